@@ -1,1 +1,1 @@
-"""The check of a branch: whether people approved every change of memory on it."""
+"""The check that people approved every change of memory on a branch."""

@@ -1,7 +1,7 @@
-"""What a branch changes in config.toml that would let more pass, share more, or have a person decide what they do not mean.
+"""Findings for changes in config.toml that weaken checks, share more, or make people decide by mistake.
 
-Every setting is in one of two tables: those that are judged, and those of which no value harms anyone who uses the
-plane. A test holds the tables against the settings themselves, so that a new key has to be put into one of them.
+Every setting is in one of two tables, `JUDGED` or `HARMLESS`. No value of a harmless setting hurts anyone who
+uses the plane. A test compares the tables with the settings, so a new key must be added to one of them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ _REMEDY = Instruction(
 _MEND_LINE = "mend this line."
 
 Judge = Callable[[Any, Any], str | None]
-"""Says why a value, after another one, is worse; None where it is not."""
+"""Return why the second value is worse than the first, or None if it isn't."""
 
 
 def findings(base: Side, now: Side) -> Iterator[Finding]:
@@ -48,20 +48,23 @@ def findings(base: Side, now: Side) -> Iterator[Finding]:
 
 
 def check(store: Store) -> Iterator[Finding]:
-    """For `doctor`: settings that share everything or turn keys around. How far trust goes is told elsewhere."""
+    """Yield findings for `doctor` about settings that share everything or swap keys.
+
+    Other checks report the trust settings.
+    """
     settings = store.settings()
     text = store.layout.config.read_text(errors="replace") if store.layout.config.is_file() else ""
     for place, what in worse(DEFAULTS, settings):
         if place[0] in ("runs", "tui"):
             line = line_of(place, text)
             where = store.layout.shown(CONFIG) + (f":{line}" if line else "")
-            # Not a warning: it can be intended, and `check` asks the reviewer of the change.
+            # Not a warning, because the value can be intended. `check` asks the reviewer of the change.
             remedy = Instruction("Remove the setting, or keep it if you meant it.")
             yield Finding("setting-worse", "info", where, what, (remedy,), ".".join(place))
 
 
 def worse(before: Settings, after: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every setting that got worse: its place, and what is to be said."""
+    """Yield the place of every setting that got worse, with the message for it."""
     for place, was, is_ in rules.weaker(before, after):
         yield place, f"`{'.'.join(place)}` {_from_to(was, is_, 'weakens trust')}"
     yield from _other_kinds(before.kinds, after.kinds)
@@ -81,7 +84,11 @@ def worse(before: Settings, after: Settings) -> Iterator[tuple[tuple[str, ...], 
 def _other_kinds(
     was: Mapping[str, KindRow], is_: Mapping[str, KindRow]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """A label decides where a statement begins, and a prefix and a file which entries are of a kind."""
+    """Yield the kinds that were changed or removed.
+
+    The label of a kind decides where a statement begins. Its prefix and its file decide which entries are of
+    that kind.
+    """
     for name, row in was.items():
         if is_.get(name) != row:
             how = "is changed" if name in is_ else "is removed"
@@ -103,15 +110,17 @@ _RAW = (
     "outputs/stdout", "outputs/stdout.zst", "outputs/stderr", "outputs/changes.patch", "inputs/uncommitted.patch",
     "inputs/files/data.csv", "outputs/files/report.bin", "work/x", "zebra.bin",
 )  # fmt: skip
-"""Names of files in a capsule that hold raw output or changes, and some that no plain pattern means."""
+"""Names of files in a capsule that hold raw output or changes, and some names that no ordinary pattern
+matches.
+"""
 _SECRETS = (
     "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "GITHUB_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "DATABASE_URL",
     "PGPASSWORD", "NPM_TOKEN", "SSH_AUTH_SOCK", "DOCKER_PASSWORD", "STRIPE_KEY", "SLACK_WEBHOOK", "MY_CREDENTIALS",
     "SECRET", "TOKEN", "PASSWORD", "KEY", "SENTRY_DSN", "CI_JOB_TOKEN", "TF_VAR_db_password",
 )  # fmt: skip
-"""Names as variables with secrets have them."""
+"""Typical names of environment variables that hold secrets."""
 _MANY = ("ZX81_QUUX", "_q", "zebra", "Xy", "B2_ANYTHING")
-"""Names that nothing is called: a pattern that matches one of them matches nearly all."""
+"""Names that no real variable has. A pattern that matches one of them matches almost everything."""
 
 
 def _shares(was: Sequence[str], is_: Sequence[str]) -> str | None:
@@ -148,7 +157,7 @@ JUDGED: dict[str, Judge] = {
     "tui.keys": lambda _, __: None,
     "kinds": lambda _, __: None,
 }
-"""The settings of which a value can be worse than another one. `trust_settings` judges those that decide what is trusted."""
+"""The settings whose values can get worse. `plane.trust.rules` judges the trust settings."""
 
 HARMLESS: dict[str, str] = {
     "write.lock_timeout": "how long a writer waits",
@@ -164,7 +173,7 @@ HARMLESS: dict[str, str] = {
     "tui.ascii": "drawing",
     "tui.preview": "drawing",
 }
-"""The others, and why no value of them has to be looked at."""
+"""The other settings, and the reason why any value of them is harmless."""
 
 
 def _listed(rows: Sequence[str]) -> str:

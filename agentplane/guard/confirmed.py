@@ -35,9 +35,9 @@ def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
 
 
 def _brought(base: Side, done: Sequence[Deed]) -> Mapping[str, Record]:
-    """Return the last op of this branch that wrote each entry, by the entry's current id.
+    """Return the last operation of this branch that wrote each entry, by the entry's current id.
 
-    Manual edits that count immediately are left out, because nobody is asked about them.
+    Manual edits that count immediately are left out, because no confirmation is requested for them.
     """
     found: dict[str, Record] = {}
     for deed in done:

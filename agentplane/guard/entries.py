@@ -1,4 +1,4 @@
-"""Every entry that a branch adds, changes or removes is what an op wrote, and says where it is from."""
+"""The check that operations wrote all entry changes of a branch, and that new texts name their source."""
 
 from collections.abc import Iterator, Sequence
 
@@ -27,14 +27,16 @@ def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
 
 
 def _key(side: Side, edit: HandEdit) -> tuple[str, str, str, str | None]:
-    """A hand edit by what it did, not by where in the file it stands."""
+    """Key of a manual edit by its effect, independent of its line in the file."""
     page = side.pages.get(edit.file)
     block = page.document.find(edit.id) if page else None
     return edit.id, edit.file, edit.change, block.digest if block else None
 
 
 def _counts(base: Side, now: Side, edit: HandEdit) -> bool:
-    """Whether the settings of the base let this edit by hand count at once; never one of a candidate."""
+    """True if the settings of the base accept this manual edit immediately. Manual edits of candidates never
+    count.
+    """
     mark = now.memory.known(edit.id)
     inbox = INBOX in (edit.file, mark.file if mark and mark.digest else "")
     return base.settings.trust.hand_edits == "accept" and not inbox
@@ -98,7 +100,7 @@ def _line_at(side: Side, edit: HandEdit) -> int | None:
 
 
 def _differing(base: Side, now: Side, edit: HandEdit) -> str:
-    """What of an entry is not as it was at the base: ` (status, text)`."""
+    """Return the fields of an entry that differ from the base, for example ` (status, text)`."""
     mark, page, old_page = now.memory.known(edit.id), now.pages[edit.file], base.pages.get(edit.file)
     block = page.document.find(edit.id)
     old = old_page.document.find(edit.id) if old_page else None
@@ -111,7 +113,7 @@ def _differing(base: Side, now: Side, edit: HandEdit) -> str:
 
 
 class _Stand(msgspec.Struct, frozen=True):
-    """An entry that is not as it was, where it stands, and what it was."""
+    """An entry that differs from the base, with its location and its old header."""
 
     head: Header
     file: str
@@ -130,7 +132,7 @@ def _changed(base: Side, now: Side) -> Iterator[_Stand]:
 
 
 def _sources(base: Side, now: Side, done: Sequence[Deed], strays: set[tuple[str, str]]) -> Iterator[Finding]:
-    """Where a new text is from: a run that is in the log, or a person."""
+    """Yield findings for new texts that name neither a run in the log nor a person as their source."""
     runs, tools = proven_ops.runs_of(now), proven_ops.written_by_tool(done)
     for entry in _changed(base, now):
         head, name = entry.head, shown(entry.head.id, 40)

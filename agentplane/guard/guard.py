@@ -1,4 +1,6 @@
-"""The guard for pull requests: what a branch does to a plane is what ops did, and history has only grown."""
+"""The check for pull requests that operations explain every change to a plane, and that its history only
+grew.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -34,10 +36,10 @@ _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What the guard found."""
+    """The result of the check."""
 
     base: str | None
-    """The commit that was compared with; None before the first commit."""
+    """The commit that the branch was compared with, or None before the first commit."""
     findings: list[Finding]
 
     @property
@@ -46,11 +48,11 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 More = Callable[[Side, Side, ObjectId | None], Iterable[Finding]]
-"""A check of a room above: of the base, the checkout, and the commit of the base."""
+"""A check from a higher layer. It gets the base, the checkout, and the commit of the base."""
 
 
 def check(layout: Layout, rev: str, clock: Clock = utc_now, more: Sequence[More] = ()) -> Checked:
-    """Compares the plane that is checked out with the one where this branch left `rev`."""
+    """Compare the plane that is checked out with the plane at the commit where this branch left `rev`."""
     prefix = git.prefix(layout.root) if git.top(layout.root) else None
     if prefix is None:
         raise BadInput(
@@ -74,13 +76,18 @@ def check(layout: Layout, rev: str, clock: Clock = utc_now, more: Sequence[More]
 
 
 def _tip(layout: Layout, prefix: str, rev: str, commits: Sequence[ObjectId]) -> Side | None:
-    """The plane at `rev` as it is now, where it went on since this branch left it."""
+    """Return the plane at the current tip of `rev`, or None if `rev` has no new commits since this branch
+    left it.
+    """
     commit = git.commit(layout.root, rev)
     return None if commit is None or commit in commits else _at(layout, prefix, commit)
 
 
 def _taken(base: Side, now: Side, tip: Side | None, back: Remedy) -> Iterator[Finding]:
-    """An op of this branch under the id of another op that `rev` has since: nobody could tell the two apart there."""
+    """Yield findings for operations of this branch whose id another operation on `rev` has taken since.
+
+    After a merge, the two operations could not be told apart.
+    """
     fresh = [deed for deed in proven_ops.of(now) if deed.line not in base.lines] if tip else []
     there = {deed.said.op: deed for deed in proven_ops.of(tip)} if tip and fresh else {}
     for deed in fresh:
@@ -96,7 +103,7 @@ def _more(more: Sequence[More], base: Side, now: Side, commit: ObjectId | None) 
 
 
 def between(base: Side, now: Side, commit: ObjectId | None, clock: Clock = utc_now) -> Iterator[Finding]:
-    """What is wrong with the way from one state to the other."""
+    """Yield the findings about the change from one state to the other."""
     if base.prefix != now.prefix:
         what = (
             f"the plane was moved here from {shown(base.prefix, 80)}, and is compared with what it was there"
@@ -121,7 +128,7 @@ def between(base: Side, now: Side, commit: ObjectId | None, clock: Clock = utc_n
 
 
 def _bases(layout: Layout, rev: str) -> list[ObjectId]:
-    """The commits where this branch left `rev`; none before the first commit."""
+    """Return the commits where this branch left `rev`, or none before the first commit."""
     wanted, head = git.commit(layout.root, rev), git.commit(layout.root, "HEAD")
     if wanted is None:
         if rev == "HEAD" and git.branch(layout.root):
@@ -145,19 +152,22 @@ def _fetch(layout: Layout, otherwise: str) -> str:
 
 
 def _at(layout: Layout, prefix: str, commit: ObjectId) -> Side:
-    """The plane at a commit; where it has none here, the one that was moved here."""
+    """Return the plane at a commit. If the plane was moved here since, return it from its old folder."""
     side = plane_at_commit.at_commit(layout, prefix, commit)
     old = None if side.files or side.odd else plane_at_commit.moved_from(layout, prefix, commit)
     return plane_at_commit.at_commit(layout, old, commit) if old else side
 
 
 def _most_log(base: tuple[Side, str]) -> tuple[int, str]:
-    """Where histories cross there are several bases: the one that knows most is compared with in full."""
+    """Sort key that puts the base with the longest log first.
+
+    If histories cross, a branch has several bases. Only the first one gets the full comparison.
+    """
     return -len(base[0].log), base[1]
 
 
 def _back(base: Side, commit: str | None) -> Remedy:
-    """How the plane goes back to the base."""
+    """Return the command that restores the plane of the base."""
     if commit is None or not base.files:
         return Shell(("agentplane", "init"), "make the plane anew with ")
     checkout = ("git", "checkout", commit[:12], "--", shown(base.prefix or ".", 80))
@@ -165,7 +175,7 @@ def _back(base: Side, commit: str | None) -> Remedy:
 
 
 def _views(base: Side, now: Side) -> Iterator[Finding]:
-    """The views are what the log says; where it is damaged, they cannot be."""
+    """Yield findings for views that differ from the log. A damaged log has no views to compare with."""
     if now.report.faults or now.report.torn or LOG not in now.files:
         return
     made = (
@@ -179,7 +189,7 @@ def _views(base: Side, now: Side) -> Iterator[Finding]:
         there = now.files.get(name)
         if there == right or (there is None and name not in base.files):
             continue
-        # A teammate may have an earlier version, which writes another format.
+        # A teammate may use an earlier version of agentplane, which writes another format.
         if (there, now.log) != (base.files.get(name), base.log) and there != earlier(now.ledger):
             what = "is missing" if there is None else "is not what the log says"
             remedy = Shell((*DOCTOR, "--fix"), "", ", and commit what it writes.")
@@ -188,5 +198,5 @@ def _views(base: Side, now: Side) -> Iterator[Finding]:
 
 
 def _sorted(found: Iterator[Finding] | list[Finding]) -> list[Finding]:
-    """The worst first; the same is said once."""
+    """Return the findings without duplicates, the most severe first."""
     return sorted(dict.fromkeys(found), key=lambda finding: _ORDER[finding.severity])

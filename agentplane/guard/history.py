@@ -1,4 +1,6 @@
-"""What each operation of a log could know: the texts that were approved in its own history, and the record texts."""
+"""The knowledge that each operation of a log could have, from the texts in its own history and the
+records.
+"""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +24,7 @@ from agentplane.text.markdown.document import Block, Document
 
 
 class Past:
-    """The history of one side. Works out only what is asked for."""
+    """The history of one side, computed lazily."""
 
     def __init__(self, side: Side) -> None:
         self.side = side
@@ -54,7 +56,9 @@ class Past:
 
     @cached_property
     def _is_straight(self) -> bool:
-        """Whether no two events are on different branches: then the last text before an event is the one that counts."""
+        """True if no two events are on different branches. Then the last text before an event is the current
+        one.
+        """
         return not any(self.braid.strands)
 
     def _known_at(self, id_: str, place: int) -> Sequence[Version]:
@@ -66,18 +70,18 @@ class Past:
         return [v for v in self.versions.get(id_, ()) if v.place != place and braid.reaches(v.place, place)]
 
     def knew(self, id_: str, place: int) -> bool:
-        """Whether any operation before this event had the id."""
+        """True if any operation before this event had the id."""
         return bool(self._known_at(id_, place))
 
     def is_given_apart(self, id_: str, place: int) -> bool:
-        """Whether an operation that does not follow this event had the id: then it is no new one."""
+        """True if an operation that does not follow this event had the id. Then the id is not new."""
         found = self.versions.get(id_, ())
         if self._is_straight:
             return bool(found) and found[0].place < place
         return any(not self.braid.reaches(place, version.place) for version in found)
 
     def state(self, id_: str, place: int) -> Known | None:
-        """What counted of an id when the event was written."""
+        """Return the state of an id that counted when the event was written."""
         found = self._known_at(id_, place)
         if not found:
             return None
@@ -85,11 +89,11 @@ class Past:
         return Known(first.digest, first.file, first.op)
 
     def ends(self, id_: str, place: int) -> Sequence[Version]:
-        """What an id was at the ends of the branches that met before the event."""
+        """Return the versions of an id at the ends of the branches that met before the event."""
         return versions.ends(self._known_at(id_, place), self.braid)
 
     def before(self, place: int) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
-        """The ledger of all that comes before an event in its own history."""
+        """Return the ledger of all events in the history of an event, without the event."""
         braid = self.braid
         lines = [braid.lines[n] for n in range(len(braid.lines)) if n != place and braid.reaches(n, place)]
         return ledgers.braided_from(lines, self.side.heads)
@@ -101,7 +105,9 @@ class Past:
         return self._stored[op]
 
     def text(self, op: str, digest: str | None, file: str = "", id_: str = "") -> bytes | None:
-        """The text under a digest, from the record of an operation, else from the file where it still is."""
+        """Return the text with this digest from the record of an operation, or from the file if the text is
+        still current.
+        """
         if digest is None:
             return None
         stored = self.stored(op)
@@ -116,7 +122,7 @@ class Past:
         return page.document.core(block) if page and block and block.digest == digest else None
 
     def block(self, text: bytes) -> Block | None:
-        """The entry that a text is, or None if it is not exactly one."""
+        """Return the entry that the text contains, or None if the text is not exactly one entry."""
         digest = document.digest(text) + (" crlf" if b"\r" in text else "")
         if digest not in self._blocks:
             read = document.parse(text)
@@ -125,7 +131,9 @@ class Past:
         return self._blocks[digest]
 
     def page(self, file: str, texts: Iterable[bytes]) -> Page:
-        """A memory file of these entries. Each was read by itself: none can reach into the next one."""
+        """Return a memory file of these entries. Each entry is parsed separately, so none can extend into the
+        next one.
+        """
         data, blocks = b"", []
         for text in texts:
             block = self.block(text)
@@ -152,20 +160,21 @@ class _Recalled(Snapshot, frozen=True, kw_only=True):
 
 
 def recalled(past: Past, ledger: Ledger, files: Mapping[str, Sequence[bytes]]) -> Memory:
-    """The memory at an earlier moment, as far as the log and the records tell."""
+    """Return the memory at an earlier moment, limited to the facts in the log and the records."""
     pages = {file: past.page(file, texts) for file, texts in sorted(files.items())}
     return Memory(_Recalled(past.side.layout, _strict(past.side.settings), ledger, pages, past=past))
 
 
 def _strict(settings: Settings) -> Settings:
-    """With the kinds of the branch, and nothing that lets hand edits count."""
+    """Return settings with the kinds of the branch and default trust, so that no manual edit counts."""
     return Settings(kinds=settings.kinds, trust=Trust())
 
 
 def tops_before(fresh: Iterable[Change]) -> dict[str, int]:
-    """For each prefix of new ids, the number before the first of them.
+    """Return, for each prefix of new ids, the number before the first new id.
 
-    An operation takes the next free number. Entries written by hand take numbers too, and no record names those.
+    An operation takes the next free number. Manually written entries take numbers too, and no record names
+    them.
     """
     first: dict[str, int] = {}
     for change in fresh:

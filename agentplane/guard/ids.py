@@ -1,4 +1,4 @@
-"""Where two branches gave one id to two entries, neither of them is lost."""
+"""The check that no entry is lost after two branches gave the same id to two entries."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from agentplane.text.markdown import document
 
 
 class _Given(msgspec.Struct, frozen=True):
-    """An op that puts an entry on the shelf under a new id."""
+    """An operation that approves an entry under a new id."""
 
     deed: Deed
     change: Change
@@ -56,7 +56,7 @@ def _hash(line: bytes) -> bytes:
 
 
 def _above(deed: Deed, parents: Mapping[bytes, tuple[bytes, ...]]) -> set[bytes]:
-    """Every event that an op's event stands on, and itself."""
+    """Return the hashes of all ancestors of an operation's event, including the event."""
     seen: set[bytes] = set()
     todo = [_hash(deed.line)]
     while todo:
@@ -68,7 +68,7 @@ def _above(deed: Deed, parents: Mapping[bytes, tuple[bytes, ...]]) -> set[bytes]
 
 
 def _apart(one: Deed, other: Deed, parents: Mapping[bytes, tuple[bytes, ...]]) -> bool:
-    """Whether neither op knew of the other."""
+    """True if neither operation knew the other."""
     if not (event_line.is_intact(one.line) and event_line.is_intact(other.line)):
         return False
     return _hash(one.line) not in _above(other, parents) and _hash(other.line) not in _above(one, parents)
@@ -85,8 +85,11 @@ def _settled(
 ) -> bool:
     """True if neither entry is lost.
 
-    Either a later op, which knew of both, decided about the id. Or before they met, one branch took its entry out again, or
-    gave it another id to settle with a third branch. Or both texts are there under ids of their own.
+    Any of these facts proves it:
+
+    - A later operation that knew both entries decided about the id.
+    - Before they met, one branch removed its entry, or gave it another id to settle with a third branch.
+    - Both texts are present under different ids.
     """
     both = {_hash(one.deed.line), _hash(other.deed.line)}
     last: dict[bytes, Change] = {}

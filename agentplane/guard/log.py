@@ -1,4 +1,4 @@
-"""What history must show: the log has only grown, and so have the op records."""
+"""The check that the log and the operation records only grew."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -26,7 +26,7 @@ _LINE_BACK = Instruction("take the line back as its op wrote it.")
 
 
 def findings(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
-    """`back` takes the plane's history back to the base."""
+    """Yield the findings. `back` restores the plane's history from the base."""
     yield from _log(base, now, back)
     yield from _old_records(base, now, back)
     yield from _new_records(base, now)
@@ -35,7 +35,7 @@ def findings(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
 def _log(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
     lost = list(_lost(base, now, back))
     yield from (finding for _, finding in lost)
-    # A line that took the place of one of the base is named once.
+    # Report a line that replaced a line of the base only once.
     named = {number for number, _ in lost}
     yield from (finding for number, finding in _faults(base, now, back) if number not in named)
     for line, number in now.lines.items():
@@ -46,7 +46,7 @@ def _log(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
 
 
 def _runs(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
-    """A new event of a run is one that could be logged, and the only one of its run."""
+    """Yield findings for new run events that agentplane can't have logged, and for second events of a run."""
     fresh = {line: number for line, number in now.lines.items() if line not in base.lines}
     known = proven_ops.runs_of(base) if any(b'"kind":"run"' in line for line in fresh) else set()
     for line, number in fresh.items():
@@ -67,7 +67,7 @@ def _runs(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
 
 
 def _is_known_twice(now: Side, line: bytes, run_id: str) -> bool:
-    """Whether every other event of the run says the same, as where two branches logged it."""
+    """True if every other event of the run has the same content, because two branches logged the run."""
     mark = f'"run_id":"{run_id}"'.encode()
     others = (other for other in now.lines if mark in other and other != line and event_line.is_intact(other))
     return all(
@@ -76,9 +76,9 @@ def _is_known_twice(now: Side, line: bytes, run_id: str) -> bool:
 
 
 def _lost(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]]:
-    """Lines of the base that are not there as they were, each with the line where they should be, or 0.
+    """Yield findings for lines of the base that are gone or changed, each with its expected line number or 0.
 
-    Lines that stood together are one finding.
+    Adjacent lines share one finding.
     """
     place = 0
     for gone, group in groupby(enumerate(base.log, 1), lambda row: row[1] not in now.lines):
@@ -97,7 +97,7 @@ def _lost(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]]:
 
 
 def _faults(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]]:
-    """What is wrong with the log itself, each with its line."""
+    """Yield the faults of the log, each with its line number."""
     faults = now.report.faults and base.report.faults
     old = {base.log[number - 1] for fault in faults for number in _span(fault)}
     for fault in now.report.faults:
@@ -117,7 +117,7 @@ def _span(fault: chain.Fault) -> range:
 
 
 def _is_event(line: bytes) -> bool:
-    """Whether the line is the canonical JSON of an event of a known kind."""
+    """True if the line is the canonical JSON of an event of a known kind."""
     if event_line.is_merge(line):
         return True
     try:
@@ -130,7 +130,9 @@ def _is_event(line: bytes) -> bool:
 
 
 def _old_records(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
-    """A record of the base is there as it was, but for texts that a proven op pruned."""
+    """Yield findings for records of the base that changed, apart from texts that a proven operation
+    pruned.
+    """
     pruned = frozenset(now.ledger.pruned)
     there = {row.line for row in now.records}
     for op, row in base.rows.items():
@@ -166,7 +168,10 @@ def _lost_texts(old: Stored | None, new: Stored, pruned: frozenset[str]) -> Iter
 
 
 def _new_records(base: Side, now: Side) -> Iterator[Finding]:
-    """A new record is one that an event proves, in the file of its month, with texts that fit."""
+    """Yield findings for new records that are invalid, duplicate, without an event, or in the wrong file.
+
+    Also report texts that are missing or don't match their digest.
+    """
     old = {row.line for row in base.records}
     events = {*(note.op for note in now.ledger.ops), *now.ledger.unproved}
     heads: dict[str, bytes] = {}

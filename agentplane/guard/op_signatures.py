@@ -1,4 +1,4 @@
-"""Every op that decides something is signed by an allowed signer, where the settings require signatures."""
+"""The check that allowed signers signed each deciding operation, if the settings require signatures."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -23,7 +23,10 @@ _OWNERS = Instruction("Undo this change, or let the owners of this plane agree a
 
 
 def findings(base: Side, now: Side, rev: str, back: Remedy) -> Iterator[Finding]:
-    """For `check`. The rules are those of `rev` as it is now: an old branch is no way around a newer rule."""
+    """Yield findings for `check`.
+
+    The current settings of `rev` apply, so that an old branch can't bypass a newer rule.
+    """
     owners = _settings_at(base, now, rev)
     if owners is None:
         what = f"the settings at `{shown(rev, 60)}` can't be read, so signatures can't be checked"
@@ -34,7 +37,8 @@ def findings(base: Side, now: Side, rev: str, back: Remedy) -> Iterator[Finding]
         return
     trust, before = owners.trust, set(base.lines)
     if not trust.require_signatures:
-        # What is checked out requires them: the branch turns them on, or is merged with a newer state than `rev`.
+        # The checked-out settings require signatures. The branch turns them on, or includes a newer state
+        # than `rev`.
         trust = now.settings.trust
         before |= _history(now, trust.signed_after) or set()
     if not trust.require_signatures:
@@ -51,7 +55,7 @@ def findings(base: Side, now: Side, rev: str, back: Remedy) -> Iterator[Finding]
 
 
 def check(store: Store) -> Iterator[Finding]:
-    """For `doctor`. The rules are the settings of this plane, whoever wrote them."""
+    """Yield findings for `doctor`. The settings of this plane apply, whoever wrote them."""
     trust, layout = store.settings().trust, store.layout
     if not trust.require_signatures:
         return
@@ -74,7 +78,10 @@ def check(store: Store) -> Iterator[Finding]:
 
 
 def _settings_at(base: Side, now: Side, rev: str) -> Settings | None:
-    """The settings of the branch to merge into; those of the base where it has none."""
+    """Return the settings of the branch to merge into, or the base's settings if that branch has no settings.
+
+    Return None if its settings can't be read and mention signatures.
+    """
     layout = now.layout
     commit = git.commit(layout.root, rev)
     if commit is None:
@@ -91,7 +98,7 @@ def _settings_at(base: Side, now: Side, rev: str) -> Settings | None:
 
 
 def _weaker(base: Side, now: Side, owners: Trust) -> Iterator[Finding]:
-    """What a branch changes about who may sign."""
+    """Yield findings for changes to the allowed signers and the rules about them."""
     if not owners.require_signatures or base.files.get(CONFIG) == now.files.get(CONFIG):
         return
     old, new = base.settings.trust, now.settings.trust
@@ -117,7 +124,10 @@ def _text(now: Side) -> str:
 
 
 def _other_histories(now: Side, before: Collection[bytes], back: Remedy) -> Iterator[Finding]:
-    """A log begins once. A second beginning could bring what people signed for another plane."""
+    """Yield findings for a second beginning of the log.
+
+    A second beginning could import operations that people signed for another plane.
+    """
     begun = any(_begins(line) for line in before)
     for line, number in now.lines.items():
         if line in before or not _begins(line):
@@ -130,7 +140,10 @@ def _other_histories(now: Side, before: Collection[bytes], back: Remedy) -> Iter
 
 
 def _second_events(now: Side, before: Collection[bytes]) -> Iterator[Finding]:
-    """Of two events of one op only one can be signed, and which of them counts depends on the branch."""
+    """Yield findings for second events of an operation.
+
+    Only one of two events can be signed. The event that counts depends on the branch.
+    """
     first = {deed.line for deed in proven_ops.of(now)}
     for line, number in now.lines.items():
         if b'"kind":"op"' in line and line not in first and line not in before:
@@ -144,7 +157,7 @@ def _begins(line: bytes) -> bool:
 
 
 def _history(now: Side, head: str | None) -> set[bytes] | None:
-    """The lines that an event stands on, and its own, or None if the log does not hold it."""
+    """Return the line of an event and the lines of all its ancestors, or None if the log lacks the event."""
     if head is None:
         return set()
     by_hash = {event_line.stated_by(line): line for line in now.lines if event_line.is_intact(line)}
@@ -160,15 +173,15 @@ def _history(now: Side, head: str | None) -> set[bytes] | None:
 
 
 class _Found:
-    """The ops that had to be signed, apart from those whose events were there `before`."""
+    """The operations that need a signature, except operations whose events are in `before`."""
 
     def __init__(self, now: Side, before: Collection[bytes], *, alone: bool = False) -> None:
-        """`alone`: nothing else looks whether ops are what they say, as `check` does."""
+        """Collect the operations. Pass `alone` if no other check verifies the operations, as `check` does."""
         self.now = now
         self.unsigned: list[Deed] = []
         self.signed: dict[str, tuple[Deed, signatures.Signed]] = {}
         done, ids, past = proven_ops.of(now), set[str](), Past(now)
-        # In whichever order branches stand in the log: an entry of the shelf is no candidate.
+        # The order of branches in the log doesn't matter. An approved entry is never a candidate.
         shelf = {change.id for deed in done for change in deed.changes if change.file != INBOX}
         for deed in done:
             if deed.line not in before and _decides(deed, ids, shelf, past, alone=alone):
@@ -180,7 +193,7 @@ class _Found:
             ids.update(change.id for change in deed.changes)
 
     def wrong(self, trust: Trust, layout: Layout | None, remedies: tuple[Remedy, ...]) -> Iterator[Finding]:
-        """Those whose signature does not prove who decided."""
+        """Yield findings for operations whose signature doesn't prove the author of the decision."""
         found = signatures.verdicts((one for _, one in self.signed.values()), trust.allowed_signers, layout)
         for op, verdict in found.items():
             if verdict.by is None:
@@ -198,7 +211,10 @@ def _decides(
     *,
     alone: bool,
 ) -> bool:
-    """Whether an op is more than what anyone may do. One without a proven record counts for nothing."""
+    """True if an operation needs more than the rights that everyone has.
+
+    An operation without a proven record has no effect, so it needs no signature.
+    """
     record, empty = deed.record, Side(past.side.layout, past.side.prefix, {})
     if record is None:
         return False
@@ -214,7 +230,9 @@ def _decides(
 
 
 def _summary(unsigned: Sequence[Deed], now: Side) -> Finding:
-    """One finding for all of them: where signatures were just switched on, that is the whole history."""
+    """Return one finding for all unsigned operations. If signatures were just turned on, that is the whole
+    history.
+    """
     names = ", ".join(deed.name for deed in unsigned[:_NAMED])
     more = f" and {len(unsigned) - _NAMED} more" if len(unsigned) > _NAMED else ""
     count = "1 change is" if len(unsigned) == 1 else f"{len(unsigned)} changes are"

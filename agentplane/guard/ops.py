@@ -1,4 +1,4 @@
-"""Every new op is proven by its record, and was decided over a channel by which that may be decided."""
+"""The check that a record proves each new operation, and that its channel may decide."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -20,7 +20,7 @@ def findings(base: Side, now: Side, done: Sequence[Deed], past: Past, back: Reme
     other = {
         line: number for line, number in now.lines.items() if b'"kind":"op"' in line and line not in of_line
     }
-    # Of two events of one op the new one is wrong, whichever of them the log holds first.
+    # If an operation has two events, the new one is wrong, in any order of the log.
     taken = {op for line in other if line in base.lines and (op := proven_ops.op_of(line))}
     wrong = other | {deed.line: deed.number for deed in done if deed.said.op in taken}
     for line, number in wrong.items():
@@ -78,8 +78,10 @@ def _op(
 
 
 def _relates_own(record: Record, past: Past) -> bool:
-    """Whether the op only says how candidates of its own proposer stand to other entries. What exactly it changed is
-    compared like that of any other.
+    """True if the operation only relates candidates to other entries, and its actor proposed these
+    candidates.
+
+    The exact changes are compared elsewhere, like the changes of any operation.
     """
     if record.verb != "relate" or not proven_ops.only_in_place(record):
         return False
@@ -88,7 +90,7 @@ def _relates_own(record: Record, past: Past) -> bool:
 
 
 def _not_decided(record: Record, settings: Settings, past: Past, runs: set[str]) -> str | None:
-    """Why an op that decides something does not count as decided by a person or by the base's policy."""
+    """Return why neither a person nor the base's policy made the decision, or None if one of them did."""
     channel, open_to_tools = record.channel, settings.trust.tools_may_approve
     if channel == "policy":
         return _not_by_policy(record, settings, past, runs)
@@ -118,7 +120,7 @@ def _not_by_policy(record: Record, settings: Settings, past: Past, runs: set[str
 
 
 def _head(record: Record, change: Change, digest: str | None, past: Past) -> Header | None:
-    """The header of a text that the op found or left."""
+    """Return the header of a text that the operation found or left."""
     text = past.text(record.op, digest, change.file, change.id)
     block = past.block(text) if text else None
     return read_header(block.packed)[0] if block else None

@@ -1,4 +1,7 @@
-"""A plane as bytes: as a commit has it, or as it is checked out. What is read here may be anything."""
+"""The files of a plane in a commit or in the checkout.
+
+The content can be arbitrary bytes.
+"""
 
 import os
 import stat
@@ -36,7 +39,9 @@ VIEWS = (STATE, "memory/artifacts.json")
 
 _MIB = 1 << 20
 _LARGEST = {".md": 32 * _MIB, ".toml": _MIB, ".json": 512 * _MIB, ".jsonl": 1024 * _MIB}
-"""What is larger is not read: no plane has it, and reading it could take all memory."""
+"""Size limits by file type. Larger files are not read, because no plane has them and they could exhaust
+memory.
+"""
 
 _LINK = "is a symbolic link, and a plane has only real files and folders"
 _NO_FOLDER = "is no real folder, and a plane has only real files and folders"
@@ -44,7 +49,7 @@ _FOLDERS = (SHELF_FOLDER, "ops")
 
 
 class RecordLine(msgspec.Struct, frozen=True):
-    """A line of an op file, and where it is."""
+    """A line of an operation file, with its location."""
 
     file: str
     number: int
@@ -52,20 +57,20 @@ class RecordLine(msgspec.Struct, frozen=True):
 
 
 class Side(msgspec.Struct, frozen=True, dict=True):
-    """One of the two states that are compared. Works out only what is asked for, and changes nothing."""
+    """One of the two states that are compared. Reads lazily and changes nothing."""
 
     layout: Layout
     prefix: str
-    """The plane's folder as commits name it, with a slash at its end."""
+    """The plane's folder relative to the top of the repository, with a trailing slash."""
     files: Mapping[str, bytes]
-    """What was read, by its path inside the plane."""
+    """The content of each file by its path inside the plane."""
     odd: Mapping[str, str] = {}
-    """What could not be read, and why."""
+    """The files that could not be read, with the reason."""
     like: "Side | None" = None
-    """The other side: headers that stand there too are read once."""
+    """The other side. Headers that both sides share are parsed once."""
 
     def where(self, file: str, line: int | None = None) -> str:
-        """A file as a person names it, seen from the top of the repository."""
+        """Return the path of a file relative to the top of the repository, for messages."""
         return shown(self.prefix + file, 400) + (f":{line}" if line else "")
 
     @cached_property
@@ -78,12 +83,12 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def lines(self) -> dict[bytes, int]:
-        """Each line of the log and where it stands first."""
+        """The first line number of each line of the log."""
         return {line: number for number, line in reversed(tuple(enumerate(self.log, 1)))}
 
     @cached_property
     def records(self) -> tuple[RecordLine, ...]:
-        """The lines of the op files, oldest file first."""
+        """The lines of the operation files, oldest file first."""
         names = sorted(name for name in self.files if name.startswith("ops/"))
         return tuple(
             RecordLine(name, number, line)
@@ -93,7 +98,7 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def rows(self) -> dict[str, RecordLine]:
-        """The last record line of each op."""
+        """The last record line of each operation."""
         found = ((row, records.head_of(row.line)) for row in self.records)
         named = ((records.op_in(head), row) for row, head in found if head)
         return {op: row for op, row in named if op}
@@ -109,7 +114,7 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings; the defaults where the file cannot be used."""
+        """The settings, or the defaults if the file is invalid."""
         try:
             return self.read_settings()
         except AgentplaneError:
@@ -121,7 +126,7 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def pages(self) -> dict[str, Page]:
-        """The memory files, the inbox last."""
+        """The memory files, with the inbox last."""
         names = sorted((n for n in self.files if n.endswith(".md")), key=lambda n: (n == INBOX, n))
         return {name: self._page(name, self.files[name]) for name in names}
 
@@ -133,7 +138,7 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def texts(self) -> Texts:
-        """The texts that were approved."""
+        """The approved texts."""
 
         def load(op: str, digest: str) -> Stored | None:
             row = self.rows.get(op)
@@ -150,7 +155,9 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
 
 def shown(text: str, width: int) -> str:
-    """Text of a branch in a message: on one line, made harmless, and no command for the log of a CI run."""
+    """Return text from a branch for a message. It is one line, escaped, and can't be a command for a CI
+    log.
+    """
     return one_line(text, width).replace("##[", "# #[")
 
 
@@ -186,7 +193,7 @@ def _names_on_disk(layout: Layout, odd: dict[str, str]) -> Iterator[str]:
 
 
 def at_commit(layout: Layout, prefix: str, commit: ObjectId) -> Side:
-    """The plane as a commit has it under a prefix; empty where it has none there."""
+    """Return the plane under a prefix in a commit, or an empty one if the commit has no plane there."""
     tree = git.tree(layout.root, commit, prefix)
     if tree is None:
         raise _not_given(prefix, commit)
@@ -202,7 +209,9 @@ def at_commit(layout: Layout, prefix: str, commit: ObjectId) -> Side:
 
 
 def file_at(layout: Layout, commit: ObjectId, path: str) -> bytes | None:
-    """A file as a commit has it, by its path from the top of the repository, or None if it has no plain file there."""
+    """Return a file of a commit by its path from the top of the repository, or None if it is not a regular
+    file.
+    """
     blob = (git.tree(layout.root, commit, path) or {}).get("")
     return git.contents(layout.root, [blob.oid]).get(blob.oid) if blob and blob.is_file else None
 
@@ -216,7 +225,7 @@ def _not_given(path: str, commit: str) -> BadInput:
 
 
 def moved_from(layout: Layout, prefix: str, commit: ObjectId) -> str | None:
-    """Where a commit has the plane that is now at `prefix`: one whose folder is not there any more."""
+    """Return the folder that the plane at `prefix` had in a commit, if that folder has no plane now."""
     top = git.top(layout.root)
     if top is None:
         return None
@@ -228,7 +237,7 @@ def moved_from(layout: Layout, prefix: str, commit: ObjectId) -> str | None:
 
 
 def _belongs(name: str) -> bool:
-    """Whether a file of the plane is one that the guard looks at."""
+    """True if the guard checks this file of the plane."""
     folder, _, base = name.rpartition("/")
     if folder == "ops":
         return name.endswith(".jsonl") and not files.is_temp(base)

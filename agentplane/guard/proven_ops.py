@@ -1,4 +1,4 @@
-"""The ops of a log with what proves them, and who stands behind each."""
+"""The operations of a log with their proven records, and the kind of actor behind each of them."""
 
 from collections.abc import Iterable
 
@@ -14,20 +14,20 @@ from agentplane.text.json import decode
 
 
 PERSONAL = ("terminal", "tui")
-"""The channels over which a person decides."""
+"""The channels that people use to decide."""
 UNPERSONAL = ("mcp", "hook")
-"""The channels over which only programs speak."""
+"""The channels that only programs use."""
 SETTLES = ("settle", "merge")
-"""Verb and channel of the op that brings branches together after a merge; nobody is asked for it."""
+"""Verb and channel of the operation that joins branches after a merge. It needs no decision."""
 
 _TOOLS = frozenset(tool.name for tool in TOOLS if tool.variables)
-"""The tools that are recognized by their environment. Other names can be those of people."""
+"""The tools that agentplane recognizes by environment variables. Other names can belong to people."""
 _WRITES = ("propose", "edit", "merge", "adopt")
-"""The verbs that bring a text; others move it, or stamp it."""
+"""The verbs that provide a text. The other verbs move a text or stamp it."""
 
 
 class Said(msgspec.Struct, frozen=True):
-    """What an event says of its op."""
+    """The fields of an operation event."""
 
     kind: str
     op: str
@@ -40,17 +40,17 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class Deed(msgspec.Struct, frozen=True):
-    """An op event in the log, and its record where that is proven."""
+    """An operation event in the log, with its record if the record is proven."""
 
     number: int
-    """The line."""
+    """The line number in the log."""
     line: bytes
     said: Said
     record: Record | None
 
     @property
     def changes(self) -> list[Change]:
-        """What it did; nothing where that is not proven."""
+        """The changes of the operation, or none if they are not proven."""
         return self.record.changes if self.record else []
 
     @property
@@ -69,7 +69,7 @@ _kind = decode.Json(_Kind)
 
 
 def of(side: Side) -> list[Deed]:
-    """All op events of a log, in its order, each op once."""
+    """Return all operation events of a log in log order, one for each operation."""
     found: dict[str, Deed] = {}
     for number, line in enumerate(side.log, 1):
         said = _op(line)
@@ -100,18 +100,18 @@ def _proven(side: Side, said: Said) -> Record | None:
 
 
 def runs_of(side: Side) -> set[str]:
-    """The runs that the log has an event of."""
+    """Return the ids of the runs that have an event in the log."""
     return runs_among(side.log)
 
 
 def runs_among(lines: Iterable[bytes]) -> set[str]:
-    """The runs that these lines of a log are events of."""
+    """Return the ids of the runs that have an event among these lines."""
     runs = (line for line in lines if b'"kind":"run"' in line)
     return {event.run_id for event in map(_kind_of, runs) if event.kind == "run"} - {""}
 
 
 def called(line: bytes) -> str:
-    """An event in a few words, for a message."""
+    """Return a short description of an event for a message."""
     if said := _op(line):
         return f"{named(said.verb, said.ids)}, op {shown(said.op, 40)}"
     event = _kind_of(line)
@@ -119,25 +119,25 @@ def called(line: bytes) -> str:
 
 
 def op_of(line: bytes) -> str | None:
-    """The op of an op event."""
+    """Return the operation id of an operation event, or None for other lines."""
     said = _op(line)
     return said.op if said else None
 
 
 def time_of(line: bytes) -> str | None:
-    """The time that an op event states."""
+    """Return the time that an operation event states, or None for other lines."""
     said = _op(line)
     return said.ts if said else None
 
 
 def named(verb: str, ids: list[str]) -> str:
-    """`approve of CAND-7F3K2Q, DEC-001`."""
+    """Return a short description, for example `approve of CAND-7F3K2Q, DEC-001`."""
     more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
     return shown(verb, 20) + (f" of {', '.join(shown(id_, 40) for id_ in ids[:3])}{more}" if ids else "")
 
 
 def by_tool(record: Record) -> bool:
-    """Whether a coding tool did it, as far as the record says."""
+    """True if a coding tool did the operation, according to its record."""
     return record.channel in UNPERSONAL or bool({record.actor, record.program} & _TOOLS)
 
 
@@ -146,7 +146,10 @@ def is_tool(name: str | None) -> bool:
 
 
 def only_proposes(record: Record) -> bool:
-    """Whether the op does what anyone may do: put new candidates into the inbox, or nothing to any entry."""
+    """True if the operation does only what everyone may do.
+
+    Everyone may add new candidates to the inbox, or write an operation that changes no entry.
+    """
     if record.prunes or record.redacted or record.undoes:
         return False
     fresh = all(
@@ -159,13 +162,15 @@ def only_proposes(record: Record) -> bool:
 
 
 def only_notes_settings(record: Record) -> bool:
-    """True if the op records the trust settings of its time and changes nothing."""
+    """True if the operation records the trust settings of its time and changes nothing."""
     changes_nothing = not (record.changes or record.prunes or record.redacted or record.undoes)
     return record.verb == rules.VERB and changes_nothing and rules.is_noted(record.settings)
 
 
 def only_in_place(record: Record) -> bool:
-    """Whether the op leaves its entries where they are, in the inbox, and was done to what ops had put there."""
+    """True if the operation leaves its entries in the inbox, and only changed texts that operations had put
+    there.
+    """
     return not (record.prunes or record.redacted or record.undoes) and all(
         change.file == INBOX
         and change.was is None
@@ -176,7 +181,7 @@ def only_in_place(record: Record) -> bool:
 
 
 def written_by_tool(deeds: Iterable[Deed]) -> dict[str, bool]:
-    """For each id whether a tool wrote its text, or else a person: the last op that brought a text says it."""
+    """Return, for each id, True if a tool wrote its text. The last operation that provided a text decides."""
     tools: dict[str, bool] = {}
     for deed in deeds:
         for change in deed.changes:

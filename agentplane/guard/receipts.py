@@ -49,7 +49,7 @@ def _wanted(base: Settings, now: Settings) -> bool | str:
 
 
 def _brought(base: Side, done: Sequence[Deed]) -> set[str]:
-    """The entries to which ops of this branch brought a text, under the ids that they have now."""
+    """Return the current ids of the entries whose text comes from operations of this branch."""
     found: set[str] = set()
     for deed in done:
         moved = {change.id for change in deed.changes if change.was in found}

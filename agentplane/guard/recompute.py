@@ -1,7 +1,7 @@
-"""What an operation leaves, worked out again from what it found, and compared with what its record says.
+"""The check that recomputes the result of an operation and compares it with the operation's record.
 
-Most verbs leave nothing to the person but which entries they mean. Those are planned here once more, by the code that
-plans them for real. `edit`, `merge` and `adopt` bring a text of a person's own: of these only the frame can be compared.
+For most verbs a person only chooses the entries. The code that plans these operations plans them again here.
+`edit`, `merge` and `adopt` bring a person's own text, so only the rest of their record can be compared.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,20 +31,20 @@ from agentplane.text.markdown import document, header
 LINKS = ("supersedes", "refines", "unrelated")
 _DAY = timedelta(days=1)
 _MOVE = ("adopt", "undo", "redo", "settle")
-"""The verbs after which an entry may be in another file. What settling may move is compared where settling is."""
+"""The verbs that can move an entry to another file. `guard.settle` checks the moves of settling."""
 OF_A_CANDIDATE = {
     "id", "status", "proposed_by", "updated",
     *(name for name in Proposal.__struct_fields__ if name not in ("statement", "rationale")),
 }  # fmt: skip
-"""The keys that proposing writes. Others would come into force with the approval, and nobody would have decided them."""
+"""The keys that proposing writes. Other keys would take effect on approval without anyone's decision."""
 
 
 class Pruned(Exception):
-    """A text that is needed was taken out of history."""
+    """A required text was removed from history."""
 
 
 def complaint(deed: Deed, done: Mapping[str, Deed], past: Past) -> str | None:
-    """Why an operation is not what its verb does; None where it is. Settling has a module of its own."""
+    """Return why an operation doesn't match its verb, or None if it does. `guard.settle` checks settling."""
     record = deed.record
     place = past.places.get(deed.said.op)
     if record is None or place is None:
@@ -65,7 +65,7 @@ _PRUNED = (
 
 
 def in_force(record: Record, past: Past) -> bool:
-    """Whether anything that the operation left still counts."""
+    """True if a text that the operation left is still in force."""
     known = past.side.ledger.known
     met = past.side.ledger.met
     return any(
@@ -76,7 +76,10 @@ def in_force(record: Record, past: Past) -> bool:
 
 
 def frame(record: Record, past: Past, place: int) -> str | None:
-    """What holds for every operation: what it says was approved before it, where that was, and the ids of its texts."""
+    """Return a problem with the facts that every operation must state correctly, or None.
+
+    These are the text that was approved before, its file, and the ids of the texts.
+    """
     if odd := _not_of_its_verb(record):
         return odd
     for change in record.changes:
@@ -96,7 +99,10 @@ def frame(record: Record, past: Past, place: int) -> str | None:
 
 
 def _not_of_its_verb(record: Record) -> str | None:
-    """What a record says beside its changes is believed by readers of history, whichever verb it has."""
+    """Return a problem with record fields that the verb must not set, or None.
+
+    Readers of history trust these fields for every verb.
+    """
     if record.undoes is not None and record.verb not in ("undo", "redo"):
         return f"says that it undoes an op, which `{shown(record.verb, 20)}` does not"
     if (record.prunes or record.redacted) and record.verb != "prune":
@@ -111,7 +117,7 @@ def _not_of_its_verb(record: Record) -> str | None:
 
 
 class _Asked(msgspec.Struct, frozen=True):
-    """An operation, and what it could know."""
+    """An operation with the history that it could know."""
 
     record: Record
     place: int
@@ -125,14 +131,16 @@ class _Asked(msgspec.Struct, frozen=True):
         return text
 
     def head(self, change: Change) -> Header:
-        """The header of what a change left."""
+        """Return the header of the text that a change left."""
         block = self.past.block(self.text(change, change.left))
         if block is None:
             raise Pruned
         return read_header(block.packed)[0]
 
     def is_pruned(self, change: Change) -> bool:
-        """Whether the text that a change had found is gone. A person's own words need no comparison with it."""
+        """True if the text that a change had found is gone. A person's own words need no comparison with
+        it.
+        """
         found = self.past.text(self.record.op, change.found, change.file, change.id)
         return change.found is not None and found is None
 
@@ -143,7 +151,7 @@ class _Asked(msgspec.Struct, frozen=True):
         return f"puts {shown(change.id, 40)} into another file"
 
     def memory(self) -> Memory:
-        """The entries that the operation names, as it found them."""
+        """Return the entries that the operation names, in the state that it found."""
         known: dict[str, Known] = {}
         files: dict[str, list[bytes]] = {}
         for change in self.record.changes:
@@ -158,7 +166,11 @@ class _Asked(msgspec.Struct, frozen=True):
         return differing(self.record, plan.edits if plan else (), self.text)
 
     def moment(self, text: str | None) -> date:
-        """The day that is stamped into an entry: that of the operation, or one next to it, as zones and midnights go."""
+        """Return the day that is stamped into an entry.
+
+        Because of time zones and midnight it may be one day before or after the operation. Raise `ValueError`
+        for any other day.
+        """
         day = date.fromisoformat((text or "")[:10])
         if abs(day - datetime.fromisoformat(self.record.ts).date()) > _DAY:
             raise ValueError
@@ -168,7 +180,7 @@ class _Asked(msgspec.Struct, frozen=True):
 def differing(
     record: Record, edits: Iterable[Edit], text: Callable[[Change, str | None], bytes]
 ) -> str | None:
-    """How what is recorded differs from what was worked out."""
+    """Return how the recorded changes differ from the recomputed edits, or None if they match."""
     wanted = {(edit.id, edit.file): edit for edit in edits}
     for change in record.changes:
         edit = wanted.pop((change.id, change.file), None)
@@ -190,7 +202,7 @@ def same(change: Change, edit: Edit) -> bool:
 
 
 def how(change: Change, edit: Edit, text: Callable[[Change, str | None], bytes]) -> str:
-    """What of an entry is other than it should be: ` (evidence, text)`."""
+    """Return the fields of an entry that differ from the expected ones, for example ` (evidence, text)`."""
     if edit.text is None or change.left is None:
         return ""
     one, other = document.parse(text(change, change.left)), document.parse(edit.text)
@@ -277,19 +289,23 @@ def _approve(asked: _Asked) -> str | None:
 
 
 def _is_out_of_force(asked: _Asked, change: Change) -> bool:
-    """True if it was superseded or deprecated before, so that an approval can only have linked it to its successor."""
+    """True if the entry was superseded or deprecated before. Then the approval only linked it to its
+    successor.
+    """
     block = asked.past.block(asked.text(change, change.found)) if change.found else None
     head = read_header(block.packed)[0] if block else None
     return head is not None and (head.arrives or head.status) in operations.ARRIVING
 
 
 def _no_conflicts(entries: Sequence[object], _: object) -> list[tuple[()]]:
-    """What conflicts with what was decided then, and is not asked again."""
+    """Return no conflicts, because conflicts were decided at that time and need no second decision."""
     return [()] * len(entries)
 
 
 def _stamp(asked: _Asked, change: Change) -> Stamp | None:
-    """The stamp of an approval, as it is in an entry; None where it cannot be the one of this operation."""
+    """Return the stamp of an approval from its entry, or None if this operation can't have made that
+    stamp.
+    """
     record, head = asked.record, asked.head(change)
     by = "policy" if record.channel == "policy" else record.actor
     try:
@@ -307,7 +323,10 @@ def _is_commit(text: str) -> bool:
 
 
 def _with_fewer_claims(asked: _Asked, edit: Edit, come: Sequence[Change]) -> Edit:
-    """What was approved beside another entry does not say that it took its place."""
+    """Return the edit without `supersedes` claims that the approval dropped.
+
+    An entry that was approved despite a conflict doesn't claim to replace the other entry.
+    """
     change = next((one for one in come if one.id == edit.id), None)
     if change is None or edit.text is None or asked.record.verb != "approve":
         return edit
@@ -372,7 +391,7 @@ def _merge(asked: _Asked) -> str | None:
 
 
 def _merge_of_two(asked: _Asked, gone: Sequence[Change]) -> str | None:
-    """Two candidates became one entry, in the words of the person who decided."""
+    """Check a merge of two candidates into one entry, with a text that a person wrote."""
     (come,) = (change for change in asked.record.changes if change not in gone)
     other = next((change.id for change in gone if change.id != come.was), None)
     if come.was not in {change.id for change in gone} or other is None or come.found is not None:

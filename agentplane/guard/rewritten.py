@@ -1,7 +1,7 @@
-"""Entries of the base that the branch rewrote in somebody's own words. Nothing is wrong with that, so a person is to see it.
+"""The report of base entries that the branch rewrote in a person's own words, for the reviewer to read.
 
-Which words a person chose at a terminal cannot be worked out again. Whoever reviews the branch is told who is said to
-have chosen them, and reads the old text and the new one.
+A rewrite is allowed. The words that a person chose at a terminal can't be recomputed, so the finding names
+the stated author. The reviewer then compares the old text with the new one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from agentplane.plane.layout import INBOX
 
 
 _OWN_WORDS = ("edit", "merge", "adopt")
-"""The verbs that bring a text of a person's own."""
+"""The verbs that bring a person's own text."""
 _WIDTH = 100
 
 

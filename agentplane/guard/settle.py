@@ -1,7 +1,8 @@
-"""What an operation that brings branches together may do without a person: what settling those branches gives, and no more.
+"""The check that an operation that joins branches does exactly what settling those branches gives.
 
-Settling is a function of the log, so it is worked out here once more from the history that the operation follows, and
-compared with what its record says. Nothing else counts: not that a text stood approved once, nor that an id looks moved.
+Settling is a function of the log and needs no person. This module recomputes it from the history that the
+operation follows, and compares the result with the record. No other argument counts. A text that was approved
+once and an id that looks moved prove nothing.
 """
 
 from collections.abc import Mapping
@@ -30,7 +31,9 @@ _BY = ("agentplane", "git")
 
 
 def complaint(record: Record, base: Side, past: Past) -> str | None:
-    """Why an op that says it brings branches together does other things than that, or None if it does not."""
+    """Return how an operation that claims to join branches differs from settling them, or None if it
+    matches.
+    """
     place = past.places.get(record.op)
     if place is None:
         return None
@@ -43,7 +46,7 @@ def complaint(record: Record, base: Side, past: Past) -> str | None:
 
 
 class _Replay:
-    """Not frozen; lives only inside `complaint`."""
+    """The recomputed settling. It is mutable and used only inside `complaint`."""
 
     def __init__(self, record: Record, place: int, base: Side, past: Past) -> None:
         self.record = record
@@ -52,7 +55,7 @@ class _Replay:
         self.past = past
         self.gone = frozenset(past.side.ledger.pruned)
         self.lost = frozenset[str]()
-        """The ids of which an end of a branch has no text any more, because an op pruned it."""
+        """The ids with a branch end whose text is gone, because an operation pruned it."""
         self.met = frozenset[str]()
 
     def complaint(self) -> str | None:
@@ -92,7 +95,10 @@ class _Replay:
         return joined.plan if joined else None
 
     def _memory(self, ledger: Ledger) -> Memory:
-        """The memory as the operation found it: where its record does not say otherwise, as it was approved."""
+        """Return the memory that the operation found.
+
+        Entries that the record doesn't mention have their approved text.
+        """
         found = {(change.id, change.file): change for change in self.record.changes}
         files: dict[str, list[bytes]] = {}
         for change in found.values():
@@ -118,7 +124,10 @@ class _Replay:
         return self.past.text(self.record.op, digest, change.file, change.id) or b""
 
     def _is_harmless(self, change: Change) -> bool:
-        """Whether a change that could not be worked out approves nothing: it depends on what was in the files then."""
+        """True if a change that can't be recomputed approves nothing.
+
+        Such a change depends on the content of the files at that time.
+        """
         if change.was is not None:
             return False
         if change.before == change.after and change.left in (change.after, change.found):
@@ -128,7 +137,9 @@ class _Replay:
         return self._is_back_at_base(change)
 
     def _is_new(self, change: Change) -> bool:
-        """Whether the id is nobody else's: the text would take the place of one that a person has read."""
+        """True if no other text has the id. Otherwise the text would replace a text that a person has
+        read.
+        """
         braid, found = self.past.braid, self.past.versions.get(change.id, ())
         return not any(
             v.before is None and v.digest not in (None, change.after)
@@ -141,7 +152,7 @@ class _Replay:
         return state is None or state.digest is None or state.file == change.file
 
     def _is_leftover(self, change: Change) -> bool:
-        """An edit by hand that stood where another text is now: it waits in the inbox."""
+        """True if the change moves a manual edit to the inbox, because another text now has its place."""
         fields = self._fields(change)
         kept = _OF_A_LEFTOVER if self._is_new(change) else frozenset[str]()
         return (
@@ -152,9 +163,10 @@ class _Replay:
         )
 
     def _is_back_at_base(self, change: Change) -> bool:
-        """What git took out of the log on this branch is taken back: the entry is as at the base.
+        """True if the change restores the entry of the base, after git dropped log lines on this branch.
 
-        An op that does not know all that the base knows of the entry cannot say so: it would put an older text in force.
+        The operation must know everything that the base knows about the entry. Otherwise it would put an
+        older text in force.
         """
         mark = self.base.ledger.known.get(change.id)
         old = (mark.digest, mark.file) if mark and mark.digest else (None, change.file)
@@ -173,10 +185,10 @@ class _Replay:
         )
 
     def _was_pruned(self, change: Change, edit: Edit | None) -> bool:
-        """Whether a text is gone without which nobody can say what was to be done, and nothing else came into force.
+        """True if a pruned text makes the change impossible to recompute, and no other text took effect.
 
-        An entry is then at an end of one of its branches, or what this op left of it is itself gone and counts nowhere.
-        What the record says that it found proves nothing.
+        The entry is then the version at an end of one of its branches. Or the text that this operation left
+        is pruned too and counts for no entry. The text that the record claims to have found proves nothing.
         """
         if change.left != change.after:
             return self._is_pruned_hand_edit(change, edit)
@@ -190,7 +202,9 @@ class _Replay:
         return of_one and self._is_gone(change, change.after) and not self._is_in_force(change)
 
     def _is_pruned_hand_edit(self, change: Change, edit: Edit | None) -> bool:
-        """A link was followed in the approved text, and the edit by hand that was not touched is gone."""
+        """True if the operation updated a link in the approved text, and the untouched manual edit was
+        pruned.
+        """
         followed = edit is not None and edit.text is not None and edit.was == change.was
         return (
             followed
@@ -210,7 +224,9 @@ class _Replay:
         return fresh and change.file == INBOX and change.id.startswith(f"{ids.CANDIDATE_PREFIX}-")
 
     def _needs_pruned(self, edit: Edit) -> bool:
-        """Whether a change that is missing depends on a text that is gone: it leaves what met as it was."""
+        """True if a missing change depends on a pruned text. The operation then leaves the entries that met
+        unchanged.
+        """
         if edit.file == INBOX and edit.was is None:
             return not self.gone.isdisjoint(
                 version.digest for id_ in self.met | self.lost for version in self.past.versions.get(id_, ())
@@ -218,7 +234,7 @@ class _Replay:
         return edit.id in self.lost or edit.was in self.lost
 
     def _only_links(self, edit: Edit) -> bool:
-        """Whether a change that is missing would only have followed an id: an edit by hand may have had no such link."""
+        """True if a missing change would only have updated links. A manual edit may have had no such link."""
         state = self.past.state(edit.id, self.place)
         text = self.past.text(state.op, state.digest, state.file, edit.id) if state else None
         return text is not None and edit.text is not None and _bare(text) == _bare(edit.text)
@@ -229,7 +245,7 @@ class _Replay:
 
 
 def _bare(text: bytes | None) -> tuple[Mapping[str, Any], str] | None:
-    """Header and body without links."""
+    """Return header and body without links."""
     read = document.parse(text) if text else None
     if read is None or len(read.blocks) != 1:
         return None

@@ -1,8 +1,10 @@
-"""When an operation says that it was done: as its id says, not in the future, and not days before what it follows.
+"""The check that an operation's time matches its id, is not in the future, and is not days before its
+ancestors.
 
-Times decide where branches meet: the later text counts until it is settled, and the earlier entry keeps its id. An operation that
-settles takes its time from what it joins, which may be the event of a run. So it may be older than the op before it, but
-never later than all that it joins, nor from the future.
+Times decide where branches meet. The later text counts until it is settled, and the earlier entry keeps its
+id. An operation that settles takes its time from the events that it joins, which may include the event of a
+run. Therefore it may be older than the operation before it. It must not be later than all events that it
+joins, or in the future.
 """
 
 import re
@@ -17,7 +19,7 @@ from agentplane.text.log import event_line
 
 
 _SKEW = timedelta(days=1)
-"""How far clocks of honest people are apart."""
+"""Tolerated difference between correct clocks."""
 
 
 _TS = re.compile(rb'"ts":"([^"]*)"')
@@ -59,7 +61,7 @@ def _times(deed: Deed, now: Side, by_hash: Mapping[bytes, bytes], at: datetime) 
 
 
 def _parents(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[bytes]:
-    """The ops that an event follows directly. What runs say of their time is theirs."""
+    """Return the operation events that an event follows directly. The times of runs are not trusted here."""
     if not event_line.is_intact(line):
         return []
     names = (name.hex().encode() for name in event_line.parents_of(line))
@@ -68,7 +70,7 @@ def _parents(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[bytes]:
 
 
 def _joined(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[datetime]:
-    """The times of all events that an op follows directly, also of runs."""
+    """Return the times of all events that an operation follows directly, including runs."""
     names = (
         [name.hex().encode() for name in event_line.parents_of(line)] if event_line.is_intact(line) else []
     )

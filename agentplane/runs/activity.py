@@ -1,4 +1,6 @@
-"""The kind of activity in an event of the log: the run of a tool or a command, or an action of agentplane itself."""
+"""The kind of activity in a log event, which is the run of a tool or command, or an action of agentplane
+itself.
+"""
 
 import re
 from collections.abc import Sequence
@@ -6,8 +8,8 @@ from typing import Literal
 
 
 Activity = Literal["import"]
-"""With `import`, agentplane took candidates from files of a project or of a tool. Entries name the event as their
-source.
+"""With `import`, agentplane took candidates from files of a project or of a tool. Entries name that event as
+their source.
 """
 
 _OLD_IMPORT = re.compile(r"Harvested \d+ candidates\.")

@@ -1,4 +1,4 @@
-"""What can be wrong with runs: capsules that changed or went missing, runs that nobody sealed, facts without a run."""
+"""The checks of runs, for changed or missing capsules, unsealed runs, and facts without a run."""
 
 import os
 from collections.abc import Iterator
@@ -52,7 +52,8 @@ def check(store: Store) -> Iterator[Finding]:
             what = f"is no event of a run: {one_line(what, 120)}"
             yield Finding("run-event-unreadable", "error", where, what, (remedy,))
             continue
-        # A merge of branches may leave the very same line twice, or one run of another program that both logged.
+        # A merge of branches may leave an identical line twice, or a run of another program that both
+        # branches logged.
         first = known.setdefault(run.run_id, line)
         if chain.hash_of(first) != chain.hash_of(line) and not events.say_the_same(first, line):
             what = f"run {run.run_id} has a second event"
@@ -70,11 +71,11 @@ def check(store: Store) -> Iterator[Finding]:
 
 
 def shared(store: Store) -> Iterator[Finding]:
-    """Whether git leaves out what it should."""
+    """Yield a finding if `runs/.gitignore` differs from the settings."""
     layout, settings = store.layout, store.settings().runs
     found = files.read_if(gitignore.ignore_file(layout))
     used = layout.runs.is_dir() and any(name != ".gitignore" for name in os.listdir(layout.runs))
-    if used and found is None:  # on a branch without runs, git leaves out all that lies here of others
+    if used and found is None:  # only open runs and runs in this log need the file
         used = any(run.capsule for _, _, run in capsule.every(layout)) or any(open_run.every(layout))
     if used and found != gitignore.wanted(settings):
         what, remedy = "is not what `share` under [runs] says", Mend("share", after=" makes it anew.")
@@ -226,7 +227,7 @@ def _foreign(where: str, run_id: str) -> Finding:
 
 
 def _sources(store: Store, known: set[str]) -> Iterator[Finding]:
-    """Facts that say no run, and entries that say one that is nowhere."""
+    """Yield findings for facts without a run, and for entries that name an unknown run."""
     memory = Memory(store.snapshot())
     for entry in memory.shelf:
         where = f"{store.layout.shown(entry.file)}:{entry.line}"

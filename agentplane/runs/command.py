@@ -1,7 +1,8 @@
-"""Running a command as a run: opened before, recorded while it runs, sealed when it ends, however it ends.
+"""Running a command as a run, which is opened before the command, recorded meanwhile, and sealed after any
+ending.
 
-A command may be ended to start another one in its place, as a session of a coding tool that takes up new memory. That
-is a run of its own.
+A command may be ended so that another one can replace it. For example, a session of a coding tool restarts
+with new memory. The new command has a separate run.
 """
 
 import os
@@ -28,29 +29,32 @@ from agentplane.runs.terminal.signals import held
 class Ran(msgspec.Struct, frozen=True):
     run_id: str
     code: int
-    """For our own exit."""
+    """Exit code for agentplane."""
     words: str
     unsealed: AgentplaneError | None = None
-    """What kept the run from being sealed; the next command tries again."""
+    """The error that prevented sealing. The next command tries again."""
     earlier: "tuple[Ran, ...]" = ()
-    """The runs of the commands that were ended for this one, oldest first."""
+    """The runs of the commands that this command replaced, oldest first."""
 
 
 Restarter = Callable[[OpenRun, Asked, Request], Decision]
-"""What is to be started in the place of a command; the second one says what was asked to the letter."""
+"""Decides about a request to replace a command. The second argument is the unmasked description of the
+run.
+"""
 
 
 class Recorder:
-    """The tapes of one run, one for each output that says something.
+    """The tapes of one run, with one tape for each output that has content.
 
-    Made before the command starts: what that puts in the place of the folder is never written to.
+    Created before the command starts. If the command replaces the folder, the tapes never write to the
+    replacement.
     """
 
     def __init__(self, folder: Path, settings: Runs) -> None:
         self.folder, self.settings = folder, settings
         self.tapes: dict[str, Tape] = {}
         self._place: int | None = None
-        with suppress(OSError):  # each tape then says what is wrong with the folder
+        with suppress(OSError):  # each tape then reports the error of the folder
             self._place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
     def take(self, stream: str, data: bytes) -> None:
@@ -61,7 +65,7 @@ class Recorder:
 
     @property
     def error(self) -> Exception | None:
-        """Why not all of it could be kept."""
+        """The reason why the recording is incomplete, or None."""
         return next((tape.error for tape in self.tapes.values() if tape.error), None)
 
     def close(self) -> list[Recorded]:
@@ -75,7 +79,7 @@ class Recorder:
 def run(
     store: Store, asked: Asked, by: Origin, variables: Mapping[str, str], restarter: Restarter | None = None
 ) -> Ran:
-    """Runs a command in a capsule of its own. The command finds its run id in its environment."""
+    """Run a command with a separate capsule. The command's environment contains its run id."""
     opened, earlier = open_run.begin(store, asked, by, variables), list[Ran]()
     with held() as signals:
         while True:
@@ -106,7 +110,7 @@ def run(
 def _one(
     store: Store, opened: OpenRun, asked: Asked, variables: Mapping[str, str], restarter: Restarter | None
 ) -> tuple[Ran, Again | None]:
-    """Runs one command, and says what is to follow it."""
+    """Run one command. Return its result and the command that replaces it, if any."""
     given = {**variables, events.RUN_ID: opened.run_id}
     if asked.task is not None:
         given[events.TASK] = asked.task
@@ -144,12 +148,12 @@ def _decide(store: Store, opened: OpenRun, asked: Asked, request: Request, resta
 
 
 def _now(store: Store, opened: OpenRun) -> OpenRun:
-    """Return the open run with what hooks said of the session meanwhile."""
+    """Return the open run with the latest reports of hooks about the session."""
     return open_run.load(store.layout, opened.run_id) or opened
 
 
 def _say(undone: bytes, words: str) -> None:
-    """The last command's terminal modes are undone, and one line tells what happens."""
+    """Undo the last command's terminal modes, and print a line about the next step."""
     with suppress(OSError):
         os.write(1, undone)
         os.write(2, f"agentplane: {words}\n".encode())
@@ -158,8 +162,11 @@ def _say(undone: bytes, words: str) -> None:
 def _sealed(
     store: Store, opened: OpenRun, ending: Ending, recorded: list[Recorded]
 ) -> AgentplaneError | None:
-    """Seals the run, or says what kept it from being sealed. How it ended is written down before, for the next try."""
-    with suppress(AgentplaneError):  # a full disk, or a plane that is gone: sealing says so
+    """Seal the run, or return the error that prevented it.
+
+    The ending is recorded first, so that the next attempt knows it.
+    """
+    with suppress(AgentplaneError):  # a full disk or a missing plane is reported by sealing
         open_run.make_folders(store.layout, opened.run_id)
         open_run.keep(store.layout, msgspec.structs.replace(opened, ending=ending))
     try:

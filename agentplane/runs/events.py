@@ -1,4 +1,4 @@
-"""Run events: one execution of a tool, as a line of the log."""
+"""Run events, each of which describes one execution of a tool in a line of the log."""
 
 import os
 from collections.abc import Mapping
@@ -23,10 +23,10 @@ from agentplane.text.log import times
 
 RUN_ID = "AGENTPLANE_RUN_ID"
 TASK = "AGENTPLANE_TASK"
-"""What a command under `agentplane run` finds in its environment."""
+"""Variable with the task in the environment of a command under `agentplane run`."""
 
 _SEALED = frozenset({"kind", "hash_prev", "hash_self", "capsule", "made_at", times.WRITTEN})
-"""What a line has beside the fields that a program may give."""
+"""Fields of a line that a program must not set."""
 
 _REPLACED = frozenset({"hash_prev", "hash_self"})
 """Fields that a program may pass on from its own log. This log computes its own hashes."""
@@ -34,10 +34,10 @@ _REPLACED = frozenset({"hash_prev", "hash_self"})
 _OF_A_PLACE = frozenset(
     {"hash_prev", "hash_self", times.WRITTEN, "branch", "commit", "revision", "tool", "parent_run_id"}
 )
-"""What a line has of where and when it was logged. It can be filled in."""
+"""Fields that depend on the place and time of logging. Agentplane can fill them in."""
 
 _ELIDED = ("", "…")
-"""What some programs write in place of a hash that they don't know."""
+"""Placeholders of some programs for a hash that they don't know."""
 
 _NOWHERE = ".agentplane-nowhere"
 
@@ -47,14 +47,14 @@ class Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     path: str
     sha256: str | None = None
-    """Left out: that of the file as it is."""
+    """Hash of the file. If missing, the current file is hashed."""
     size: int | None = None
     tracked: bool | None = None
-    """Whether git tracks it; None where there is no git."""
+    """True if Git tracks the file, or None without Git."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a program may say of a run; what it leaves out is filled in where it can be known."""
+    """A program's report of a run. Missing fields are filled in if they can be determined."""
 
     ts: str | None = None
     run_id: str | None = None
@@ -70,14 +70,16 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """A short name for the run of a session."""
     branch: str | None = None
     commit: str | None = None
-    """The commit that was checked out when it ended."""
+    """The commit that was checked out when the run ended."""
     command: list[str] = []
     started: str | None = None
     seconds: float | None = None
     inputs: list[Any] | dict[str, Any] = []
     tool_calls: list[Any] = []
     outputs: list[Output] | dict[str, Any] = []
-    """Files that it produced, or an object whose `summary` counts as the summary of the run. It is kept as given."""
+    """Files that the run produced, or an object. The `summary` of an object counts as the summary of the run.
+    It is stored unchanged.
+    """
     exit_status: int | None = None
     output_sha256: str | None = None
     derived_facts: list[Any] = []
@@ -85,11 +87,11 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     receipts: list[Any] = []
     summary: str | None = None
     revision: str | None = None
-    """Of the memory that the run had."""
+    """Revision of the memory that the run had."""
 
     @property
     def files(self) -> list[Output]:
-        """The files that it names as produced."""
+        """The files that the run names as produced."""
         return self.outputs if isinstance(self.outputs, list) else []
 
 
@@ -105,18 +107,18 @@ def new_run_id(store: Store) -> str:
 
 
 def seconds(started: str | None, ended: str | None) -> float | None:
-    """How long it took; None where that is not known, or would be less than nothing."""
+    """Return the duration, or None if it is unknown or negative."""
     begin, end = times.seconds_of(started or ""), times.seconds_of(ended or "")
     return round(end - begin, 3) if begin is not None and end is not None and end >= begin else None
 
 
 def is_logged(layout: Layout, run_id: str | None) -> bool:
-    """Whether the log has an event of this run."""
+    """True if the log has an event of this run."""
     return run_lookup.has_run(layout.log, run_id)
 
 
 def write(store: Store, event: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> str:
-    """Adds a run to the log. Returns its run id."""
+    """Add a run to the log and return its run id."""
     given, now = read(event), timestamp(store.clock())
     filled = _filled(store, given, os.environ if variables is None else variables, now)
     if not append(store, filled, {times.WRITTEN: now}, is_new=given.run_id is None):
@@ -129,10 +131,10 @@ def write(store: Store, event: Mapping[str, Any], variables: Mapping[str, str] |
 def append(
     store: Store, event: Event, sealed: Mapping[str, Any] | None = None, *, is_new: bool = False
 ) -> bool:
-    """Adds an event that is filled in, with what is said of its capsule. False where the log has one of this run; of
-    an id that was made just now it cannot have one, and a long log is not searched for it.
+    """Add a complete event with the description of its capsule. Return False if the log already has this run.
 
-    What is in the log stays there, so secrets are masked first.
+    Pass `is_new` for an id that was just created. Then a long log is not searched for it. The log is
+    permanent, so secrets are masked first.
     """
     told = {
         key: masked_value(value) for key, value in msgspec.to_builtins(event).items() if value is not None
@@ -144,7 +146,10 @@ def append(
 
 
 def read(event: Mapping[str, Any]) -> Event:
-    """An event that a program hands in; BadInput names the field that does not fit. A field that is null is left out."""
+    """Return the event from a program's fields. Raise BadInput with the name of an invalid field.
+
+    A field with the value null counts as missing.
+    """
     if not isinstance(event, Mapping):
         raise BadInput(f"expected an object, got {type(event).__name__}", where="event", todo=_FIELDS)
     try:
@@ -178,7 +183,9 @@ def read(event: Mapping[str, Any]) -> Event:
 
 
 def _is_given(key: object, value: object) -> bool:
-    """False for what a program has to write because its format has the field, and that says nothing."""
+    """False for a field without information that a program includes only because its format requires the
+    field.
+    """
     if value is None and key in Event.__struct_fields__:
         return False
     return key not in _REPLACED and not (key == "output_sha256" and value in _ELIDED)
@@ -189,7 +196,7 @@ def _lower(sha256: str | None) -> str | None:
 
 
 def _summary_in(outputs: list[Output] | dict[str, Any]) -> str | None:
-    """The summary of a run that gives its outputs as an object."""
+    """Return the summary of a run that gives its outputs as an object."""
     said = outputs.get("summary") if isinstance(outputs, dict) else None
     if said is not None and not isinstance(said, str):
         what = f"outputs.summary: expected `str`, got `{type(said).__name__}`"
@@ -198,7 +205,9 @@ def _summary_in(outputs: list[Output] | dict[str, Any]) -> str | None:
 
 
 def of_line(line: bytes) -> Event:
-    """The event of a run as the log has it. Raises BadInput, or msgspec's errors, for what nobody could have logged."""
+    """Return the event of a line. Raise BadInput or msgspec's errors for an event that could not have been
+    logged.
+    """
     run = capsule.read_event(line)
     told = decode.Json(dict[str, Any]).decode(line)
     found = read({key: value for key, value in told.items() if key not in _SEALED})
@@ -208,7 +217,10 @@ def of_line(line: bytes) -> Event:
 
 
 def say_the_same(one: bytes, other: bytes) -> bool:
-    """Whether two lines are one run of another program that was logged on two branches. A run with a capsule has one line."""
+    """True if two lines are the same run of another program, logged on two branches.
+
+    A run with a capsule has only one line.
+    """
     told = _told(one)
     return told is not None and told == _told(other)
 
@@ -245,14 +257,14 @@ def _filled(store: Store, given: Event, variables: Mapping[str, str], now: str) 
 
 
 def outputs_of(layout: Layout, outputs: list[Output]) -> list[Output]:
-    """Outputs as they are named, with their hashes; BadInput names one that cannot be read."""
+    """Return the outputs with their hashes. Raise BadInput for an unreadable file."""
     outputs = [from_the_top(layout, output) for output in outputs]
     tracked = tracked_files(layout, [output.path for output in outputs])
     return [_output(layout, output, number, tracked) for number, output in enumerate(outputs)]
 
 
 def from_the_top(layout: Layout, output: Output) -> Output:
-    """An output with the path that git and other clones know it by."""
+    """Return an output with its path from the top of the project, which Git and other clones use."""
     return msgspec.structs.replace(output, path=layout.in_project(output.path))
 
 
@@ -275,7 +287,7 @@ def _output(layout: Layout, output: Output, number: int, tracked: set[str] | Non
 
 
 def tracked_files(layout: Layout, paths: list[str]) -> set[str] | None:
-    """Those of the paths that git tracks; None where there is no git."""
+    """Return the paths that Git tracks, or None without Git."""
     if not paths:
         return set()
     inside = [path for path in paths if _is_inside(path)] or [_NOWHERE]
@@ -283,7 +295,9 @@ def tracked_files(layout: Layout, paths: list[str]) -> set[str] | None:
 
 
 def _is_inside(path: str) -> bool:
-    """Whether git would look for it within the project; else it fails for all paths."""
+    """True if Git would accept the path as part of the project. A single invalid path makes Git reject all
+    paths.
+    """
     return path != "" and not path.startswith("/") and ".." not in path.split("/") and "\0" not in path
 
 

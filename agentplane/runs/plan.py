@@ -29,7 +29,7 @@ class Plan(msgspec.Struct, frozen=True):
     sha256: str = ""
     size: int = 0
     stated: Mapping[str, object] = {}
-    """What it says of its layer, scale and impact, whether that fits or not."""
+    """The stated layer, scale and impact, valid or not."""
 
     @property
     def is_file(self) -> bool:
@@ -37,12 +37,15 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def inputs(self) -> list[Any]:
-        """How an event names the plan."""
+        """The plan in the form of an event's inputs."""
         return [{"plan": self.path, "sha256": self.sha256, "size": self.size}] if self.is_file else []
 
 
 def read(given: str, folder: Path, project: Path) -> Plan:
-    """Return the plan for an option: a file, which can be written as `@FILE`, or a text that is not a path."""
+    """Return the plan for an option.
+
+    The option is a file, which can be written as `@FILE`, or a text that is not a path.
+    """
     name = given.removeprefix("@")
     path = folder / name
     if not given.startswith("@") and not _is_there(path):
@@ -67,7 +70,7 @@ def read(given: str, folder: Path, project: Path) -> Plan:
 def _is_there(path: Path) -> bool:
     try:
         return os.path.lexists(path)
-    except ValueError:  # a text that no path can be
+    except ValueError:  # the text can't be a path
         return False
 
 
@@ -78,7 +81,7 @@ def _shown(path: Path, project: Path) -> str:
 
 
 def _fields(text: str) -> Mapping[str, object]:
-    """The fields of a JSON plan, or of the frontmatter of a Markdown plan."""
+    """Return the fields of a JSON plan, or of the frontmatter of a Markdown plan."""
     found: object = None
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         try:
@@ -103,7 +106,10 @@ def _stated(fields: Mapping[str, object]) -> dict[str, object]:
 
 
 def rating(plan: Plan | None, options: Rating) -> Rating:
-    """What options say, then what the plan says. BadInput where the plan says what can't be, and no option says better."""
+    """Return the rating from the options and, for missing options, from the plan.
+
+    Raise BadInput for an invalid value in the plan, unless an option overrides it.
+    """
     stated, where = (plan.stated, plan.path) if plan else ({}, "")
 
     def told(name: str, check: Callable[[object, str], T], option: T | None) -> T | None:

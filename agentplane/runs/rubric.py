@@ -1,4 +1,4 @@
-"""The rating of plans and runs: the layer that they change, how far they reach, and their impact."""
+"""The rating of plans and runs, with the layer that they change, their reach and their impact."""
 
 import math
 import re
@@ -33,7 +33,7 @@ _RANGE = re.compile(r"(?:(>=|<=|>|<|=)\s*)?(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)\s*\.\
 
 
 class Rating(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The rating of a run. A value that nobody gave is None."""
+    """The rating of a run. A missing value is None."""
 
     layer: str | None = None
     systemic_scale: float | None = None
@@ -41,7 +41,7 @@ class Rating(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Range(msgspec.Struct, frozen=True):
-    """Which scales are wanted."""
+    """A range of scales for a filter."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -76,7 +76,9 @@ def scale(given: object, where: str) -> int:
 
 
 def impact(given: object, where: str) -> str:
-    """Return an impact as one line. Raise BadInput for an empty or long one, and for what is no text."""
+    """Return an impact as one line. Raise BadInput for an empty text, a long text, or a value that is not
+    text.
+    """
     text = " ".join(given.split()) if isinstance(given, str) else ""
     if not text or len(text) > _MOST_IMPACT:
         why = (

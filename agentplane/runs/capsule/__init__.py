@@ -1,1 +1,1 @@
-"""Capsules of runs: written, sealed, read, pruned."""
+"""Writing, sealing, reading and pruning the capsules of runs."""

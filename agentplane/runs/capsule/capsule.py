@@ -1,8 +1,8 @@
-"""Capsules: what is kept of a run, and how it is read again.
+"""The files of a capsule, and functions that read them.
 
-`runs/<run-id>/` holds `summary.md`, `meta.json` (the run's line of the log, byte for byte), `context.json`,
-`inputs/` and `outputs/`. The event states size and hash of each file but `meta.json`, which is the event:
-so nothing in a sealed capsule changes unseen.
+`runs/<run-id>/` contains `summary.md`, `meta.json` (the run's line of the log, byte for byte),
+`context.json`, `inputs/` and `outputs/`. The event states size and hash of each file except `meta.json`,
+which is the event. Any change to a sealed capsule is therefore detectable.
 """
 
 import hashlib
@@ -30,40 +30,42 @@ CONTEXT = "context.json"
 INPUTS = "inputs"
 OUTPUTS = "outputs"
 RAW_INPUTS, RAW_OUTPUTS = f"{INPUTS}/files", f"{OUTPUTS}/files"
-"""Copies of whole files. `runs.raw` makes them, and git carries them only where `share` names them."""
+"""Folders with copies of whole files. `file_copies` makes them. Git tracks them only if `share` names
+them.
+"""
 PACKED = ".zst"
 OPEN = "open.json"
 NOTES = "notes.jsonl"
 WORK = "work"
-"""What an open run needs until it is sealed: its marker, what was noted, and what is being recorded."""
+"""Folder with the marker, the notes and the recordings of an open run. It exists until the run is sealed."""
 
 _LARGEST = 1 << 28
 _BLOCK = 1 << 20
 
 
 class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A file of a capsule, as the event states it."""
+    """A file of a capsule, as the event describes it."""
 
     path: str
     sha256: str
     size: int
     full_size: int | None = None
-    """Of what it was made from, where that was longer, or held what had to be masked."""
+    """Size of the original content, if it was longer or contained secrets."""
     full_sha256: str | None = None
     left_out: int = 0
-    """Bytes that were cut out of its middle."""
+    """Number of bytes that were cut out of the middle."""
     masked: tuple[Masked, ...] = ()
-    """Secrets that were taken out; a few are named."""
+    """Secrets that were removed. Only the first ones are listed."""
     masked_more: int = 0
 
     @property
     def name(self) -> str:
-        """What it was called before it was packed."""
+        """The file name before packing."""
         return self.path.removesuffix(PACKED)
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A run, as its event says."""
+    """A run, as its event describes it."""
 
     run_id: str
     ts: str = ""
@@ -87,7 +89,7 @@ class Run(msgspec.Struct, frozen=True):
     told_outputs: list[dict[str, object]] | dict[str, object] = msgspec.field(
         name="outputs", default_factory=list
     )
-    """Files that it produced, or an object in the words of the program that logged it."""
+    """Files that the run produced, or an object from the program that logged it."""
     derived_facts: list[object] = []
     next_actions: list[object] = []
     receipts: list[object] = []
@@ -96,7 +98,7 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def outputs(self) -> list[dict[str, object]]:
-        """The files that it produced. A run that gives its outputs as an object names none."""
+        """The files that the run produced. If the program logged an object instead, there are none."""
         return self.told_outputs if isinstance(self.told_outputs, list) else []
 
     def file(self, name: str) -> Kept | None:
@@ -112,13 +114,16 @@ _run = decode.Json(Run)
 
 
 def place_of(layout: Layout) -> str:
-    """A name for this plane on this machine: tells what was not shared from what went missing."""
+    """Return an id of this plane on this machine.
+
+    It distinguishes files that were never shared from files that are missing.
+    """
     text = f"{cache.machine()}\n{os.getuid()}\n{layout.root}"
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:12]
 
 
 def folder(layout: Layout, run_id: str) -> Path:
-    """A capsule's folder, after a check of its name, and that no link stands on the way to it."""
+    """Return a capsule's folder, after checking its name and refusing symbolic links on the path."""
     if not is_run_id(run_id):
         raise Damaged(
             "is no name of a run",
@@ -135,7 +140,7 @@ def folder(layout: Layout, run_id: str) -> Path:
 
 
 def file(layout: Layout, run_id: str, relative: str) -> Path:
-    """A file of a capsule, after a check that it lies within."""
+    """Return the path of a file in a capsule, after checking that it is inside the capsule."""
     path = folder(layout, run_id) / relative
     if os.path.lexists(path.parent):
         files.plain_folder(path.parent, layout.root)
@@ -145,7 +150,7 @@ def file(layout: Layout, run_id: str, relative: str) -> Path:
 
 
 def inside(folder: Path) -> Iterator[str]:
-    """The files below a capsule's folder, as paths from it; links are named and not followed."""
+    """Yield the relative paths of the files in a capsule's folder. Links are listed and not followed."""
     for top, folders, found in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(top, name))]
         for name in sorted([*found, *links]):
@@ -153,12 +158,14 @@ def inside(folder: Path) -> Iterator[str]:
 
 
 def unfinished(folder: Path) -> list[str]:
-    """What killed writes left in a capsule."""
+    """Return the temporary files that killed writers left in a capsule."""
     return [name for name in inside(folder) if files.is_temp(os.path.basename(name))]
 
 
 def line_of(layout: Layout, run_id: str) -> bytes | None:
-    """The run's line of the log. Recent runs are asked for most, so the end is tried first."""
+    """Return the run's line of the log, or None. The search starts at the end, because recent runs are
+    requested most.
+    """
     mark = f'"run_id":"{run_id}"'.encode()
     for line in chain.lines_backwards(layout.log):
         if mark in line and id_of(line) == run_id:
@@ -174,12 +181,12 @@ def load(layout: Layout, run_id: str) -> Run:
 
 
 def read_event(line: bytes) -> Run:
-    """Raises msgspec's errors for what is no run."""
+    """Decode a run event. Raise msgspec's errors for any other line."""
     return _run.decode(line)
 
 
 def read_events(lines: Iterable[bytes]) -> Iterator[Run]:
-    """The runs among lines of a log; what is no event of a run is passed over."""
+    """Yield the runs among lines of a log. Lines without a run event are skipped."""
     for line in lines:
         if b'"kind":"run"' in line:
             try:
@@ -189,7 +196,9 @@ def read_events(lines: Iterable[bytes]) -> Iterator[Run]:
 
 
 def every(layout: Layout) -> Iterator[tuple[int, bytes, Run]]:
-    """The runs of the log in its order, with their line numbers; what is no event of a run is passed over."""
+    """Yield the runs of the log in log order, with line number and line. Lines without a run event are
+    skipped.
+    """
     for number, (_, line) in enumerate(chain.lines(layout.log), 1):
         if b'"kind":"run"' in line:
             try:
@@ -199,7 +208,7 @@ def every(layout: Layout) -> Iterator[tuple[int, bytes, Run]]:
 
 
 def content(layout: Layout, run: Run, name: str) -> bytes | None:
-    """What a file of a capsule holds, unpacked; None where there is none, or it is not here."""
+    """Return the unpacked content of a capsule file, or None if the file doesn't exist on this machine."""
     kept = run.file(name)
     data = files.read_if(file(layout, run.run_id, kept.path)) if kept else None
     return None if kept is None or data is None else unpacked(kept, data)
@@ -220,7 +229,7 @@ def unpacked(kept: Kept, data: bytes) -> bytes:
 
 
 def sha256_of(path: Path) -> tuple[str, int]:
-    """Hash and size of a plain file; never follows a link."""
+    """Return hash and size of a regular file. Links are never followed."""
     digest, size = hashlib.sha256(), 0
     with files.reading(path) as stream:
         while block := stream.read(_BLOCK):
@@ -230,7 +239,7 @@ def sha256_of(path: Path) -> tuple[str, int]:
 
 
 def produced(path: Path) -> tuple[str, int]:
-    """Hash and size of a file of the project; a link counts as the text it holds, as it does for git."""
+    """Return hash and size of a project file. For a link, hash the link text, as Git does."""
     if not path.is_symlink():
         return sha256_of(path)
     text = os.fsencode(os.readlink(path))
@@ -238,7 +247,7 @@ def produced(path: Path) -> tuple[str, int]:
 
 
 def id_of(line: bytes) -> str | None:
-    """The run that a line of the log is the event of; None where it is no such event."""
+    """Return the run id of a run event, or None for any other line."""
     try:
         return read_event(line).run_id if b'"kind":"run"' in line else None
     except msgspec.MsgspecError:

@@ -35,18 +35,18 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True):
 
     command: str = ""
     tool: str = ""
-    """The tool's own name of what executes commands."""
+    """The tool's own name of the tool that executes commands."""
     at: str = ""
     exit: int | None = None
-    """None where nothing tells it."""
+    """None if no source reports the exit code."""
     seconds: float | None = None
     failed: bool = False
     mode: str = ""
     """The permission mode, or approval policy, at that time."""
     cut: int = 0
-    """Characters that are left out at its end."""
+    """Number of characters that were cut off at the end."""
     more: int = 0
-    """In the last row, the number of rows that are left out."""
+    """Number of omitted rows. Only the last row has it."""
 
     @property
     def is_bad(self) -> bool:
@@ -59,8 +59,8 @@ class Permission(msgspec.Struct, frozen=True, omit_defaults=True):
     decision: str = ""
     """`allowed`, `denied`, or `asked` if no answer was seen."""
     by: str = ""
-    """`person`, `classifier`, `settings`, or `prompt` if it ran after the tool asked, so that a person or a hook
-    allowed it.
+    """`person`, `classifier`, `settings` or `prompt`. The last one means that the call ran after the tool
+    asked, so a person or a hook allowed it.
     """
     tool: str = ""
     command: str = ""
@@ -69,7 +69,7 @@ class Permission(msgspec.Struct, frozen=True, omit_defaults=True):
     mode: str = ""
     reason: str = ""
     times: int = 1
-    """Calls that ran without a question are counted by their mode."""
+    """Number of calls. Calls that ran without a question are counted by mode."""
 
 
 class SessionRecord(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ class SessionRecord(msgspec.Struct, frozen=True):
 
 
 def of_open(layout: Layout, run: OpenRun) -> SessionRecord:
-    """Return what is known about a session that is open or about to be sealed."""
+    """Return the commands and permissions of a session that is open or about to be sealed."""
     if run.session is None:
         return SessionRecord()
     told = transcripts.read(run.asked.tool, run.session.transcript, run.started)
@@ -89,7 +89,9 @@ def of_open(layout: Layout, run: OpenRun) -> SessionRecord:
 
 
 def of_sealed(layout: Layout, run: Run) -> SessionRecord:
-    """Return what the capsule has. It is empty for older versions and for a capsule on another machine."""
+    """Return the content of the capsule. It is empty for older versions and for a capsule on another
+    machine.
+    """
     return SessionRecord(
         tuple(_read(layout, run, COMMANDS, _command)),
         tuple(_read(layout, run, PERMISSIONS, _permission)),
@@ -174,7 +176,7 @@ def _decisions(rows: Sequence[Row]) -> Iterator[Permission]:
     open_ones: dict[str, list[Permission]] = {}
     found: list[Permission] = []
     quietly: Counter[str] = Counter()
-    # A session file tells when a call was made, and the question about it comes after that.
+    # A session file states when a call was made. The question about the call comes later.
     for row in reversed(rows):
         if row.event == "asked":
             open_ones.setdefault(_what(row), []).append(_permission_of(row, "asked", ""))

@@ -1,8 +1,9 @@
-"""Copies of whole files in a capsule: inputs that a person named, and produced files that Git doesn't track.
+"""Copies of whole files in a capsule, both inputs that a person named and produced files that Git doesn't
+track.
 
-Only plain files are copied, never through a link. Secrets in text files are masked. Binary files with secrets are not
-copied. Files beyond the limits of `keep_files` are recorded by hash and size. Copies stay on this machine unless
-`share` names their folder.
+Only plain files are copied, never through a link. Secrets in text files are masked. Binary files with secrets
+are not copied. Files beyond the limits of `keep_files` are recorded by hash and size. Copies stay on this
+machine unless `share` names their folder.
 """
 
 import hashlib
@@ -25,24 +26,26 @@ from agentplane.text.visible import one_line
 
 
 INPUTS = "inputs"
-"""The folder in `work/` where inputs lie until the run is sealed, since the command may change them."""
+"""Folder in `work/` that keeps the inputs until the run is sealed, because the command may change the
+originals.
+"""
 BEFORE = "untracked.json"
 """The list of untracked files at the start of a run."""
 
 MOST_INPUTS = 100
 _MOST_COPIES = 200
 _TOGETHER = 4
-"""The copies of one kind may be this many times as large as one of them, together."""
+"""Limit for all copies of one kind, as a multiple of the limit for one copy."""
 _LONGEST = 100
-"""Bytes of a copy's name. File systems count bytes, and a letter can have four."""
+"""Limit for the name of a copy in bytes. File systems count bytes, and a letter can have four bytes."""
 _BLOCK = 1 << 20
 
 _Stat = tuple[int, int, int, int]
-"""Size, both times, inode."""
+"""Size, modification time, change time and inode."""
 
 
 class Copy(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A file that a run was given, or that it produced."""
+    """An input or a produced file of a run."""
 
     path: str
     """Path from the top of the project, or only the name of a file elsewhere."""
@@ -53,7 +56,7 @@ class Copy(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def told(self) -> dict[str, str | int]:
-        """As an event has it."""
+        """The representation in an event."""
         return {"path": self.path, "sha256": self.sha256, "size": self.size}
 
 
@@ -81,7 +84,7 @@ def check_inputs(paths: Sequence[str], layout: Layout, cwd: Path) -> list[Path]:
 
 
 def take_inputs(paths: Sequence[Path], layout: Layout, work: Path, settings: Runs) -> list[Copy]:
-    """Copies the inputs before the command can change them."""
+    """Copy the inputs before the command can change them."""
     if not paths:
         return []
     room, taken, found = _Room(work, settings), set[str](), []
@@ -116,7 +119,7 @@ def note_untracked(project: Path, work: Path, dirty: Sequence[str]) -> None:
 
 
 def produced(project: Path, work: Path, before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """The plain files that git neither tracks nor ignores and that the run made or changed."""
+    """Return the regular files that the run made or changed and that Git neither tracks nor ignores."""
     known, old = set(_untracked(before)), _noted(work)
     found = []
     for path in _untracked(after):
@@ -138,7 +141,7 @@ def keep_produced(
             files.plain_folder(target.parent, layout.project)
             data, size, sha256 = _read(target, room)
         except (AgentplaneError, OSError):
-            continue  # it went away, or something else came into its place
+            continue  # deleted or replaced by another kind of file
         name = _name(path.replace("/", "__"), taken) if data is not None else ""
         if data is not None:
             kept.append(writer.raw(layout, run_id, f"{capsule.RAW_OUTPUTS}/{name}", data))
@@ -147,7 +150,7 @@ def keep_produced(
 
 
 class _Room:
-    """How much may still be copied."""
+    """The remaining space for copies."""
 
     def __init__(self, folder: Path, settings: Runs) -> None:
         disk = os.statvfs(folder)
@@ -170,7 +173,7 @@ def _read(path: Path, room: _Room) -> tuple[bytes | None, int, str]:
     with files.reading(path) as stream:
         stated = os.fstat(stream.fileno()).st_size
         fits = stated <= room.each
-        # Another process may append to the file all the time.
+        # Another process may append to the file continuously.
         most = max(stated, room.each + 1)
         while block := stream.read(min(_BLOCK, most - size)):
             digest.update(block)
@@ -178,7 +181,7 @@ def _read(path: Path, room: _Room) -> tuple[bytes | None, int, str]:
             fits = fits and size <= room.each
             whole += block if fits else b""
     data = bytes(whole)
-    # A database or an archive would be broken by masking.
+    # Masking would break a database or an archive.
     kept = fits and room.takes(size) and not (writer.is_binary(data) and writer.holds_secret(data))
     return (data if kept else None), size, digest.hexdigest()
 
@@ -188,7 +191,7 @@ def _untracked(dirty: Sequence[str]) -> list[str]:
 
 
 def _stat_of(path: Path) -> _Stat | None:
-    """None where it is no plain file."""
+    """Return the metadata of a regular file, or None for anything else."""
     try:
         found = os.lstat(path)
     except (OSError, ValueError):

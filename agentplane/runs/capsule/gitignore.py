@@ -1,4 +1,4 @@
-"""What of a capsule git carries: `runs/.gitignore`, made from the settings."""
+"""The file `runs/.gitignore`, generated from the settings, which decides which capsule files Git tracks."""
 
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -36,7 +36,7 @@ def wanted(settings: Runs) -> bytes:
 
 
 def _plain(settings: Runs) -> list[str]:
-    """The patterns that do not name copies of whole files."""
+    """Return the patterns that do not name copies of whole files."""
     return [row for row in _patterns(settings) if not any(_is_in(row, folder) for folder in _RAW)]
 
 
@@ -49,7 +49,9 @@ def _patterns(settings: Runs) -> list[str]:
 
 
 def _rows(pattern: str) -> list[str]:
-    """Git looks into a folder only where the folder itself is not left out."""
+    """Return the lines that share a pattern. They also include its folder, because Git skips ignored
+    folders.
+    """
     folder, _, name = pattern.partition("/")
     return [f"!/*/{folder}/\n", f"/*/{folder}/*\n", f"!/*/{pattern}\n"] if name else [f"!/*/{pattern}\n"]
 
@@ -63,7 +65,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def keep(layout: Layout, settings: Runs) -> bool:
-    """Makes the file as the settings want it. Says whether it was not."""
+    """Update the file from the settings. Return True if it changed."""
     if files.read_if(ignore_file(layout)) == wanted(settings):
         return False
     files.write_atomic(ignore_file(layout), wanted(settings))
@@ -71,7 +73,7 @@ def keep(layout: Layout, settings: Runs) -> bool:
 
 
 def is_shared(settings: Runs, path: str) -> bool:
-    """Whether git carries a file of a capsule."""
+    """True if Git tracks this file of a capsule."""
     is_raw = any(_is_in(path, folder) for folder in _RAW)
     if is_raw:
         return any(fnmatchcase(path, row) or _is_in(path, row) for row in _naming(settings))

@@ -1,4 +1,4 @@
-"""What is shown of a file of a capsule: its beginning or its end, however large it is."""
+"""Reading only the beginning or the end of a capsule file of any size."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -15,15 +15,15 @@ from agentplane.text import files
 
 _BLOCK = 1 << 20
 _MOST_UNPACKED = 1 << 28
-"""Bytes that are unpacked to find the end of a packed file."""
+"""Limit for unpacking a packed file to find its end, in bytes."""
 
 
 class Piece(msgspec.Struct, frozen=True):
     data: bytes
     before: int = 0
-    """Bytes of the file that stand before it."""
+    """Number of bytes in the file before this piece."""
     after: bool = False
-    """Whether more follows."""
+    """True if the file continues after this piece."""
 
     @property
     def whole(self) -> bool:
@@ -31,7 +31,7 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 def start(layout: Layout, run: Run, name: str, most: int) -> Piece | None:
-    """The beginning of a file of a capsule, or None if there is none, or it is not here."""
+    """Return the beginning of a capsule file, or None if the file doesn't exist on this machine."""
     kept = run.file(name)
     if kept is None or not _is_here(layout, run, kept):
         return None
@@ -47,7 +47,10 @@ def start(layout: Layout, run: Run, name: str, most: int) -> Piece | None:
 def end(
     layout: Layout, run: Run, name: str, most: int, goes_on: Callable[[], bool] = lambda: True
 ) -> Piece | None:
-    """The end of it. Of a file that is not packed nothing else is read; `goes_on` can break off the unpacking."""
+    """Return the end of a capsule file, or None if the file does not exist on this machine.
+
+    Only the end is read of a file that is not packed. `goes_on` can stop the unpacking of a packed file.
+    """
     kept = run.file(name)
     if kept is None or not _is_here(layout, run, kept):
         return None

@@ -1,4 +1,7 @@
-"""Taking a text out of capsules. What was sealed stays provable: the op says which file was changed, and into what."""
+"""Removing a text from capsules.
+
+Sealed files stay provable, because the operation names each old and new hash.
+"""
 
 import hashlib
 from collections.abc import Iterator
@@ -20,14 +23,14 @@ _MARK = b"[pruned]"
 
 
 class Hit(msgspec.Struct, frozen=True):
-    """A file of a capsule that holds the text, and the same without it."""
+    """A capsule file that contains the text, with its new content without the text."""
 
     run_id: str
     path: str
     sealed: str
-    """Its hash by the event."""
+    """Hash of the file in the event."""
     found: str
-    """Its hash now: something may have been pruned from it before."""
+    """Current hash of the file. An earlier operation may have pruned the file."""
     data: bytes
 
     @property
@@ -36,7 +39,7 @@ class Hit(msgspec.Struct, frozen=True):
 
 
 class Pruned(msgspec.Struct, frozen=True):
-    """What ops took out of files, by the hashes of the files."""
+    """The texts that operations removed from files, by the hashes of the files."""
 
     digests: frozenset[str] = frozenset()
     left: dict[str, frozenset[str]] = {}
@@ -56,23 +59,25 @@ class Pruned(msgspec.Struct, frozen=True):
         return Pruned(frozenset(ledger.pruned), left)
 
     def covers(self, sha256: str) -> bool:
-        """Whether a text was taken out of the file that had this hash."""
+        """True if a text was removed from the file with this hash."""
         return sha256 in self.digests
 
     def allows(self, sealed: str, found: str) -> bool:
-        """Whether a file is what an op made of the one that was sealed."""
+        """True if an operation made this file from the sealed file."""
         return found in self.left.get(sealed, ()) and found not in self.digests
 
 
 def search(layout: Layout, needle: str) -> list[Hit]:
-    """The files of capsules that hold a text, also packed and as JSON writes it."""
+    """Return the capsule files that contain a text, including packed files and JSON escapes."""
     forms = _forms(needle)
     hits = (_hit(layout, run, kept, forms) for _, _, run in capsule.every(layout) for kept in run.capsule)
     return [hit for hit in hits if hit]
 
 
 def elsewhere(layout: Layout, needle: str, hits: list[Hit]) -> Elsewhere:
-    """The same for the op that takes it out, and the open runs that hold it still."""
+    """Return the hits in the form that the pruning operation needs, with the open runs that still contain the
+    text.
+    """
     return Elsewhere(
         tuple(dict.fromkeys(sha256 for hit in hits for sha256 in (hit.sealed, hit.found))),
         {hit.sealed: hit.sha256 for hit in hits},
@@ -81,7 +86,9 @@ def elsewhere(layout: Layout, needle: str, hits: list[Hit]) -> Elsewhere:
 
 
 def write(layout: Layout, hits: list[Hit]) -> None:
-    """What follows the op: the files without the text. Its own files were deleted with the op already."""
+    """Write the files without the text, after the operation. The operation already deleted the text from its
+    own files.
+    """
     for hit in hits:
         files.write_atomic(capsule.file(layout, hit.run_id, hit.path), hit.data)
 
@@ -95,7 +102,7 @@ def _hit(layout: Layout, run: Run, kept: Kept, forms: tuple[bytes, ...]) -> Hit 
         stored = files.read_if(capsule.file(layout, run.run_id, kept.path))
         data = None if stored is None else capsule.unpacked(kept, stored)
     except AgentplaneError:
-        return None  # doctor names it
+        return None  # doctor reports it
     if stored is None or data is None or not any(form in data for form in forms):
         return None
     for form in forms:

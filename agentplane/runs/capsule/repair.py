@@ -1,4 +1,4 @@
-"""What `doctor --fix` mends of runs: nothing here loses anything."""
+"""The safe repairs of runs that `doctor --fix` makes, without any loss of data."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from agentplane.text import files
 
 
 def mend(store: Store) -> list[str]:
-    """Says what was done."""
+    """Make the repairs and return a description of each."""
     layout = store.layout
     done = [f"sealed run {run_id} with what was recorded of it" for run_id in seal.seal_left(store)]
     if (
@@ -30,12 +30,12 @@ def mend(store: Store) -> list[str]:
         try:
             done += _completed(layout, run, line) if run.capsule else ()
         except AgentplaneError:
-            continue  # a link or a folder in its place: doctor says so
+            continue  # a link or a folder in its place, which doctor reports
     return done
 
 
 def _completed(layout: Layout, run: Run, line: bytes) -> Iterator[str]:
-    """What a process that was killed right after the event left undone."""
+    """Finish the cleanup of a process that was killed right after the event."""
     run_id = run.run_id
     folder = capsule.folder(layout, run_id)
     if not folder.is_dir() or open_run.load(layout, run_id):

@@ -1,7 +1,7 @@
-"""Sealing a run: its capsule is completed, and the event that vouches for it joins the log.
+"""Sealing a run, which completes its capsule and appends its event to the log.
 
-The event is the commit point. What is killed before it leaves an open run, which the next command seals with
-what lies on the disk; what is killed after it leaves a capsule without `meta.json`, which is made from the log.
+The event is the commit point. A crash before it leaves an open run, and the next command seals that run with
+the files on disk. A crash after it leaves a capsule without `meta.json`, which is then restored from the log.
 """
 
 import os
@@ -40,7 +40,7 @@ _Value = TypeVar("_Value")
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What a run left, seen from outside."""
+    """The effects of a run on the project, as seen from outside."""
 
     after: Git
     removed: list[str]
@@ -49,7 +49,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 def seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded] = ()) -> bool:
-    """Seals an open run. False where another process did so meanwhile, or is about to."""
+    """Seal an open run. Return False if another process sealed it in the meantime or is about to."""
     layout, run_id = store.layout, run.run_id
     open_run.make_folders(layout, run_id)
     with open_run.claimed(layout, run_id) as ours:
@@ -64,7 +64,7 @@ def seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded
 
 
 def seal_left(store: Store) -> list[str]:
-    """Seals the runs whose process is gone, with what lies on the disk. Says which."""
+    """Seal the runs whose process is gone, with the files on disk. Return their ids."""
     half = store.settings().runs.keep_output // 2
     done = []
     for run in open_run.every(store.layout):
@@ -79,13 +79,13 @@ def seal_left(store: Store) -> list[str]:
 
 
 def finish(layout: Layout, run_id: str) -> None:
-    """What follows the event: `meta.json`, and no more of what an open run needs."""
+    """Finish after the event. Write `meta.json` and remove the files of the open run."""
     complete(layout, run_id)
     clear(layout, run_id)
 
 
 def complete(layout: Layout, run_id: str) -> None:
-    """Writes `meta.json`, and removes what killed writes left."""
+    """Write `meta.json`, and remove the temporary files of killed writers."""
     line = capsule.line_of(layout, run_id)
     path = capsule.file(layout, run_id, capsule.META)
     if line is not None and files.read_if(path) != line:
@@ -95,7 +95,7 @@ def complete(layout: Layout, run_id: str) -> None:
 
 
 def clear(layout: Layout, run_id: str) -> None:
-    """Removes what an open run needs. The marker goes last."""
+    """Remove the files of the open run. The marker is removed last."""
     work = open_run.work(layout, run_id)
     for name in sorted(os.listdir(work) if work.is_dir() else (), key=lambda name: name == capsule.OPEN):
         if (work / name).is_dir() and not (work / name).is_symlink():
@@ -139,7 +139,7 @@ def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorde
 
 
 def _is_empty(store: Store, run: OpenRun) -> bool:
-    """Whether a session was opened and nothing was done in it: what it was given no model has read."""
+    """True if a session was opened and then left unused, so that no model has read its context."""
     layout, run_id, root = store.layout, run.run_id, str(store.layout.root)
     if run.session is None or run.asked.command or events.is_logged(layout, run_id):
         return False
@@ -163,7 +163,7 @@ def _discard(layout: Layout, run_id: str) -> None:
 
 
 def _with_noted(store: Store, run: OpenRun) -> OpenRun:
-    """What was asked first in a session, where nothing else says what the run was asked."""
+    """Return the run with the first prompt of its session, if no other source states the prompt."""
     first = hook_notes.prompt_of(str(store.layout.root), run.run_id) if run.session else None
     if first is None:
         return run
@@ -173,7 +173,7 @@ def _with_noted(store: Store, run: OpenRun) -> OpenRun:
 
 
 def _recorded(work: Path, name: str, half: int, ending: Ending) -> Recorded:
-    """What lies on the disk of an output, with its size and hash where its process could still say them."""
+    """Return a recorded output from disk, with full size and hash if its process reported them."""
     found = output_file.read(work, name, half)
     size, sha256 = ending.full.get(name, (found.size, None))
     return msgspec.structs.replace(found, size=max(size, found.size), sha256=sha256)
@@ -224,7 +224,7 @@ def _event(store: Store, run: OpenRun, ending: Ending, after: Git, outputs: list
 
 
 def _listed(inputs: list[Any] | dict[str, Any]) -> list[Any]:
-    """Return inputs as a list. An object is one item."""
+    """Return inputs as a list. A single object becomes a list of one item."""
     return inputs if isinstance(inputs, list) else [inputs]
 
 
@@ -240,12 +240,14 @@ def _changes(layout: Layout, run: OpenRun, after: Git) -> list[Changed]:
 
 
 def _outputs(layout: Layout, changes: Sequence[Changed]) -> list[Output]:
-    """The tracked files that the run changed, as they are now. A link counts as the text it holds."""
+    """Return the tracked files that the run changed, in their current state. A link counts as the text of the
+    link.
+    """
     return [_output(layout, change.path) for change in changes if not change.gone][:_MOST_OUTPUTS]
 
 
 def _more_outputs(layout: Layout, said: Sequence[Event], known: set[str]) -> list[Output]:
-    """What programs named beside; a file that is not there is named without its hash."""
+    """Return the additional outputs that programs named. A missing file has no hash."""
     told = (events.from_the_top(layout, output) for note in said for output in note.files)
     named = {output.path: output for output in told if output.path not in known}
     tracked = events.tracked_files(layout, list(named))
@@ -263,13 +265,13 @@ def _output(layout: Layout, path: str) -> Output:
         sha256, size = capsule.produced(target)
     except (AgentplaneError, OSError):
         return Output(path=_plain(path), tracked=True)
-    # A name that JSON cannot hold would name another file, so its hash is not claimed for that.
+    # A name that JSON cannot represent would name another file. No hash is claimed for that file.
     whole = _plain(path) == path
     return Output(path=_plain(path), sha256=sha256 if whole else None, size=size, tracked=True)
 
 
 def _produced(layout: Layout, run: OpenRun, after: Git) -> list[str]:
-    """Return the untracked files that the run made or changed. If the list at its start was cut, return none."""
+    """Return the untracked files that the run made or changed, or none if the list at its start was cut."""
     if run.before.dirty_more:
         return []
     work = open_run.work(layout, run.run_id)
@@ -282,7 +284,9 @@ def _new_untracked(before: Git, after: Git) -> list[str]:
 
 
 def _patches(layout: Layout, run: OpenRun, after: Git, limit: int) -> list[Kept]:
-    """What was not committed when the run began, and what the run changed: with both it can be replayed."""
+    """Return the uncommitted changes at the start and the changes by the run. Both together allow a
+    replay.
+    """
     work, project, plane = open_run.work(layout, run.run_id), layout.project, layout.root.name
     before, later = run.before.tree, after.tree
     if before is None or later is None:
@@ -300,7 +304,9 @@ def _patches(layout: Layout, run: OpenRun, after: Git, limit: int) -> list[Kept]
 
 
 def _context(store: Store, run: OpenRun, ending: Ending, seen: Seen, event: Event) -> bytes:
-    """Each value is masked by itself: what is masked as JSON may be JSON no more."""
+    """Return the content of `context.json`. Each value is masked separately, because masking the JSON text
+    could break it.
+    """
     asked = run.asked
     told = {
         "schema": "agentplane/context@1",
@@ -343,5 +349,5 @@ def _summary(run: OpenRun, ending: Ending, seen: Seen, event: Event) -> bytes:
 
 
 def _plain(path: str) -> str:
-    """A path as JSON can hold it."""
+    """Return a path without bytes that JSON cannot represent."""
     return path.encode(errors="surrogateescape").decode(errors="replace")

@@ -1,4 +1,4 @@
-"""`summary.md` of a capsule: what changed and why, for a person."""
+"""The text of `summary.md` in a capsule, which tells a person what changed and why."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ def of(
     removed: Sequence[str],
     ended: str,
 ) -> bytes:
-    """The summary of a run that is being sealed; text of others is made visible first."""
+    """Return the summary of a run that is being sealed. Text from other sources is escaped first."""
     fields: dict[str, Any] = {"run_id": event.run_id}
     told = {
         "task": event.task,

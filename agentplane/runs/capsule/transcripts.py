@@ -1,7 +1,7 @@
-"""The tool calls in the session files of coding tools: commands, how they ended, and who denied them.
+"""The tool calls in the session files of coding tools, with commands, results and denials.
 
-A session file can have any content and size. So the reader skips long and invalid lines and limits how much it reads
-and keeps.
+A session file can have any content and size. Therefore the reader skips long and invalid lines and limits how
+much it reads and keeps.
 """
 
 import os
@@ -23,7 +23,7 @@ from agentplane.runs.open import hook_notes
 
 MOST_ROWS = 20_000
 MOST_COMMAND = 64 << 10
-"""Characters of a command that are kept."""
+"""Maximum number of characters of a command."""
 _MOST_READ = 256 << 20
 _LONGEST_LINE = 16 << 20
 _MOST_DECODED = 128 << 20
@@ -34,7 +34,7 @@ Event = Literal["ran", "failed", "asked", "denied"]
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that a hook or a session file tells of a call."""
+    """A report about a call by a hook or a session file."""
 
     event: Event
     tool: str = ""
@@ -48,10 +48,10 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     use: str = ""
     """The tool's own id of the call."""
     by: str = ""
-    """Who denied or allowed it, if the file says so."""
+    """The actor that denied or allowed the call, if the file states it."""
     reason: str = ""
     cut: int = 0
-    """Characters of the command that are left out."""
+    """Number of characters that were cut off the command."""
 
 
 def read(tool: str | None, path: str, since: str) -> list[Row]:
@@ -72,7 +72,10 @@ def read(tool: str | None, path: str, since: str) -> list[Row]:
 
 
 def shown_command(given: object) -> tuple[str, int]:
-    """A command as one text, and how much of it is left out. Tools give a text or a list of words."""
+    """Return a command as one text, and the number of characters that were cut off.
+
+    Tools pass a text or a list of words.
+    """
     if isinstance(given, list) and given and all(isinstance(word, str) for word in given):
         given = given[2] if len(given) == 3 and given[1] in ("-c", "-lc") else shlex.join(given)
     if not isinstance(given, str):
@@ -82,7 +85,7 @@ def shown_command(given: object) -> tuple[str, int]:
 
 
 class _Calls:
-    """The calls of one file, by the tool's own id of each."""
+    """The calls of one file, by the tool's own id of each call."""
 
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}

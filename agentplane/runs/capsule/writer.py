@@ -1,4 +1,6 @@
-"""Writing the files of a capsule: secrets masked, packed where that pays, and what the event says of each."""
+"""Writing the files of a capsule, with secrets masked and large files packed, and describing each for the
+event.
+"""
 
 import hashlib
 import re
@@ -16,14 +18,14 @@ from agentplane.text import files
 
 
 _PACK_FROM = 4096
-"""Bytes from which on packing saves something."""
+"""Minimum size for packing, in bytes. Smaller files gain nothing."""
 _NAMED = 20
 _READABLE = re.compile(rb"[\t\x20-\x7e]{8,}")
 _LEVEL = 6
 
 
 def output(layout: Layout, run_id: str, recorded: Recorded) -> Kept:
-    """What was recorded of an output; its size and hash in full where not all of it is kept as it was."""
+    """Write a recorded output. State full size and hash if the file differs from the complete output."""
     data, left_out = recorded.text()
     clean, found = masked(data)
     kept = _write(layout, run_id, f"{capsule.OUTPUTS}/{recorded.name}", clean, found)
@@ -47,7 +49,7 @@ def raw(layout: Layout, run_id: str, name: str, data: bytes) -> Kept:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether a file is no text, so that masking would break it."""
+    """True if a file is not text, so that masking would break it."""
     if b"\0" in data:
         return True
     try:
@@ -64,12 +66,12 @@ def holds_secret(data: bytes) -> bool:
 
 
 def text(layout: Layout, run_id: str, name: str, data: bytes) -> Kept:
-    """A file of ours, made of what was masked already."""
+    """Write a file that agentplane generates from values that are already masked."""
     return _write(layout, run_id, name, data, places(data))
 
 
 def clear(layout: Layout, run_id: str) -> None:
-    """Removes what an earlier try to seal left: it may have found other files than this one will."""
+    """Remove the files of an earlier attempt to seal, which may have found other files than this attempt."""
     folder = capsule.folder(layout, run_id)
     for name in (capsule.CONTEXT, capsule.SUMMARY):
         files.remove(folder / name)
@@ -81,7 +83,7 @@ def clear(layout: Layout, run_id: str) -> None:
 
 
 def packed(path: str, data: bytes) -> bytes:
-    """What a file of a capsule holds, as it lies on the disk."""
+    """Return the bytes on disk for the content of a capsule file."""
     if not path.endswith(capsule.PACKED):
         return data
     import zstandard

@@ -1,1 +1,1 @@
-"""Runs that are going on, before they are sealed."""
+"""Runs in progress, before they are sealed."""

@@ -1,4 +1,4 @@
-"""Which open run a process is part of: by the id in its environment, else by the processes that it comes from."""
+"""Finding the open run of a process by the id in its environment, or else by its ancestors."""
 
 from collections.abc import Mapping
 
@@ -10,10 +10,10 @@ from agentplane.system import processes
 
 
 def open_run_here(layout: Layout, environ: Mapping[str, str], pid: int) -> OpenRun | None:
-    """The open run of this plane that the process `pid` is part of; None where it is part of none.
+    """Return the open run of this plane that the process `pid` is part of, or None.
 
-    A run that is named counts as long as it is open. Of those whose process it comes from, the nearest one counts, and
-    of that process the youngest.
+    A run id in the environment has priority while that run is open. Otherwise the nearest ancestor with a run
+    decides. If that process has several runs, the youngest one counts.
     """
     named = open_run.load(layout, environ.get(RUN_ID, ""))
     if named is not None:

@@ -1,4 +1,4 @@
-"""What a run starts from and what it leaves: git, the files it tracks, the memory, the environment."""
+"""Snapshots of the state around a run, with the repository, the tracked files and the environment."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ from agentplane.text import files
 
 _MOST = 5000
 _FIELDS = {b"1": 8, b"u": 10}
-"""How many fields stand before the path, by the kind of line in `git status --porcelain=v2`."""
+"""Number of fields before the path, by the kind of line in `git status --porcelain=v2`."""
 _SECONDS = 60
 
 
@@ -27,10 +27,10 @@ class Git(msgspec.Struct, frozen=True, omit_defaults=True):
     head: KnownId | None = None
     branch: str | None = None
     dirty: list[str] = []
-    """What `git status` says, a line each; a few thousand at most."""
+    """Lines of `git status`, up to a few thousand."""
     dirty_more: int = 0
     tree: KnownId | None = None
-    """All tracked files as they stand in the work tree, as a tree of git's."""
+    """All tracked files in the work tree as a Git tree."""
 
 
 class Changed(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class Changed(msgspec.Struct, frozen=True):
 
 
 class Patch(msgspec.Struct, frozen=True):
-    """A difference as git applies it, as far as it is kept."""
+    """A difference in the format of `git apply`, possibly cut."""
 
     data: bytes
     size: int
@@ -49,7 +49,10 @@ class Patch(msgspec.Struct, frozen=True):
 
 
 def look(project: Path, work: Path, plane: str, keep_free: int = 0) -> Git:
-    """The repository now; all None where there is none. Objects that this makes stay in `work`."""
+    """Return the current state of the repository, or an empty state without a repository.
+
+    Objects that this creates stay in `work`.
+    """
     status = git.status(project, plane, _SECONDS)
     if status is None:
         return Git()
@@ -59,7 +62,7 @@ def look(project: Path, work: Path, plane: str, keep_free: int = 0) -> Git:
     rows = [(mark, path[len(prefix) :]) for mark, path in rows]
     lines = [_plain(os.fsdecode(mark + b" " + path)) for mark, path in rows]
     changed = [path for mark, path in rows if mark != b"??"]
-    if changed or tree is None:  # what git calls clean is the tree of the commit
+    if changed or tree is None:  # a clean work tree is the tree of the commit
         tree = _tree(project, work, plane) if _has_room(project, work, changed, keep_free) else None
     return Git(
         head=head,
@@ -71,7 +74,7 @@ def look(project: Path, work: Path, plane: str, keep_free: int = 0) -> Git:
 
 
 def _read_status(status: bytes) -> tuple[dict[bytes, str], list[tuple[bytes, bytes]]]:
-    """What it says of the branch, and mark and path of each file, as `git status --short` has them."""
+    """Return the branch headers, and the mark and path of each file in the form of `git status --short`."""
     about: dict[bytes, str] = {}
     rows = []
     for field in status.split(b"\0"):
@@ -88,7 +91,7 @@ def _read_status(status: bytes) -> tuple[dict[bytes, str], list[tuple[bytes, byt
 
 
 def changed(project: Path, work: Path, plane: str, before: ObjectId, after: ObjectId) -> list[Changed]:
-    """What differs between two trees of one run."""
+    """Return the files that differ between two trees of one run."""
     if before == after:
         return []
     found = git.compared(project, _own(work), before, after, plane, _SECONDS)
@@ -97,9 +100,11 @@ def changed(project: Path, work: Path, plane: str, before: ObjectId, after: Obje
 
 
 def patch(project: Path, work: Path, plane: str, before: ObjectId, after: ObjectId, limit: int) -> Patch:
-    """The difference of two trees, as git applies it; of what is longer than `limit`, the first whole lines.
+    """Return the difference of two trees in the format of `git apply`, cut after the last whole line within
+    `limit`.
 
-    Its paths are those of the whole repository, as `git apply` takes them in any of its folders.
+    Its paths start at the top of the repository. `git apply` accepts such paths in any folder of the
+    repository.
     """
     kept, size, digest = bytearray(), 0, hashlib.sha256()
     for block in git.patch(project, _own(work), before, after, plane):
@@ -112,7 +117,7 @@ def patch(project: Path, work: Path, plane: str, before: ObjectId, after: Object
 
 
 def environment(variables: Mapping[str, str], allowed: Iterable[str]) -> dict[str, str]:
-    """The variables that the settings allow; a secret in one of them is masked."""
+    """Return the variables that the settings allow. Secrets in their values are masked."""
     wanted = tuple(allowed)
     return {
         name: masked_named(name, value)
@@ -122,7 +127,7 @@ def environment(variables: Mapping[str, str], allowed: Iterable[str]) -> dict[st
 
 
 def _has_room(project: Path, work: Path, changed: list[bytes], keep_free: int) -> bool:
-    """Whether copies of the changed files fit on the disk."""
+    """True if copies of the changed files fit on the disk."""
     disk = os.statvfs(work)
     return disk.f_bavail * disk.f_frsize - sum(_size(os.path.join(os.fsencode(project), path))
                                                for path in changed) >= keep_free  # fmt: skip
@@ -136,7 +141,9 @@ def _size(path: bytes) -> int:
 
 
 def _tree(project: Path, work: Path, plane: str) -> ObjectId | None:
-    """The tracked files of the work tree as a tree, made in an index of our own: that of the person stays as it is."""
+    """Return the tracked files of the work tree as a tree. A separate index leaves the person's index
+    unchanged.
+    """
     index = git.inside(project, "index")
     own = _own(work)
     if index is None:
@@ -147,7 +154,7 @@ def _tree(project: Path, work: Path, plane: str) -> ObjectId | None:
         files.make_folder(folder)
     try:
         files.remove(own.index)
-        # With its time: git reads files again whose times are not before that of the index.
+        # Keep the time. Git reads every file again that is not older than the index.
         times = os.stat(index)
         shutil.copyfile(index, own.index)
         os.utime(own.index, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -161,10 +168,12 @@ def _tree(project: Path, work: Path, plane: str) -> ObjectId | None:
 
 
 def _own(work: Path) -> Own:
-    """Where an open run keeps an index and objects, so that those of the repository stay as they are."""
+    """Return the separate index and object folder of an open run, which leave the repository's own
+    unchanged.
+    """
     return Own(work / "git" / "index", work / "git" / "objects")
 
 
 def _plain(path: str) -> str:
-    """A path as JSON can hold it."""
+    """Return a path without bytes that JSON cannot represent."""
     return path.encode(errors="surrogateescape").decode(errors="replace")

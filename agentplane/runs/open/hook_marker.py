@@ -1,10 +1,12 @@
-"""Runs of sessions, opened and found by the hooks of tools, with nothing loaded but os and json.
+"""Runs of sessions, opened and found by the hooks of tools, with only os and json loaded.
 
-A hook stands between a person and the tool, so it may cost little more than the start of Python. What takes longer
-(git, the environment, masking) `session.complete` adds in the background. The form of the marker is session.OpenRun.
+A person waits for each hook, so a hook may take little longer than the start of Python. `open_run.complete`
+adds the slower data (Git, environment, masking) in the background. The format of the marker is
+`open_run.OpenRun`.
 
-A marker says which process to wait for, which command to start again and which trees to compare. So it carries a mark that
-only this user on this machine can make, for this very folder. A marker that came with a clone counts for nothing.
+A marker names the process to wait for, the command to restart and the trees to compare. Therefore it carries
+a mark that only this user on this machine can make, for exactly this folder. A marker from a clone is
+ignored.
 """
 
 import json
@@ -22,18 +24,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 RUNS, WORK, MARKER = "runs", "work", "open.json"
-"""`capsule` says what these are; this module is kept from importing it."""
+"""Copies of names in `capsule`, because this module must not import it."""
 INDEX = os.path.join("cache", "sessions")
-"""Which run is which session's, so that a hook need not look through all runs. A hint: the marker decides."""
+"""Folder with the run of each session, so that a hook doesn't search all runs. It is only a hint. The marker
+decides.
+"""
 
 _PURPOSE = "open run"
 _BEFORE, _BETWEEN, _AFTER = b'{"mark":"', b'","run":', b"}\n"
-"""A marker is JSON: the mark, and then the bytes that it is over."""
+"""A marker is JSON with the mark and then the bytes that the mark covers."""
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _LARGEST = 1 << 20
 _MOST = 500
-"""Open runs that are looked through where the hint is gone, from the newest on."""
+"""Maximum number of open runs to search without a hint, newest first."""
 _NEAR = 2.0
 _SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "mksh", "csh", "tcsh", "busybox", "nu", "pwsh", "xonsh")  # fmt: skip
 _LAUNCHERS = ("env", "uv", "uvx", "pipx", "timeout", "nice", "nohup", "setsid", "stdbuf", "direnv", "mise", "sudo")  # fmt: skip
@@ -42,7 +46,7 @@ _NO_TOOLS = frozenset((*_SHELLS, *_LAUNCHERS, *_FIRST))
 
 
 class Session:
-    """A session as a hook sees it. `pid` and `born` are those of the tool's own process."""
+    """A session from the view of a hook. `pid` and `born` describe the tool's own process."""
 
     __slots__ = ("born", "cwd", "id", "pid", "source", "tool", "transcript")
 
@@ -55,7 +59,9 @@ class Session:
 
     @property
     def key(self) -> str:
-        """What names it among all sessions here: the tool's id, or the process of a tool that says none."""
+        """Unique name of the session in this plane. It uses the tool's id, or the process id if the tool
+        states none.
+        """
         import zlib
 
         told = self.id or str(self.pid)
@@ -63,7 +69,7 @@ class Session:
         return f"{self.tool}-{plain}-{zlib.crc32(told.encode(errors='replace')):08x}"
 
     def has(self, marker: "dict[str, Any]") -> bool:
-        """Whether an open run is that of this session."""
+        """True if an open run belongs to this session."""
         told = marker.get("session")
         if not isinstance(told, dict) or marker.get("asked", {}).get("tool") != self.tool:
             return False
@@ -74,7 +80,7 @@ class Session:
 
 
 def owner(pid: int) -> int:
-    """The process that a hook works for: the nearest one above it that does more than start others."""
+    """Return the process that a hook works for, which is the nearest ancestor that is not just a launcher."""
     for ancestor in processes.ancestors(pid):
         if processes.name(ancestor) not in _NO_TOOLS:
             return ancestor
@@ -82,7 +88,7 @@ def owner(pid: int) -> int:
 
 
 def named(root: str, run_id: str) -> "dict[str, Any] | None":
-    """The marker of an open run; None where it is none."""
+    """Return the marker of an open run, or None if no such run is open."""
     head, dash, tail = run_id.partition("-")
     if not (dash and len(head) == 16 and head.isalnum() and tail.isalnum() and run_id.isascii()):
         return None
@@ -97,7 +103,10 @@ def named(root: str, run_id: str) -> "dict[str, Any] | None":
 
 
 def find(root: str, session: Session, *, new: bool = False) -> "dict[str, Any] | None":
-    """The open run of a session; `new`: it has just begun, so that what nothing points to is not looked for."""
+    """Return the open run of a session, or None.
+
+    Pass `new` for a session that just began. Then only the hint is used, without a search.
+    """
     try:
         told = os.fsdecode(read(os.path.join(root, INDEX, session.key)))
     except OSError:
@@ -113,14 +122,14 @@ def find(root: str, session: Session, *, new: bool = False) -> "dict[str, Any] |
 
 
 def of_process(root: str, session: Session) -> "dict[str, Any] | None":
-    """The open run of the process that this session runs in, whatever the session was called then."""
+    """Return the open run of the process that this session runs in, under any session id."""
     mine = [found for run_id in _indexed(root) if (found := named(root, run_id)) and session.owns(found)]
     mine = [found for found in mine if found["asked"].get("tool") == session.tool and "session" in found]
     return max(mine, key=lambda found: str(found.get("started")), default=None)
 
 
 def around(root: str, pid: int) -> str | None:
-    """The id of the run of another tool that started this process."""
+    """Return the id of the run of another tool that started this process."""
     ancestors = set(processes.ancestors(pid))
     for run_id in _indexed(root):
         found = named(root, run_id)
@@ -130,16 +139,23 @@ def around(root: str, pid: int) -> str | None:
 
 
 def encloses(root: str, run_id: str) -> bool:
-    """Whether this process is part of an open run. A server that a tool leaves behind has the id of an earlier one in its
-    environment for as long as it lives.
+    """True if this process is part of an open run.
+
+    A server that a tool left running keeps the id of an earlier run in its environment.
     """
     marker = named(root, run_id)
     return marker is not None and marker["pid"] in processes.ancestors(os.getpid()) and not is_gone(marker)
 
 
 def adopt(root: str, run_id: str, session: Session, given: "dict[str, str] | None") -> bool:
-    """Notes in a run that `agentplane run` opened which session its command is. False where the session is another
-    one's: of another tool, of a tool that this one started, or of a server that outlives the run.
+    """Record the session of the command in a run that `agentplane run` opened. Return False for a foreign
+    session.
+
+    These sessions are foreign:
+
+    - a session of another tool
+    - a session of a tool that this tool started
+    - a session of a server that outlives the run
     """
     marker = named(root, run_id)
     if marker is None or marker["asked"].get("tool") != session.tool:
@@ -155,14 +171,16 @@ def adopt(root: str, run_id: str, session: Session, given: "dict[str, str] | Non
 
 
 def is_of(root: str, run_id: str, session: Session) -> bool:
-    """Whether a run that `agentplane run` opened is that of this session; where none is known of yet, it may become so."""
+    """True if a run that `agentplane run` opened belongs to this session. A run without a session can adopt
+    it.
+    """
     told = (named(root, run_id) or {}).get("session")
     known = told.get("id") if isinstance(told, dict) else None
     return adopt(root, run_id, session, None) if known is None else known == session.id
 
 
 def begin(root: str, session: Session, given: "dict[str, str] | None", task: str | None) -> str:
-    """Opens a run for a session. Returns its id."""
+    """Open a run for a session and return its id."""
     now = time.time()
     tail = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(6))
     run_id = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime(now))}-{tail}"
@@ -199,13 +217,15 @@ def begin(root: str, session: Session, given: "dict[str, str] | None", task: str
 
 
 def marked(work: str, run_id: str, data: bytes) -> bytes:
-    """Return the bytes of a marker with this content. Where no key can be kept, nobody believes them."""
+    """Return the bytes of a marker with this content. Without a key, the marker is never accepted."""
     mark = user_key.mark(_PURPOSE, *_parts(work, run_id, data)) or b""
     return b"".join((_BEFORE, mark, _BETWEEN, data, _AFTER))
 
 
 def believed(work: str, run_id: str, found: bytes) -> bytes | None:
-    """Return the content of a marker that this user wrote on this machine for the folder `work`, else None."""
+    """Return the content of a marker that this user wrote on this machine for the folder `work`, else
+    None.
+    """
     start = len(_BEFORE) + user_key.MARK_LENGTH
     mark, data = found[len(_BEFORE) : start], found[start + len(_BETWEEN) : -len(_AFTER)]
     if found != b"".join((_BEFORE, mark, _BETWEEN, data, _AFTER)):
@@ -214,12 +234,15 @@ def believed(work: str, run_id: str, found: bytes) -> bytes | None:
 
 
 def _parts(work: str, run_id: str, data: bytes) -> tuple[bytes, ...]:
-    # The inode, so that a copy of the folder is not believed. Not the device: its number may change with each start.
+    # The inode makes a copy of the folder invalid. The device is left out because its number may change at
+    # each boot.
     return (run_id.encode(), b"%d" % os.lstat(work).st_ino, data)
 
 
 def change(root: str, run_id: str, **fields: object) -> None:
-    """Changes fields of an open run's marker; those of `session` singly. Another process may be at it as well."""
+    """Change fields of an open run's marker, and single fields of `session`. A lock protects concurrent
+    changes.
+    """
     import fcntl
 
     work = os.path.join(root, RUNS, run_id, WORK)
@@ -238,7 +261,7 @@ def change(root: str, run_id: str, **fields: object) -> None:
 
 
 def point(root: str, session: Session, run_id: str) -> None:
-    """Notes which run is the session's. Without that it takes longer to find."""
+    """Record the run of a session as a hint. Without the hint, finding the run takes longer."""
     try:
         for part in (os.path.dirname(INDEX), INDEX):
             _must_be_folders(root, *_below(os.path.dirname(part)))
@@ -252,12 +275,12 @@ def point(root: str, session: Session, run_id: str) -> None:
 
 
 def is_gone(marker: "dict[str, Any]") -> bool:
-    """Whether the process of an open run has ended."""
+    """True if the process of an open run has ended."""
     return abs(processes.born(int(marker["pid"])) - float(marker["born"])) >= _NEAR
 
 
 def tidy(root: str) -> None:
-    """Takes the hints to runs away that are open no more."""
+    """Remove the hints to runs that are no longer open."""
     try:
         _must_be_folders(root, *_below(INDEX))
         for name in os.listdir(os.path.join(root, INDEX)):
@@ -274,14 +297,16 @@ def instant(moment: float) -> str:
 
 
 def read(path: str) -> bytes:
-    """A small plain file. Without O_NONBLOCK a FIFO in its place would hang the tool."""
+    """Return the content of a small regular file. Without O_NONBLOCK, a FIFO at that path would block the
+    tool.
+    """
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with open(fd, "rb") as file:
         return file.read(_LARGEST)
 
 
 def write(path: str, data: bytes) -> None:
-    """Whole or not at all, under a name that `text.files` knows for a left-over where we are killed."""
+    """Write a file atomically. `text.files` recognizes the temporary name if this process is killed."""
     folder, name = os.path.split(path)
     temp = os.path.join(folder, f".{name}.{os.getpid()}-{os.urandom(6).hex()}.tmp")
     fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
@@ -299,7 +324,7 @@ def _encoded(marker: "dict[str, Any]") -> bytes:
 
 
 def _must_be_folders(root: str, *below: str) -> None:
-    """No link in a folder's place leads us out of the plane."""
+    """Raise NotADirectoryError for a link in place of a folder, which could lead out of the plane."""
     import stat
 
     path = root
@@ -314,7 +339,7 @@ def _below(path: str) -> "list[str]":
 
 
 def _indexed(root: str) -> "list[str]":
-    """The ids of runs that sessions have here, as far as it was noted."""
+    """Return the run ids in the hints of this plane's sessions."""
     folder = os.path.join(root, INDEX)
     try:
         _must_be_folders(root, *_below(INDEX))

@@ -1,7 +1,7 @@
-"""What hooks note of a session while it goes on, and what is made of it when its run is sealed.
+"""Notes of hooks about a running session, and their summary when its run is sealed.
 
-Written with nothing loaded but os and json. The first prompt is kept; of tool calls only their names and paths, of
-which a thousand are the same dozen, so that sealing counts them.
+This module loads only os and json. It stores the first prompt and, for tool calls, only tool names and paths.
+Most calls repeat a few names and paths, so sealing counts them.
 """
 
 import json
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CALLS, DID, PROMPT, ASKED, TURN = "calls.jsonl", "did.jsonl", "prompt", "asked", "turn"
 BELL, HAPPENED = "bell", b"."
-"""A FIFO, where a process runs the command that can be asked to start it anew."""
+"""A FIFO to the process that runs a restartable command, and the byte that reports activity."""
 _MOST_CALLS = 400_000
 _MOST_DID = 4_000_000
 MOST_COMMAND = 16_000
@@ -27,11 +27,11 @@ MOST_REASON = 300
 _MOST_PROMPT = 20_000
 _MOST_PATH = 400
 _MOST_NAMES = 300
-"""Different tools and paths that a run names; of more, only how many."""
+"""Maximum number of different tools and paths that a run lists. Further ones are only counted."""
 
 
 def call(root: str, run_id: str, tool: str, path: str) -> None:
-    """Notes a call of one of the tool's own tools. Few bytes at once: lines of processes don't mix."""
+    """Record a tool call. The line is short, so that lines of several processes don't mix."""
     said = {"tool": _clean(tool[:80], name=True)} | (
         {"path": _clean(path[:_MOST_PATH], name=True)} if path else {}
     )
@@ -41,10 +41,10 @@ def call(root: str, run_id: str, tool: str, path: str) -> None:
 def details(
     root: str, run_id: str, event: str, tool: str, path: str, command: str, more: "dict[str, Any]"
 ) -> None:
-    """Note the command of a call, how it ended, and the permission decision.
+    """Note the command of a call, its result, and the permission decision.
 
-    A close search for secrets takes four times as long as the rest of a hook. So commands are noted unmasked,
-    readable by this user only, like recorded output. Sealing masks them.
+    A full search for secrets takes four times as long as the rest of a hook. Therefore commands are stored
+    unmasked, readable by this user only, like recorded output. Sealing masks them.
     """
     said: dict[str, Any] = {"event": event, "tool": _clean(tool[:80], name=True), "at": instant(time.time())}
     if command:
@@ -60,7 +60,7 @@ def details(
 
 
 def _encoded(said: "dict[str, Any]") -> bytes:
-    """Half of a surrogate pair could not be read again."""
+    """Encode a line. Half of a surrogate pair is replaced, because it could not be decoded again."""
     return json.dumps(said, ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
@@ -70,12 +70,12 @@ def beginning(text: str, most: int) -> str:
 
 
 def receipt(root: str, run_id: str, made: "dict[str, Any]") -> None:
-    """Notes what memory the session was given."""
+    """Record the memory that the session received."""
     _append(root, run_id, CALLS, json.dumps({"receipt": made}).encode() + b"\n")
 
 
 def prompt(root: str, run_id: str, text: str) -> None:
-    """Keeps what was asked first; of what follows nothing."""
+    """Store the first prompt. Later prompts are ignored."""
     try:
         fd = os.open(_path(root, run_id, PROMPT), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     except FileExistsError:
@@ -85,7 +85,7 @@ def prompt(root: str, run_id: str, text: str) -> None:
 
 
 def first_time(root: str, run_id: str) -> bool:
-    """Whether this is the first that asks; of two at once only one is."""
+    """True for the first caller only, also among concurrent callers."""
     try:
         os.close(
             os.open(_path(root, run_id, ASKED), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -100,7 +100,7 @@ def was_asked(root: str, run_id: str) -> bool:
 
 
 def turn(root: str, run_id: str, *, begins: bool) -> None:
-    """Notes that the tool works on what it was asked, or is done with it; whoever waits for that is told."""
+    """Record the start or the end of a turn. The end also notifies the process that waits for it."""
     path = _path(root, run_id, TURN)
     try:
         if begins:
@@ -115,17 +115,17 @@ def turn(root: str, run_id: str, *, begins: bool) -> None:
 
 
 def at_work(root: str, run_id: str) -> bool:
-    """Whether the tool works on what it was asked, as far as its hooks tell."""
+    """True if the tool is in a turn, according to its hooks."""
     return os.path.lexists(_path(root, run_id, TURN))
 
 
 def count(root: str, run_id: str) -> int:
-    """How many calls were noted."""
+    """Return the number of recorded calls."""
     return sum("tool" in said for said in _lines(root, run_id))
 
 
 def calls(root: str, run_id: str) -> "list[dict[str, Any]]":
-    """The calls by tool and path, in the order of their first time, each with how often."""
+    """Return the calls by tool and path with their number, ordered by first occurrence."""
     times: dict[tuple[str, str], int] = {}
     for said in _lines(root, run_id):
         tool, path = said.get("tool"), said.get("path", "")
@@ -177,7 +177,7 @@ def _append(root: str, run_id: str, name: str, line: bytes, most: int = _MOST_CA
 
 
 def _ring(root: str, run_id: str) -> None:
-    """Tells that something happened. `restarting.ring`, which asks for something, takes longer to load."""
+    """Report activity. `restart.requests.ring` sends a request and takes longer to load."""
     try:
         fd = os.open(_path(root, run_id, BELL), os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -191,7 +191,7 @@ def _ring(root: str, run_id: str) -> None:
 
 
 def _clean(text: str, *, name: bool = False) -> str:
-    """The text without secrets. Looking closely takes a while to load, so it is done where one could be."""
+    """Return the text without secrets. The full search loads slowly, so it runs only after a quick match."""
     from agentplane.scan.secrets import prefilter
 
     if not (prefilter.NAME if name else prefilter.LINE).search(text.encode(errors="replace")):

@@ -1,8 +1,8 @@
-"""Open runs: what is known of a run before it is sealed.
+"""Open runs, with everything that is known about a run before it is sealed.
 
-An open run has its capsule's folder already. In `work/` there lie `open.json`, which says who runs it and how it
-ended, what was noted meanwhile, and what is being recorded; sealing removes it. The command that runs can write there
-as well, so nothing of it is believed that does not fit.
+An open run already has its capsule's folder. In `work/`, `open.json` names the process and the ending. Notes
+and recordings are next to it. Sealing removes `work/`. The running command can write there too, so invalid
+content is ignored.
 """
 
 import fcntl
@@ -36,15 +36,15 @@ from agentplane.text.visible import one_line
 
 _MOST_NOTES = 4 << 20
 _LARGEST = 16 << 20
-"""Of a marker: a command line and a prompt may be long."""
+"""Size limit for a marker. A command line and a prompt may be long."""
 _OLD = 60.0
-"""Seconds after which a folder without its marker is left over from a process that was killed."""
+"""Seconds after which a folder without a marker counts as left by a killed process."""
 _NEAR = 2.0
-"""Seconds by which two readings of one process's start may differ."""
+"""Maximum difference in seconds between two readings of one process's start time."""
 
 
 class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What whoever starts a run says of it."""
+    """The caller's description of a run."""
 
     command: list[str] = []
     cwd: str = ""
@@ -58,45 +58,45 @@ class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
     title: str | None = None
     """A short name for the run. A session gets it from its first prompt."""
     followed: list[Any] = []
-    """The plan of the run, by path and hash, as the event lists it among the inputs."""
+    """The plan of the run, by path and hash, in the form of an event's inputs."""
     parent_run_id: str | None = None
     receipts: list[Any] = []
     inputs: list[str] = []
-    """Files that are kept with the run, as whoever starts it names them."""
+    """Files that are kept with the run, as named by the caller."""
 
 
 class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a run ended: its exit code, None where nobody saw it, and words for it."""
+    """The end of a run, with its exit code (None if unknown) and a description."""
 
     code: int | None
     words: str
     at: str | None = None
-    """When; None where nobody saw it."""
+    """Time of the end, or None if unknown."""
     full: dict[str, tuple[int, str | None]] = {}
-    """Size and hash of each output in full."""
+    """Size and hash of each complete output."""
 
 
 class Given(msgspec.Struct, frozen=True):
-    """What memory a session was given last; the receipt of it is in what was noted."""
+    """The last memory that a session received. The notes contain its receipt."""
 
     revision: str
     at: str
     sha256: str
-    """Of the pack's text."""
+    """Hash of the context pack's text."""
 
 
 class ToolSession(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The session of a coding tool whose hooks opened the run. With this the session can be named and resumed."""
+    """The session of a coding tool whose hooks opened the run, with the data to name it and resume it."""
 
     id: str = ""
-    """The tool's own id of it; empty where the tool says none."""
+    """The tool's own id of the session, or empty if the tool states none."""
     transcript: str = ""
-    """Where the tool writes down what was said."""
+    """Path of the tool's session file."""
     source: str = ""
-    """How it began: `startup`, `resume`, `clear` and what else the tool says."""
+    """Reason of the start, for example `startup`, `resume` or `clear`."""
     given: Given | None = None
     pid: int = 0
-    """The tool's own process, where another one runs it."""
+    """The tool's own process, if another process runs the tool."""
 
 
 class OpenRun(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -104,31 +104,31 @@ class OpenRun(msgspec.Struct, frozen=True, omit_defaults=True):
     started: str
     pid: int
     born: float
-    """When the process started that runs it: another process may have its number by now."""
+    """Start time of the process that runs it. Another process may have its number now."""
     asked: Asked
     actor: str
     revision: str
     environment: dict[str, str]
     before: Git = Git()
     ending: Ending | None = None
-    """Where the run ended and could not be sealed at once."""
+    """The ending of a run that could not be sealed immediately."""
     inputs: list[Copy] = []
     """The copies of `asked.inputs` that were made before the command began."""
     session: ToolSession | None = None
-    """Where a tool's hooks spoke of it; `asked.cwd` is where the tool works."""
+    """The session, if a tool's hooks reported it. `asked.cwd` is the tool's working directory."""
 
 
 _codec = decode.Json(OpenRun)
 
 
 def tool_of(command: Sequence[str]) -> str | None:
-    """The coding tool that a command starts."""
+    """Return the coding tool that a command starts, or None."""
     tool = BY_PROGRAM.get(Path(command[0]).name) if command else None
     return tool.name if tool else None
 
 
 def tool_named(name: str) -> str:
-    """The name that a tool has here, for one that a person calls by its command."""
+    """Return agentplane's name of a tool, for a tool that a person names by its command."""
     tool = BY_PROGRAM.get(name)
     return tool.name if tool else name
 
@@ -136,7 +136,7 @@ def tool_named(name: str) -> str:
 def begin(
     store: Store, asked: Asked, by: Origin, variables: Mapping[str, str], pid: int | None = None
 ) -> OpenRun:
-    """Opens a run: makes its folder and writes down what it starts from."""
+    """Open a run. Create its folder and record its starting state."""
     given = file_copies.check_inputs(asked.inputs, store.layout, Path(asked.cwd))
     run_id = events.new_run_id(store)
     layout, now, owner = store.layout, store.clock(), pid or os.getpid()
@@ -152,7 +152,7 @@ def begin(
         environment=git_state.environment(variables, settings.environment),
     )
     make_folders(layout, run_id)
-    # The marker comes first, so that whatever is left has an owner.
+    # The marker comes first, so that all later files have an owner.
     keep(layout, opened)
     gitignore.keep(layout, settings)
     seen = _looked(layout, run_id, settings)
@@ -170,7 +170,7 @@ def _looked(layout: Layout, run_id: str, settings: Runs) -> Git:
 
 
 def complete(store: Store, run_id: str, variables: Mapping[str, str]) -> None:
-    """Adds to a run that a hook opened what takes longer to look up: git, the environment."""
+    """Add the data that takes longer to collect (Git, environment) to a run that a hook opened."""
     layout, settings = store.layout, store.settings().runs
     gitignore.keep(layout, settings)
     seen = _looked(layout, run_id, settings)
@@ -188,14 +188,14 @@ def complete(store: Store, run_id: str, variables: Mapping[str, str]) -> None:
 
 
 def make_folders(layout: Layout, run_id: str) -> None:
-    """The folders of an open run, also where a program deleted them meanwhile."""
+    """Create the folders of an open run, even if a program deleted them in the meantime."""
     files.make_folder(layout.runs)
     files.make_folder(capsule.folder(layout, run_id))
     files.make_folder(work(layout, run_id))
 
 
 def keep(layout: Layout, run: OpenRun) -> None:
-    """Writes down what is known of an open run."""
+    """Write the marker of an open run."""
     folder = work(layout, run.run_id)
     try:
         data = hook_marker.marked(str(folder), run.run_id, msgspec.json.encode(run))
@@ -210,7 +210,7 @@ def _masked(asked: Asked) -> Asked:
 
 
 def load(layout: Layout, run_id: str) -> OpenRun | None:
-    """An open run of this user on this machine; None where it is none, or is sealed."""
+    """Return an open run of this user on this machine, or None if no such run is open."""
     try:
         data = _believed(layout, run_id)
         found = _codec.decode(data) if data else None
@@ -225,12 +225,12 @@ def is_foreign(layout: Layout, run_id: str) -> bool:
 
 
 def is_ours_to_clear(layout: Layout, run: capsule.Run) -> bool:
-    """True if what a sealed run left in its `work/` was put there on this machine."""
+    """True if this machine created the files in the `work/` folder of a sealed run."""
     return run.made_at == capsule.place_of(layout) and not is_foreign(layout, run.run_id)
 
 
 def _believed(layout: Layout, run_id: str) -> bytes | None:
-    """The content of a marker of ours."""
+    """Return the content of a marker that this user wrote on this machine, else None."""
     if not events.is_run_id(run_id):
         return None
     try:
@@ -244,17 +244,19 @@ def _believed(layout: Layout, run_id: str) -> bytes | None:
 
 
 def every(layout: Layout) -> list[OpenRun]:
-    """The open runs, oldest first; also those whose process is gone. What is no run is doctor's to name."""
+    """Return the open runs, oldest first, including runs whose process is gone. `doctor` reports invalid
+    folders.
+    """
     return [found for name in _folders(layout) if _has_marker(layout, name) and (found := load(layout, name))]
 
 
 def _has_marker(layout: Layout, name: str) -> bool:
-    """Nearly no capsule has one, and there may be very many capsules."""
+    """True if the folder has a marker. This is a quick check, because there may be very many capsules."""
     return os.path.lexists(f"{layout.runs}/{name}/{capsule.WORK}/{capsule.OPEN}")
 
 
 def left_over(layout: Layout) -> list[str]:
-    """Folders of runs that never began: their process was killed before it had written down anything."""
+    """Return folders of runs that never began, because their process was killed before it wrote any file."""
     return [name for name in _folders(layout) if _never_began(layout.runs / name)]
 
 
@@ -284,9 +286,10 @@ def _is_time(text: str) -> bool:
 
 @contextmanager
 def claimed(layout: Layout, run_id: str) -> Iterator[bool]:
-    """Whether an open run is ours to seal: of two processes that try at once only one gets it.
+    """Claim an open run for sealing. Yield True if this process got the claim, which only one process can
+    have.
 
-    The claim is the kernel's, and falls with its process.
+    The kernel holds the claim and releases it when the process ends.
     """
     folder = work(layout, run_id)
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -296,7 +299,7 @@ def claimed(layout: Layout, run_id: str) -> Iterator[bool]:
         except BlockingIOError:
             yield False
             return
-        except OSError:  # a file system that cannot
+        except OSError:  # a file system without locks
             pass
         yield True
     finally:
@@ -304,13 +307,13 @@ def claimed(layout: Layout, run_id: str) -> Iterator[bool]:
 
 
 def is_alive(run: OpenRun) -> bool:
-    """Whether the process that runs it is still there."""
+    """True if the process of the run still exists."""
     born = processes.born(run.pid)
     return born > 0 and abs(born - run.born) < _NEAR
 
 
 def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:
-    """Adds to an open run what a program says of it: the fields of an event. Takes no lock."""
+    """Add event fields from a program to an open run. Takes no lock."""
     if load(layout, run_id) is None:
         raise BadInput(f"no run {run_id[:40]} is open", todo="`agentplane timeline` lists the runs.")
     path = work(layout, run_id) / capsule.NOTES
@@ -331,7 +334,7 @@ def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:
 
 
 def notes(layout: Layout, run_id: str) -> list[events.Event]:
-    """What programs said of a run; what does not fit is passed over."""
+    """Return the notes of programs about a run. Invalid notes are skipped."""
     try:
         data = files.read_if(work(layout, run_id) / capsule.NOTES) or b""
     except AgentplaneError:
@@ -347,12 +350,12 @@ def _note(line: bytes) -> events.Event | None:
 
 
 def _said(event: events.Event) -> dict[str, Any]:
-    """The fields that a program gave, without those it left out."""
+    """Return the fields that a program gave, without missing ones."""
     return {key: value for key, value in msgspec.to_builtins(event).items() if value not in (None, [])}
 
 
 def work(layout: Layout, run_id: str) -> Path:
-    """Where an open run keeps what it needs until it is sealed."""
+    """Return the folder that an open run uses until it is sealed."""
     path = capsule.folder(layout, run_id) / capsule.WORK
     if os.path.lexists(path):
         files.plain_folder(path, layout.root)

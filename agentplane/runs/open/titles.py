@@ -16,10 +16,10 @@ _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+(?=\S)")
 _GREETING = re.compile(
     r"(?i)(?:hi|hello|hey|hallo|good (?:morning|evening)|ok(?:ay)?|thanks?|please)\b.{0,12}"
 )
-"""A line that says nothing of what is asked below it."""
+"""A greeting, which is a poor title for the request below it."""
 _ENDS = " .,;:-–—"
 _LEAST = 12
-"""A first sentence that is shorter, as `Hi.` is, says nothing of what follows."""
+"""Minimum length of a first sentence. A shorter one, for example `Hi.`, is joined with the next sentence."""
 
 
 def of(text: str) -> str | None:

@@ -1,1 +1,1 @@
-"""Questions about sealed runs: timeline, comparison, artifacts."""
+"""Queries about sealed runs, for the timeline, comparisons and artifacts."""

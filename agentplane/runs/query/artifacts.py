@@ -1,4 +1,4 @@
-"""What runs produced, and whether it is still as they left it."""
+"""The files that runs produced, and whether they changed since then."""
 
 from typing import Literal
 
@@ -18,7 +18,7 @@ class Artifact(msgspec.Struct, frozen=True, omit_defaults=True):
     sha256: str
     run: str
     state: Literal["same", "changed", "gone"] | None = None
-    """How the file stands to it; None where nobody looked."""
+    """Comparison with the current file, or None if it was not compared."""
 
 
 def listed(ledger: Ledger, task: str | None = None) -> list[Artifact]:
@@ -30,7 +30,7 @@ def listed(ledger: Ledger, task: str | None = None) -> list[Artifact]:
 
 
 def verified(layout: Layout, artifact: Artifact) -> Artifact:
-    """The artifact with how its file stands now; nothing outside of the project is read."""
+    """Return the artifact with the state of the current file. No file outside of the project is read."""
     path = layout.project / artifact.path
     try:
         files.plain_folder(path.parent, layout.project)

@@ -1,4 +1,4 @@
-"""What became of the candidates that a run brought."""
+"""The outcome of each candidate that a run proposed."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from agentplane.text.log import chain
 
 State = Literal["waits", "accepted", "deprecated", "superseded", "rejected", "merged", "gone"]
 _MONTHS = 3
-"""Op files that are searched for candidates that are gone: those of the run's month and of the next ones."""
+"""Number of operation files that are searched for former candidates, from the run's month on."""
 _MONTH = re.compile(r"(\d{4})-(\d\d)\.jsonl")
 _ENDS = {"reject": "rejected", "merge": "merged"}
 
@@ -28,7 +28,7 @@ class Born(msgspec.Struct, frozen=True):
 
 
 def of(memory: Memory, run_id: str) -> list[Born]:
-    """The entries whose source is this run, and the candidates of it that came to nothing."""
+    """Return the entries whose source is this run, and its candidates that were rejected or merged."""
     here = [_of_entry(entry) for entry in memory.entries.values() if entry.head.source == run_id]
     return [*here, *_gone(memory, run_id)]
 
@@ -43,14 +43,14 @@ def _gone(memory: Memory, run_id: str) -> Iterator[Born]:
     for id_, text in proposed(memory.snapshot.layout, run_id).items():
         known = ledger.known.get(id_)
         if known is not None and known.digest is None:
-            # What was approved stands on the shelf under its new id.
+            # An approved candidate is in the memory under its new id.
             state = _ENDS.get(verbs.get(known.op, ""))
             if state is not None:
                 yield Born(id_, _statement(text), state)
 
 
 def proposed(layout: Layout, run_id: str) -> dict[str, str]:
-    """The candidates that ops brought with this run as their source, and their texts."""
+    """Return the texts of the candidates that operations proposed with this run as their source, by id."""
     mark, source = run_id.encode(), f"source: {run_id}"
     found: dict[str, str] = {}
     for name in _months(layout, run_id):
@@ -77,7 +77,7 @@ def _months(layout: Layout, run_id: str) -> list[str]:
 
 
 def _statement(text: str) -> str:
-    """The first line of a text behind its header, without the label of its kind."""
+    """Return the first line of a text after its header, without the label of its kind."""
     body = text.split("\n---", 1)[-1].strip("-\r\n ")
     first = body.splitlines()[0] if body else ""
     return re.sub(r"^[A-Z][a-z]+: ", "", first)

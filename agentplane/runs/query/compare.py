@@ -1,4 +1,4 @@
-"""Two runs side by side: how they ended, what they produced, which memory they had."""
+"""The comparison of two runs by their endings, files, facts, memories, outputs and commands."""
 
 import difflib
 from collections.abc import Iterator, Mapping
@@ -24,13 +24,13 @@ from agentplane.text.visible import one_line
 _FIELDS = ("task", "tool", "command", "exit_status", "summary", "revision", "parent_run_id")
 _MOST_BYTES = 16 << 20
 _MOST_LINES = 20_000
-"""Of an output; comparing takes quadratic time."""
+"""Maximum number of lines of an output. Comparing takes quadratic time."""
 
 Change = Literal["added", "removed", "changed"]
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A field of the events that differs."""
+    """A field that differs between the events."""
 
     name: str
     a: Any
@@ -38,14 +38,14 @@ class Field(msgspec.Struct, frozen=True):
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file that only one of them produced, or both with other bytes."""
+    """A produced file that differs between the runs or that only one run produced."""
 
     path: str
     change: Change
 
 
 class Remembered(msgspec.Struct, frozen=True):
-    """An entry that one of them had and the other had not, or had in other words."""
+    """An entry that differs between the memories of the two runs or that only one memory had."""
 
     id: str
     change: Change
@@ -64,7 +64,7 @@ class Report(msgspec.Struct, frozen=True):
     output: list[str]
     """A unified diff of the outputs and of the commands of their sessions, or empty if they are the same."""
     missing: list[str]
-    """What could not be compared, and why."""
+    """The parts that could not be compared, with the reason."""
 
     @property
     def same(self) -> bool:
@@ -72,7 +72,10 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def of(layout: Layout, a: str, b: str | None = None) -> Report:
-    """How run `b` differs from run `a`; without `b` the last run from `a`, or from the run before where `a` is the last."""
+    """Return the differences of run `b` from run `a`.
+
+    Without `b`, compare `a` with the last run. If `a` is the last run, compare it with the run before.
+    """
     first, second = run_named(layout, a), run_named(layout, "latest" if b is None else b)
     if b is None and first.run_id == second.run_id:
         first = next(
@@ -98,7 +101,7 @@ def of(layout: Layout, a: str, b: str | None = None) -> Report:
 
 
 def run_named(layout: Layout, wanted: str) -> Run:
-    """A run by its id, by the part behind the dash, or the last one as `latest`."""
+    """Return a run by its id, by the part after the dash, or the last run for `latest`."""
     if events.is_run_id(wanted):
         return capsule.load(layout, wanted)
     ending = f'-{wanted}"'.encode(errors="backslashreplace")
@@ -115,7 +118,7 @@ def run_named(layout: Layout, wanted: str) -> Run:
 
 
 def _backwards(layout: Layout, mark: bytes = b"") -> Iterator[Run]:
-    """The runs of the log whose lines hold `mark`, the latest first."""
+    """Yield the runs of the log whose lines contain `mark`, the latest first."""
     for _, line in times.newest_first(chain.lines_backwards(layout.log)):
         if b'"kind":"run"' in line and mark in line:
             with suppress(msgspec.MsgspecError):
@@ -147,7 +150,7 @@ def _produced(layout: Layout, run: Run) -> dict[str, object]:
 
 
 def _inputs(a: Run, b: Run) -> list[Field]:
-    """The files that they were given with --input, where they differ."""
+    """Return the difference of the files that were passed with `--input`, if any."""
     before, after = _given(a), _given(b)
     return [Field("inputs", before, after)] if before != after else []
 
@@ -158,7 +161,7 @@ def _given(run: Run) -> list[str]:
 
 
 def _listed(given: object) -> list[object]:
-    """Programs may log anything as inputs."""
+    """Return the inputs if they are a list. Programs may log any value as inputs."""
     return given if isinstance(given, list) else []
 
 
@@ -188,7 +191,7 @@ def _fact(fact: object) -> str:
 
 
 def _entries(layout: Layout, a: Run, b: Run) -> list[Remembered]:
-    """The entries in which the memories of the two runs differ."""
+    """Return the entries that differ between the memories of the two runs."""
     if a.revision == b.revision:
         return []
     before, after = _known(layout, a), _known(layout, b)
@@ -205,7 +208,10 @@ def _entries(layout: Layout, a: Run, b: Run) -> list[Remembered]:
 
 
 def _known(layout: Layout, run: Run) -> dict[str, Known]:
-    """The shelf that a run had: that of the last op before it which left the run's revision."""
+    """Return the approved entries at the start of a run.
+
+    They come from the last operation before the run that resulted in the run's memory revision.
+    """
     mark = f'"revision":"{run.revision}"'.encode()
     own = f'"run_id":"{run.run_id}"'.encode()
     end = size = 0
@@ -224,7 +230,7 @@ def _digest(known: Known | None) -> str | None:
 
 
 def _text(layout: Layout, known: Known | None) -> str | None:
-    """An approved text, by the record of the op that approved it."""
+    """Return an approved text from the record of the operation that approved it."""
     if known is None:
         return None
     try:
@@ -253,7 +259,9 @@ def _whole(run: Run, name: str) -> str | None:
 
 
 def _lines(layout: Layout, run: Run, name: str, missing: list[str]) -> list[str] | None:
-    """The lines of an output; None where it is not here, which `missing` then says."""
+    """Return the lines of an output. If it is not on this machine, return None and add a message to
+    `missing`.
+    """
     if run.file(name) is None:
         return []
     piece = preview.start(layout, run, name, _MOST_BYTES)

@@ -1,4 +1,4 @@
-"""Runs and decisions day by day, counted from the end of the log."""
+"""Runs and decisions per day, counted from the end of the log."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -12,7 +12,7 @@ from agentplane.text.log import chain, times
 
 
 _OLDER = 2_000
-"""So many older lines in a row end the count: branches that were merged may lie between."""
+"""The count ends after this many consecutive older lines. Fewer older lines can come from a merged branch."""
 _LOOK = 4_096
 _SECONDS = 86_400
 _APPROVES = ("approve", "supersede", "merge")
@@ -23,18 +23,18 @@ class Day(msgspec.Struct, frozen=True):
     runs: int = 0
     failed: int = 0
     approved: int = 0
-    """Candidates that were approved, also those that were merged into an entry or took the place of one."""
+    """Approved candidates, including candidates that were merged into an entry or replaced one."""
     rejected: int = 0
 
     @property
     def acceptance(self) -> float | None:
-        """The part of what was decided that was approved, or None if nothing was decided."""
+        """The approved part of all decided candidates, or None if no decision was made."""
         decided = self.approved + self.rejected
         return self.approved / decided if decided else None
 
 
 def count(layout: Layout, last: date, days: int, goes_on: Callable[[], bool] = lambda: True) -> list[Day]:
-    """The days up to `last`, oldest first, by UTC. Reads the log only as far back as they go."""
+    """Return the days up to `last`, oldest first, in UTC. Reads only the needed part of the log."""
     first = last - timedelta(days=days - 1)
     begin = datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()
     end = begin + days * _SECONDS

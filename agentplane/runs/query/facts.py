@@ -1,4 +1,4 @@
-"""What a run found out, as facts that can be proposed: the run is their source, its receipts their evidence."""
+"""Facts of a run that can be proposed, with the run as source and its receipts as evidence."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ _MOST = 8
 
 
 def of(run: Run, fact: object, plane: str) -> dict[str, Any]:
-    """A fact with its source and its evidence, where it does not say them itself."""
+    """Return the fields of a fact. Source and evidence are added if the fact doesn't state them."""
     if not isinstance(fact, str | dict):
         raise BadInput("a fact is a text, or has fields", where="derived_facts", todo="give its `statement`.")
     fields: dict[str, Any] = {"statement": fact} if isinstance(fact, str) else dict(fact)
@@ -38,7 +38,7 @@ def _evidence(run: Run, plane: str) -> Iterable[str]:
 
 
 def _reference(receipt: object) -> str | None:
-    """A receipt as evidence: itself where it is a text, else what it names."""
+    """Return a receipt as evidence, either its text or the reference that it names."""
     if isinstance(receipt, str):
         return receipt
     if isinstance(receipt, dict):

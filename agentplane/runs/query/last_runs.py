@@ -20,13 +20,13 @@ from agentplane.text.log import chain, times
 _FAR = 2000
 """Maximum number of runs that are read. Earlier runs have no open work."""
 _AT_ONCE = 100
-"""Commits that git is asked for at once."""
+"""Maximum number of commits in one Git query."""
 
 
 class Last(msgspec.Struct, frozen=True):
     run: Run | None = None
     by_history: bool = False
-    """Whether git's history decided it, so that another commit can give another answer."""
+    """True if Git's history decided the result. Then it can change with the next commit."""
 
 
 NONE = Last()
@@ -50,7 +50,7 @@ def of(layout: Layout, task: str | None = None) -> Last:
 
 
 def _runs(layout: Layout, task: str | None) -> Iterator[Run]:
-    """The runs of tools and commands, the latest first."""
+    """Yield the runs of tools and commands, the latest first."""
     lines = (line for _, line in times.newest_first(chain.lines_backwards(layout.log)))
     found = islice((run for run in capsule.read_events(lines) if run.own_activity is None), _FAR)
     return (run for run in found if task in (None, run.task))

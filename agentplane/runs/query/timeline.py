@@ -1,4 +1,7 @@
-"""The timeline of runs and ops, newest first. The log is read from its end, only as far as needed."""
+"""The timeline of runs and operations, newest first.
+
+Only the needed part of the log is read, from its end.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -30,7 +33,9 @@ class Row(msgspec.Struct, frozen=True):
 
     ts: str
     kind: str
-    """`run`, `op` or `merge`; of what is not in the log yet `open`, or `lost` where the process is gone."""
+    """`run`, `op` or `merge`. A run that is not in the log yet is `open`, or `lost` if its process is
+    gone.
+    """
     run_id: str | None = None
     activity: Activity | None = None
     task: str | None = None
@@ -57,7 +62,9 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def outcome(self) -> Outcome:
-        """How a run ended, or stands; `ended` where nobody noted an exit code."""
+        """The outcome of a run. It is `ended` without an exit code, and `open` or `lost` for an unsealed
+        run.
+        """
         if self.kind in ("open", "lost"):
             return "open" if self.kind == "open" else "lost"
         if self.own_activity is not None:
@@ -66,14 +73,14 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What to list; nothing given: all."""
+    """A filter for the timeline. Without any field, it matches all rows."""
 
     task: str | None = None
     tool: str | None = None
     since: float | None = None
-    """In seconds, as `times` has it."""
+    """Unix time in seconds, in the format of `times`."""
     layers: tuple[str, ...] = ()
-    """In lower case."""
+    """Layers in lower case."""
     scales: Range | None = None
 
     def takes(self, row: Row) -> bool:
@@ -124,7 +131,7 @@ def ordered(found: Iterator[Row], by: Literal["time", "scale", "layer"]) -> Iter
 
 
 def sealed_runs(lines: Iterable[bytes]) -> Iterator[Row]:
-    """Of these lines of a log, those that are runs; read only as far as they are asked for."""
+    """Yield the runs among these lines of a log, lazily."""
     for line in lines:
         if b'"kind":"run"' in line and (row := read(line)) and row.kind == "run" and row.run_id:
             yield row
@@ -145,7 +152,10 @@ def since(text: str, now: datetime) -> float:
 
 
 def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
-    """The runs that are not sealed, the youngest first; also those whose process is gone. `among`: looks at no others."""
+    """Return the unsealed runs, the youngest first, including runs whose process is gone.
+
+    `among` limits the search to these ids.
+    """
     every = (
         open_run.every(layout)
         if among is None
@@ -167,13 +177,13 @@ def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
             revision=run.revision,
         )
         for run, alive in found
-        # What was killed between its event and the end of its sealing is a run like others.
+        # A run that was killed after its event and before the end of its sealing counts as sealed.
         if alive or not events.is_logged(layout, run.run_id)
     ]
 
 
 def read(line: bytes) -> Row | None:
-    """Damaged lines are doctor's to name; the timeline goes on without them."""
+    """Return the row of a line, or None for a damaged line, which `doctor` reports."""
     try:
         return _row.decode(line)
     except (msgspec.MsgspecError, RecursionError):

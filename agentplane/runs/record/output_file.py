@@ -1,8 +1,8 @@
-"""Recording an output while it runs: its beginning and its end on the disk, its size and hash in full.
+"""Recording an output while it runs, with its beginning and end on disk and its full size and hash.
 
-What is kept lies on the disk at once, so a process that is killed loses none of it. The end is kept in two
-files that take turns: together they always hold at least the last half of what is allowed. Each begins with the
-place of its first byte in the output, so that what lies on the disk says by itself what is missing between.
+Recorded bytes are on disk immediately, so a killed process loses none of them. Two files alternate for the
+end. Together they always contain at least the last half of the allowed size. Each file begins with the
+position of its first byte in the output. Thus the files themselves show the gap between them.
 """
 
 import hashlib
@@ -17,31 +17,31 @@ from agentplane.text import files
 
 
 _LOOK_AT_DISK = 1 << 22
-"""Bytes between two looks at how much space is left."""
+"""Number of bytes between two checks of the free disk space."""
 
 STREAMS = ("stdout", "stderr")
 _LONGEST_PIECE = 16_384
-"""Bytes of a line that are cut off at most: more than any secret has."""
+"""Maximum number of bytes that are cut off a line. No secret is longer."""
 _PLACE = 16
-"""Bytes at the beginning of an end file that say where in the output it begins."""
+"""Length of the position at the beginning of an end file, in bytes."""
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """What was recorded of one output."""
+    """The recorded parts of one output."""
 
     name: str
     start: bytes
     end: bytes
     end_at: int
-    """Where in the output `end` begins."""
+    """Position of `end` in the output."""
     size: int
     sha256: str | None
-    """Of all of it, or None if the process that recorded it was killed."""
+    """Hash of the complete output, or None if the recording process was killed."""
 
     def text(self) -> tuple[bytes, int]:
-        """What is kept of it, with a line that stands for each gap, and how many bytes are left out.
+        """Return the recorded text with a line for each gap, and the number of bytes that are left out.
 
-        Pieces of lines beside a gap go as well: a piece of a secret is no secret by its looks.
+        Partial lines next to a gap are left out too, because a part of a secret can't be recognized.
         """
         parts: list[bytes] = []
         place = left_out = 0
@@ -58,10 +58,11 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 class Tape:
-    """Takes the bytes of one output. Not frozen: it lives as long as the run.
+    """Records the bytes of one output. It is mutable and lives as long as the run.
 
-    Where the disk is full or the folder is gone, it goes on counting: `error` says why something was not kept.
-    `place` is a descriptor of the folder, for where a program may put a link in its place before the first byte comes.
+    If the disk is full or the folder is gone, it continues to count, and `error` holds the reason. `place` is
+    a descriptor of the folder. It protects against a program that replaces the folder with a link before the
+    first byte comes.
     """
 
     def __init__(self, folder: Path, name: str, limit: int, keep_free: int, place: int | None = None) -> None:
@@ -76,7 +77,7 @@ class Tape:
         self._ends: list[int] = []
         self._turn = self._filled = 0
         self._next = -1
-        """Where the end files end in the output; -1: nothing is to be added to what they hold."""
+        """Position in the output where the end files end, or -1 if no bytes may be appended to them yet."""
         try:
             start, *ends = _paths(folder, name) if place is None else _names(name)
             self._start = os.open(start, _FLAGS, 0o600, dir_fd=place)
@@ -85,7 +86,7 @@ class Tape:
             self._stop(error)
 
     def take(self, data: bytes) -> None:
-        """Records bytes; the size and the hash also of those that are not kept."""
+        """Record bytes. Bytes that are not stored still count for size and hash."""
         place, self.size = self.size, self.size + len(data)
         self.digest.update(data)
         if self.error is None and not self._disk_is_full():
@@ -118,7 +119,7 @@ class Tape:
         self._next = place + len(data)
 
     def _disk_is_full(self) -> bool:
-        """With little space left nothing is kept; the beginning that was interrupted stays as it is."""
+        """True if too little disk space is left. The interrupted beginning then stays unchanged."""
         if self.size - self._looked_at >= _LOOK_AT_DISK:
             self._looked_at = self.size
             try:
@@ -148,7 +149,7 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_NOFOLLOW | o
 
 
 def read(folder: Path, name: str, half: int) -> Recorded:
-    """What lies on the disk of an output, also of one whose process was killed."""
+    """Return the recorded parts of an output from disk. Works after its process was killed, too."""
     start, *ends = _paths(folder, name)
     begin = _held(start)
     place, end = len(begin), b""
@@ -165,30 +166,30 @@ def _gap(size: int) -> bytes:
 
 
 def _line_end(data: bytes) -> int:
-    """Where the last whole line of a piece ends; a very long one loses only its end."""
+    """Return the end of the last whole line of a piece. A very long line loses only its end."""
     found = data.rfind(b"\n") + 1
     return max(found, len(data) - _LONGEST_PIECE)
 
 
 def _line_begin(data: bytes) -> int:
-    """Where the first whole line of a piece begins; a very long one loses only its beginning."""
+    """Return the start of the first whole line of a piece. A very long line loses only its beginning."""
     found = data.find(b"\n", 0, _LONGEST_PIECE) + 1
     return found or min(len(data), _LONGEST_PIECE)
 
 
 def names(folder: Path) -> list[str]:
-    """The outputs of which something was recorded."""
+    """Return the outputs that have a recording."""
     return [name for name in STREAMS if os.path.lexists(_paths(folder, name)[0])]
 
 
 def _placed(data: bytes) -> tuple[int, bytes] | None:
-    """Where in the output the bytes of an end file stand, and the bytes, or None if it holds none."""
+    """Return the position and the bytes of an end file, or None if it is empty."""
     place = data[: _PLACE - 1]
     return (int(place), data[_PLACE:]) if len(data) > _PLACE and place.isdigit() else None
 
 
 def _held(path: Path) -> bytes:
-    """A file's bytes; none where a program put something else in its place."""
+    """Return a file's bytes, or none if a program replaced the file with another kind of file."""
     try:
         return files.read_if(path) or b""
     except AgentplaneError:

@@ -1,4 +1,4 @@
-"""A copy of what passes, for whoever records it. It comes after the terminal has had its own."""
+"""A copy of passing output for a recorder, made after the terminal got the output."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ _ENOUGH = 1 << 16
 
 
 class Tap:
-    """Gathers small pieces, and forgets a sink that failed: what passes matters more than its record."""
+    """Collects small pieces for a sink, and drops a sink that failed. Output matters more than its record."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink

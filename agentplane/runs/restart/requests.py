@@ -1,9 +1,9 @@
-"""Asking the process that runs a command to start it anew, and when it may: when nothing that was typed is lost.
+"""Requests to restart a run's command, granted only when no typed text would be lost.
 
-A request is a file in the open run's `work/`, and a byte into the FIFO beside it, which whoever runs the command waits
-on as on everything else. No signal: one that came astray would reach the command. What became of a request stands in a
-third file. Any program of the same person can write these; so a request is only a wish, and what it is for is looked
-up again when it is granted.
+A request is a file in the open run's `work/`, and a byte into the FIFO next to it. The process that runs the
+command waits for that FIFO and for its other input together. A signal is not used, because a misdirected one
+would reach the command. A third file has the reply to a request. Any program of the same person can write
+these files. Therefore a request is only a wish, and its purpose is checked again when it is granted.
 """
 
 import os
@@ -26,7 +26,7 @@ from agentplane.text.json import decode
 
 
 SETTLING = 2.0
-"""Seconds after a key or a turn in which a hook tells of what was sent."""
+"""Seconds that a hook has, after a key or a turn, to report the text that was sent."""
 REQUEST, REPLY = "restart.json", "restart-reply.json"
 
 
@@ -34,11 +34,11 @@ class Request(msgspec.Struct, frozen=True):
     at: str
     by: str
     auto: bool = False
-    """Asked by the settings, with nobody looking."""
+    """True if the settings caused the request, without a person watching."""
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What became of a request so far."""
+    """The current reply to a request."""
 
     state: str
     """`waits`, `refused` or `restarts`."""
@@ -46,7 +46,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Again(msgspec.Struct, frozen=True):
-    """The command that goes on, and what is said of it."""
+    """The next command, and the message about it."""
 
     command: list[str]
     words: str
@@ -65,7 +65,7 @@ Decision = Again | Waits | Never
 
 
 def ask(layout: Layout, run_id: str, request: Request) -> bool:
-    """Asks for a restart. False where nobody is there who could do it."""
+    """Request a restart. Return False if no process can do it."""
     work = open_run.work(layout, run_id)
     if not can_be_asked(layout, run_id):
         return False
@@ -75,21 +75,21 @@ def ask(layout: Layout, run_id: str, request: Request) -> bool:
 
 
 def can_be_asked(layout: Layout, run_id: str) -> bool:
-    """Whether the command of an open run has a terminal, and somebody who waits for requests."""
+    """True if the command of an open run has a terminal and its process accepts requests."""
     with suppress(AgentplaneError, OSError):
         return stat.S_ISFIFO(os.lstat(open_run.work(layout, run_id) / BELL).st_mode)
     return False
 
 
 def is_asked(layout: Layout, run_id: str) -> bool:
-    """Whether a request waits to be granted."""
+    """True if a request is pending."""
     with suppress(AgentplaneError, OSError):
         return os.path.lexists(open_run.work(layout, run_id) / REQUEST)
     return False
 
 
 def reply(layout: Layout, run_id: str) -> Reply | None:
-    """What was said of a request, or None while nothing was."""
+    """Return the reply to a request, or None before the reply."""
     try:
         data = files.read_if(open_run.work(layout, run_id) / REPLY)
         return decode.Json(Reply).decode(data) if data else None
@@ -98,24 +98,24 @@ def reply(layout: Layout, run_id: str) -> Reply | None:
 
 
 def ring(work: str) -> bool:
-    """Wakes whoever runs the command. Never waits."""
+    """Wake the process that runs the command, without waiting."""
     try:
         fd = os.open(os.path.join(work, BELL), os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return False
     try:
         return stat.S_ISFIFO(os.fstat(fd).st_mode) and os.write(fd, b"!") == 1
-    except OSError:  # it is full: it was rung often enough
+    except OSError:  # it is full, so enough wake-ups are pending
         return True
     finally:
         os.close(fd)
 
 
 class Watch:
-    """Stands between a command and its terminal, and says when it is to be ended for another.
+    """Watches a command and its terminal, and reports when the command must end for another one.
 
-    Hooks tell when a session is at work. A session without hooks is never waited for: it is ended when somebody asks.
-    What a person has typed and not sent is never lost.
+    Hooks report when a session is at work. A session without hooks is ended on request, without waiting. Text
+    that a person has typed and not sent is never lost.
     """
 
     def __init__(
@@ -126,28 +126,29 @@ class Watch:
         *,
         settling: float = SETTLING,
     ) -> None:
-        """`hooked`: whether the session's hooks tell when it is at work."""
+        """Create a closed watch. `hooked` returns True if the session's hooks report when it is at work."""
         self.left_on = LeftOn()
         self.again: Again | None = None
-        """What to start, once the command was told to end for it."""
+        """The next command, after the current command was told to end for it."""
         self.fd = -1
         self._work, self._decide, self._hooked, self._settling = work, decide, hooked, settling
         self._ends: list[int] = []
         self._request: Request | None = None
         self._unsent = Unsent()
         self._settled = 0.0
-        """From then on a hook has told of what was sent."""
+        """Time after which a hook has had a chance to report the text that was sent."""
         self._looked = False
-        """Whether nothing has happened since the last look."""
+        """True if no event has occurred since the last look."""
         self._said: Reply | None = None
 
     def open(self) -> None:
-        """From now on it can be asked. Where there are no FIFOs, it cannot."""
+        """Accept requests from now on, if the system supports FIFOs."""
         path, flags = self._work / BELL, os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
         with suppress(OSError):
             os.mkfifo(path, 0o600)
             self.fd = os.open(path, os.O_RDONLY | flags)
-            # A writer of our own: else its end would be read each time that another one closes.
+            # This extra writer stays open. Otherwise each closing writer would look like the end of the
+            # input.
             self._ends = [self.fd, os.open(path, os.O_WRONLY | flags)]
 
     def close(self) -> None:
@@ -169,7 +170,7 @@ class Watch:
         with suppress(BlockingIOError):
             rang = os.read(self.fd, 4096)
         self._looked = False
-        if HAPPENED in rang:  # a hook, whose tool goes on when it has its answer
+        if HAPPENED in rang:  # a hook, whose tool continues after the answer
             self._settle()
         try:
             data = files.read_if(self._work / REQUEST)
@@ -178,13 +179,13 @@ class Watch:
             self._request = None
 
     def patience(self, *, in_front: bool) -> float | None:
-        """Seconds until it is worth looking again; None: until something happens."""
+        """Return the seconds until the next useful look, or None to wait for an event."""
         if self._request is None or self._looked or self.again or not in_front:
             return None
         return max(self._settled - time.monotonic(), 0)
 
     def look(self, *, in_front: bool) -> bool:
-        """Whether the command is to be ended now."""
+        """True if the command must end now."""
         if self._request is None or self._looked or self.again:
             return False
         decision = self._decided(self._request, in_front=in_front)
@@ -219,7 +220,7 @@ class Watch:
             if self._unsent.maybe
             else "somebody types, or its turn has just ended"
         )
-        # Without hooks nothing tells when the line was sent and worked on.
+        # Without hooks, the end of the turn is unknown.
         return Waits(why) if self._hooked() else Never(f"{why}: ask again once it is idle")
 
     def _say(self, said: Reply) -> None:

@@ -1,7 +1,6 @@
-"""Modes of a terminal that a program switched on and did not switch off again: what has to be undone for one that was
-ended before it could.
+"""Terminal modes that a program turned on and didn't turn off, because it was ended before it could.
 
-Only what is on is undone. Leaving an alternate screen that nobody entered would throw away what is on the screen.
+Only active modes are undone. Leaving an alternate screen that was never entered would erase the screen.
 """
 
 import re
@@ -12,11 +11,11 @@ _BEGUN = re.compile(rb"\x1b(?:\[[?><=!]?[\d;]*)?\Z")
 _WATCHED = {
     47, 1047, 1049,  # the alternate screen
     9, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 1016,  # the mouse, and the window's focus
-    1, 66,  # keys of the keypad
-    2004, 2026, 2027, 2031,  # pasting; drawing at once; letters; light and dark
+    1, 66,  # keypad keys
+    2004, 2026, 2027, 2031,  # paste, synchronized drawing, letters, light and dark theme
 }  # fmt: skip
 _SHOWN_BEFORE = {7, 25}
-"""On in every terminal: the cursor is shown, and lines wrap."""
+"""Modes that are on in every terminal. They show the cursor and wrap lines."""
 _SCREENS = (47, 1047, 1049)
 _LONGEST = 64
 
@@ -31,7 +30,7 @@ class LeftOn:
         self._draws = False
 
     def add(self, data: bytes) -> None:
-        """Is told all output."""
+        """Process output of the program. All output must pass through here."""
         if self._rest:
             data, self._rest = self._rest + data, b""
         if b"\x1b" not in data:
@@ -50,7 +49,7 @@ class LeftOn:
         self._rest = begun.group() if begun else b""
 
     def undone(self) -> bytes:
-        """What to tell the terminal, so that it is as it was, and what was drawn below the cursor is gone."""
+        """Return the bytes that restore the terminal and clear the area below the cursor."""
         if not self._draws:
             return b""
         told = [b"\x1b[?%dl" % mode for mode in sorted(self._on - set(_SCREENS))]
@@ -65,7 +64,7 @@ class LeftOn:
         self._off = self._off - modes if on else self._off | (modes & _SHOWN_BEFORE)
 
     def _keyboard(self, mark: bytes, value: bytes) -> None:
-        """A program lays its own way of telling keys upon the one before, and takes it off again."""
+        """Count keyboard protocols. A program pushes its own protocol on a stack and pops it again."""
         if mark == b">":
             self._keyboards += 1
         elif mark == b"<":

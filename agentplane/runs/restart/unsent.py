@@ -1,6 +1,7 @@
-"""Whether somebody may have typed a line that is not sent yet, so that ending the program would lose it.
+"""Detection of a typed line that is not sent yet and that ending the program would lose.
 
-Every key counts as typed until Enter, Ctrl-C or Ctrl-U is the last one. What a terminal reports by itself is no key.
+Every key counts as typed until Enter, Ctrl-C or Ctrl-U is the last one. Automatic reports of a terminal are
+not keys.
 """
 
 import re
@@ -11,10 +12,14 @@ _REPORTS = re.compile(
     rb"|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\))|[\x04\x0c\x1a]",
     re.DOTALL,
 )
-"""Answers to questions, the window's focus, the mouse, keys that are let go, and Ctrl-D, -L and -Z, which write nothing."""
+"""Replies to queries, window focus, mouse, released keys, and Ctrl-D, Ctrl-L and Ctrl-Z, which write no
+text.
+"""
 _PASTE = re.compile(rb"\x1b\[20([01])~")
 _DONE = re.compile(rb"(?:(?<![\\\x1b])\r|[\x03\x15]|\x1b\[(?:13(?:;1)?|99;5|117;5)u)\Z")
-"""The last key sends the line or clears it. After a backslash or Escape, Enter only begins another line."""
+"""A last key that sends the line or clears it. After a backslash or Escape, Enter only starts another
+line.
+"""
 _LONGEST = 16
 
 
@@ -26,7 +31,7 @@ class Unsent:
         self._pasting = False
 
     def add(self, keys: bytes) -> bool:
-        """Take what the terminal sent. Return True if a key was among it."""
+        """Process input of the terminal. Return True if it contains a key."""
         typed = _REPORTS.sub(b"", keys)
         if not typed:
             return False

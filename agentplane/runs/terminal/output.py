@@ -1,4 +1,4 @@
-"""Where output goes on to: a descriptor that we share with others, written to without waiting for its reader."""
+"""Writing output to a shared descriptor without waiting for its reader."""
 
 import os
 import select
@@ -8,13 +8,15 @@ from contextlib import suppress
 
 
 class Outlet:
-    """Keeps what the other end has not taken yet. While it is `full`, nothing more should be read for it."""
+    """Buffers output that the other end has not read yet. While it is `full`, callers should read no more for
+    it.
+    """
 
     def __init__(self, fd: int) -> None:
         self._shared = fd
         self._own = _opened_again(fd)
         self.fd = fd if self._own is None else self._own
-        # A pipe that is writable takes this much without blocking; a file never makes anyone wait.
+        # A writable pipe takes this many bytes without blocking. A file never blocks.
         self._piece = select.PIPE_BUF if self._own is None and not _is_file(fd) else None
         self._rest = memoryview(b"")
         self.broken: OSError | None = None
@@ -31,7 +33,9 @@ class Outlet:
             self.flush()
 
     def flush(self) -> None:
-        """Writes what it can. Where writing could block, only after waiting has found it writable."""
+        """Write as much as possible. If a write could block, write only after the descriptor was found
+        writable.
+        """
         while self._rest:
             try:
                 written = os.write(self.fd, self._rest[: self._piece])
@@ -49,7 +53,9 @@ class Outlet:
         self._rest = memoryview(b"")
 
     def end(self) -> None:
-        """The reader sees the end. The shared descriptor stays in place, so that no other file gets its number."""
+        """Signal the end of the output to the reader. The shared descriptor number stays open, so no other
+        file gets it.
+        """
         if _is_file(self._shared):
             return
         self.close()
@@ -65,7 +71,10 @@ class Outlet:
 
 
 def _opened_again(fd: int) -> int | None:
-    """The same terminal or pipe, opened for us alone: made not to block, the shared one would not block others either."""
+    """Open the same terminal or pipe for agentplane only.
+
+    Setting the shared descriptor to non-blocking would affect other processes too.
+    """
     names = [f"/proc/self/fd/{fd}"] if sys.platform == "linux" else []
     if os.isatty(fd):
         with suppress(OSError):

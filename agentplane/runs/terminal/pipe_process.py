@@ -1,4 +1,7 @@
-"""A command whose output goes to no terminal: it keeps our input, our session and our process group."""
+"""A command without a terminal for its output, in agentplane's session and process group.
+
+It shares agentplane's input.
+"""
 
 import os
 import signal
@@ -17,7 +20,7 @@ _FROM_KEYBOARD = (signal.SIGINT, signal.SIGQUIT)
 
 
 class Piped:
-    """What the keyboard sends reaches the command by itself, and stops both of us."""
+    """The keyboard's signals reach the command directly, and stop both processes."""
 
     in_front = False
     signals = (signal.SIGCHLD, *_FROM_KEYBOARD, signal.SIGUSR1, signal.SIGUSR2)
@@ -51,10 +54,10 @@ class Piped:
         self.send(number)
 
     def hold(self) -> None:
-        """Its input is its own."""
+        """Do nothing, because the command reads its input directly."""
 
     def stop(self, number: int) -> None:
-        """Never told: the keyboard stops both of us at once."""
+        """Do nothing, because this is never called. The keyboard stops both processes at once."""
 
     def reads(self) -> list[int]:
         return []
@@ -76,13 +79,17 @@ class Piped:
 
 
 def _same(one: int, other: int) -> bool:
-    """Whether both lead to the same pipe or file. Then the command gets one pipe, and their order is kept."""
+    """True if both lead to the same pipe or file. Then the command gets one pipe, which preserves their
+    order.
+    """
     here, there = os.fstat(one), os.fstat(other)
     return os.path.samestat(here, there) and not stat.S_ISCHR(here.st_mode)
 
 
 def _at_keyboard() -> bool:
-    """Whether we are in front of a terminal, so that its signals go to the command as well."""
+    """True if agentplane is in the foreground of a terminal, so that the terminal's signals reach the command
+    as well.
+    """
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
     except OSError:

@@ -1,4 +1,4 @@
-"""Waiting for descriptors."""
+"""Waiting for descriptors to become ready."""
 
 import select
 import sys
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Ready(msgspec.Struct, frozen=True):
-    """Descriptors by what can be done with them now; nobody reads the other end of those that are `broken`."""
+    """Descriptors that are ready to read or to write. `broken` descriptors have lost their reader."""
 
     reads: frozenset[int]
     writes: frozenset[int]
@@ -16,7 +16,7 @@ class Ready(msgspec.Struct, frozen=True):
 
 
 def wait(reads: Sequence[int], writes: Sequence[int], watched: Sequence[int], seconds: float | None) -> Ready:
-    if sys.platform == "darwin":  # whose poll does not know terminals
+    if sys.platform == "darwin":  # its poll does not support terminals
         ins, outs, _ = select.select(reads, writes, (), seconds)
         return Ready(frozenset(ins), frozenset(outs), frozenset())
     poll = select.poll()

@@ -1,4 +1,4 @@
-"""What the relay knows of a command that it runs, with or without a terminal."""
+"""The interface between the relay and a command that it runs, with or without a terminal."""
 
 import io
 import os
@@ -12,13 +12,13 @@ from agentplane.runs.terminal.poll import Ready
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Output of the command: where it comes from, what it is called, where it goes."""
+    """An output of the command, with its descriptor, its stream name and its destination."""
 
     opened: io.FileIO
     stream: str
     outlet: Outlet
     follows: bool
-    """Whether the command should notice that nobody reads its output any more, and a reader that it ended."""
+    """True if the command should notice when its reader is gone, and the reader when the output ends."""
 
     @property
     def fd(self) -> int:
@@ -32,7 +32,7 @@ def source(fd: int, stream: str, outlet: Outlet, *, follows: bool) -> Source:
 
 class Ended(msgspec.Struct, frozen=True):
     code: int
-    """Negative for the signal that ended it."""
+    """The exit code, or the negative number of the signal that ended the command."""
 
 
 class Stopped(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Stopped(msgspec.Struct, frozen=True):
 
 
 class HungUp(msgspec.Struct, frozen=True):
-    """Our terminal went away."""
+    """The outer terminal went away."""
 
 
 News = Ended | Stopped | HungUp
@@ -49,7 +49,7 @@ News = Ended | Stopped | HungUp
 class Job(Protocol):
     @property
     def signals(self) -> Sequence[int]:
-        """Which ones `on_signal` wants to be told of."""
+        """The signals that `on_signal` handles."""
 
     @property
     def pid(self) -> int: ...
@@ -57,10 +57,10 @@ class Job(Protocol):
     def sources(self) -> Sequence[Source]: ...
     @property
     def in_front(self) -> bool:
-        """Whether what somebody types reaches the command now."""
+        """True if keys that are typed reach the command now."""
 
     def hold(self) -> None:
-        """From now on, what somebody types waits for whoever comes next."""
+        """From now on, keep typed keys for the next process."""
 
     def send(self, number: int) -> None: ...
     def on_signal(self, number: int) -> None: ...

@@ -1,4 +1,4 @@
-"""A command in a terminal of its own, which looks and behaves as ours."""
+"""A command in a separate terminal, which looks and behaves like the terminal of agentplane."""
 
 import os
 import pty
@@ -17,7 +17,7 @@ from agentplane.runs.terminal.tty import Terminal
 
 
 _LOOK_AGAIN = 0.25
-"""Seconds. Nothing tells a job that a shell has put it in front, if it was running."""
+"""Polling interval in seconds. A shell that puts a running job in the foreground sends no signal."""
 
 _MUCH_TYPED = 1 << 16
 _NAMES = {1: "stdout", 2: "stderr"}
@@ -25,10 +25,13 @@ _WANTS_TERMINAL = (signal.SIGTTIN, signal.SIGTTOU)
 
 
 class PtyJob:
-    """Mirrors job control: the command is in front of its terminal while we are in front of ours, and stops as we do.
+    """Mirrors job control between the terminal of agentplane and the terminal of the command.
 
-    In a pipeline the neighbours may read the keyboard. There our terminal is only taken once the command, which
-    stands in the back until then, is stopped for using it.
+    The command is in the foreground of its terminal while agentplane is in the foreground of its own.
+    Agentplane stops when the command stops.
+
+    In a pipeline, other processes may read the keyboard. There the command starts in the background.
+    Agentplane takes the outer terminal only after the command was stopped for using its own.
     """
 
     signals = (
@@ -44,7 +47,7 @@ class PtyJob:
     def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: Path, signals: Signals) -> None:
         self._signals = signals
         self.pressed: Callable[[bytes], None] = lambda _: None
-        """Is told what is typed."""
+        """Callback that gets the typed keys."""
         self._held = False
         self._stopped = False
         self._typed = b""
@@ -68,7 +71,7 @@ class PtyJob:
 
     @property
     def can_be_in_front(self) -> bool:
-        """Whether both keys and screen are the command's, as long as we are in front ourselves."""
+        """True if the command gets both keys and screen while agentplane is in the foreground."""
         return self._wanted and self._hears
 
     @property
@@ -79,14 +82,17 @@ class PtyJob:
         self._held = True
 
     def _make_alike(self, slave: int) -> None:
-        """A terminal that somebody else is in front of may be in the modes of their line editor."""
+        """Copy modes and size of the outer terminal. The modes are copied only in the foreground.
+
+        In the background, the modes can be those of another program's line editor.
+        """
         modes = self._terminal.modes()
         if modes and self._terminal.in_front():
             termios.tcsetattr(slave, termios.TCSANOW, modes)
         self._terminal.copy_size(slave)
 
     def send(self, number: int) -> None:
-        """To the command's whole group, and to whichever group of its session is in front."""
+        """Send a signal to the command's whole group, and to the foreground group of its session."""
         groups = {self.pid}
         with suppress(OSError):
             groups.add(os.tcgetpgrp(self._master))
@@ -103,7 +109,9 @@ class PtyJob:
             self.send(number)
 
     def stop(self, number: int) -> None:
-        """The command was stopped: from the keyboard, by somebody, or for using a terminal while in the back."""
+        """Handle a stop of the command, by the keyboard, by a signal, or because it used the terminal in the
+        background.
+        """
         self._stopped = True
         if number in _WANTS_TERMINAL and self._may_take():
             self._wanted = True
@@ -115,7 +123,11 @@ class PtyJob:
             self._resume(hopeless=not stopped and number in _WANTS_TERMINAL)
 
     def _resume(self, *, hopeless: bool = False) -> None:
-        """Hopeless: it would be stopped again and again for a terminal that we cannot get. So it waits for keys."""
+        """Continue the command.
+
+        `hopeless` means that the outer terminal is unavailable and the command would be stopped repeatedly.
+        Then the command continues in its own foreground, where it waits for keys.
+        """
         front = self._wanted and self._may_take()
         if front:
             self._terminal.take()
@@ -124,7 +136,7 @@ class PtyJob:
         self._leader.resume(front=front or hopeless)
 
     def _look(self) -> None:
-        """Whether we came to the front, or had to leave it, without a word."""
+        """Check for a move to the foreground or the background that came without a signal."""
         if self._stopped or not self._wanted:
             return
         if not self._may_take():
@@ -182,7 +194,10 @@ class PtyJob:
             self._typed = b""
 
     def close(self) -> None:
-        """Our terminal first, whatever else fails. Closing the command's hangs up on whoever is left in it."""
+        """Restore the outer terminal first, even if later steps fail. Then close the command's terminal.
+
+        Closing it hangs up on every process that still uses it.
+        """
         self._terminal.give_back()
         for each in self.sources:
             each.opened.close()
@@ -190,7 +205,7 @@ class PtyJob:
 
 
 def _keyboard(undo: ExitStack) -> int | None:
-    """Where keys come from."""
+    """Return the descriptor that keys come from, or None."""
     if os.isatty(0):
         return 0
     try:
@@ -204,7 +219,10 @@ def _keyboard(undo: ExitStack) -> int | None:
 def _streams(
     screen: int, undo: ExitStack, lent: ExitStack
 ) -> tuple[tuple[Source, ...], list[int | None], int]:
-    """The terminal first among the sources, a pipe for what is no terminal; then what the command gets."""
+    """Return the sources, the command's three streams, and the command's side of the terminal.
+
+    The terminal is the first source. Outputs that are not terminals get a pipe.
+    """
     made: list[Source] = []
 
     def lead(pair: tuple[int, int], to: int, *, follows: bool) -> int:

@@ -1,7 +1,7 @@
-"""Runs a command as it would run without us, and hands a copy of its output to a sink.
+"""Running a command as it would run without agentplane, with a copy of its output for a sink.
 
-Where its output goes to a terminal, it gets a terminal of its own, with what else is no terminal left as it is;
-where none does, it gets pipes. Call it from the main thread: it catches signals.
+If any output goes to a terminal, the command gets a separate terminal, and its other streams stay unchanged.
+Otherwise it gets pipes. Call it from the main thread, because it catches signals.
 """
 
 import errno
@@ -25,28 +25,32 @@ from agentplane.runs.terminal.signals import END, Signals
 
 
 GRACE = 2.0
-"""Seconds that a command has, after we were told to end."""
+"""Seconds until a command must have ended after agentplane received a signal to end."""
 
 _AT_ONCE = 1 << 16
 _LEFT_OVER = 1 << 20
-"""A pipe holds no more. Whoever still writes after the command has ended is not waited for."""
+"""Maximum number of bytes in a pipe. Processes that still write after the end of the command are not waited
+for.
+"""
 
 _NOT_FOUND = (errno.ENOENT, errno.ENOTDIR)
 
 
 class Ending(msgspec.Struct, frozen=True):
     code: int
-    """For our own exit: the command's, or 128 and the signal that ended it."""
+    """Exit code for agentplane. It is the command's code, or 128 plus the number of the signal that ended
+    it.
+    """
     signal: int | None = None
-    """What ended the command, if a signal did."""
+    """The signal that ended the command, if any."""
     told: int | None = None
-    """SIGTERM or SIGHUP, if we were told to end. A terminal that went away counts as SIGHUP."""
+    """SIGTERM or SIGHUP, if agentplane received one. A terminal that went away counts as SIGHUP."""
     left_running: bool = False
-    """The command outlived a hang-up."""
+    """True if the command survived a hang-up."""
     terminal: bool = False
-    """It had a terminal, so that both its streams may be one."""
+    """True if the command had a terminal, so that both its streams may be the same."""
     sink_error: Exception | None = None
-    """What the sink failed with; it was told nothing since."""
+    """The error of the sink, if it failed. It received nothing after the error."""
 
     @property
     def hung_up(self) -> bool:
@@ -63,8 +67,9 @@ def run(
     grace: float = GRACE,
     watch: Watch | None = None,
 ) -> Ending:
-    """Returns when the command has ended, or soon after we were told to end. `watch` may have it ended for another
-    one, where it has a terminal of its own.
+    """Run a command until it has ended, or until shortly after a signal to end.
+
+    `watch` can replace the command with another one, if the command has a separate terminal.
     """
     _stand_in_for_closed()
     terminal = os.isatty(1) or os.isatty(2)
@@ -85,12 +90,14 @@ def run(
 
 
 def _stand_in_for_closed() -> None:
-    """Else the next file that is opened would become our input or output."""
+    """Open `/dev/null` for closed standard streams. Otherwise the next opened file would become a standard
+    stream.
+    """
     for fd in range(3):
         try:
             os.fstat(fd)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
 
 
 def _start(command: Sequence[str], env: Mapping[str, str], cwd: Path, signals: Signals | None) -> Job:
@@ -128,8 +135,10 @@ def _not_started(word: str, cwd: Path, error: OSError) -> NotFound | NotExecutab
 
 
 def _read(source: Source) -> tuple[bytes, bool]:
-    """What can be read now, in one piece: a terminal gives 4 kB at most, and whoever draws it wakes up for each write.
-    And whether that was all there will ever be.
+    """Return the available output in one piece, and True if the output has ended.
+
+    One read of a terminal returns at most 4 kB. The outer terminal wakes up for each write, so larger pieces
+    are cheaper.
     """
     pieces: list[bytes] = []
     size = 0
@@ -138,7 +147,7 @@ def _read(source: Source) -> tuple[bytes, bool]:
             data = os.read(source.fd, _AT_ONCE)
         except BlockingIOError:
             return b"".join(pieces), False
-        except OSError:  # Linux says EIO when nobody has the terminal open any more
+        except OSError:  # Linux reports EIO after the last process closed the terminal
             data = b""
         if not data:
             return b"".join(pieces), True
@@ -148,7 +157,7 @@ def _read(source: Source) -> tuple[bytes, bool]:
 
 
 class Relay:
-    """The loop between a command and us."""
+    """The loop between a command and agentplane."""
 
     def __init__(
         self, job: Job, signals: Signals, tap: Tap, grace: float, watch: Watch | None = None
@@ -198,7 +207,7 @@ class Relay:
                 self._pass_on(source)
             if source.follows and (outlet.broken or outlet.fd in ready.broken):
                 self._shut(source)
-            elif outlet.broken and self._told is None:  # our terminal is gone
+            elif outlet.broken and self._told is None:  # the outer terminal is gone
                 self._tell(signal.SIGHUP)
 
     def _on_news(self, news: News) -> None:
@@ -212,25 +221,25 @@ class Relay:
             self._job.stop(news.signal)
 
     def _pass_on(self, source: Source) -> int:
-        """How much could be passed on; 0 when there is nothing now."""
+        """Pass on available output and return its size, or 0 if no output is available."""
         data, at_end = _read(source)
         if data:
             source.outlet.write(data)
             self._tap.add(source.stream, data)
             if self._watch:
                 self._watch.printed(data)
-        if at_end and not source.outlet.full:  # else it is read once more when there is room
+        if at_end and not source.outlet.full:  # otherwise it is read again when there is room
             self._at_end(source)
         return len(data)
 
     def _at_end(self, source: Source) -> None:
         del self._open[source.fd]
-        # Where errors go we may have something to say ourselves, so that stays open.
+        # Agentplane may have its own messages for stderr, so stderr stays open.
         if source.follows and source.stream != "stderr" and not self._ended:
             source.outlet.end()
 
     def _shut(self, source: Source) -> None:
-        """Nobody reads it: the command's next write fails, as it would without us."""
+        """Close a source without a reader. The command's next write fails, as it would without agentplane."""
         if not source.opened.closed:
             self._open.pop(source.fd, None)
             source.opened.close()
@@ -272,7 +281,9 @@ class Relay:
         self._end(number)
 
     def _replace(self) -> None:
-        """Ends the command for another one. What is typed from now on is the other one's."""
+        """End the command so that another one can replace it. Keys typed from now on go to the new
+        command.
+        """
         self._replaced = True
         self._job.hold()
         self._end(signal.SIGTERM)
@@ -284,7 +295,10 @@ class Relay:
             self._deadline = time.monotonic() + self._grace
 
     def _look_at_clock(self) -> None:
-        """A command that ignores SIGTERM is killed; one that ignores a hang-up meant to outlive its terminal."""
+        """Enforce the deadline. A command that ignores SIGTERM is killed.
+
+        A command that ignores a hang-up is meant to outlive its terminal.
+        """
         if self._deadline is None or time.monotonic() < self._deadline:
             return
         if (self._told == signal.SIGTERM or self._replaced) and not (self._killed or self._ended):
@@ -303,13 +317,13 @@ class Relay:
         return min((each for each in times if each is not None), default=None)
 
     def _empty(self) -> None:
-        """Passes on what fits, so that at least the record has it."""
+        """Pass on output that fits, so that at least the record has it."""
         for source in list(self._open.values()):
             if not source.outlet.full:
                 self._pass_on(source)
 
     def _drain(self) -> None:
-        """Passes on what has been written so far, for as long as its reader takes."""
+        """Pass on all output so far, while its reader accepts it."""
         left = dict.fromkeys(self._open, _LEFT_OVER)
         while not self._given_up:
             for fd in list(left):

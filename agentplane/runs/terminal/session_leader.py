@@ -1,4 +1,7 @@
-"""The process that leads the session of a command's terminal, as we talk to it. What it does is in monitor.py."""
+"""Agentplane's side of the process that leads the session of a command's terminal.
+
+`session_leader_main` contains the program of that process.
+"""
 
 import errno
 import marshal
@@ -16,7 +19,7 @@ from agentplane.system import programs
 
 
 class Leader:
-    """`start` comes first. Closing hangs up on a command that still runs."""
+    """Call `start` first. Closing hangs up on a command that still runs."""
 
     def __init__(self, terminal: int, streams: Sequence[int | None], cwd: Path) -> None:
         self._channel, theirs = socket.socketpair()
@@ -37,11 +40,11 @@ class Leader:
         return self._channel.fileno()
 
     def start(self, command: Sequence[str], env: Mapping[str, str], *, front: bool) -> int:
-        """The command's process id. Raises what kept it from being run."""
+        """Start the command and return its process id. Raise the error that prevented the start."""
         words = [os.fsencode(word) for word in command]
         variables = {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
         order = marshal.dumps((words, variables, front))
-        with suppress(OSError):  # a process that could not start leaves no report
+        with suppress(OSError):  # a process that could not start sends no report
             self._channel.sendall(session_leader_main.LENGTH.pack(len(order)) + order)
         report = self._received()
         if report is None:
@@ -53,17 +56,17 @@ class Leader:
         return value
 
     def resume(self, *, front: bool) -> None:
-        """Continues the command, in front of its terminal or not."""
+        """Continue the command, in the foreground of its terminal or not."""
         with suppress(OSError):
             self._channel.send(session_leader_main.FRONT if front else session_leader_main.BACK)
 
     def news(self) -> Ended | Stopped | None:
-        """What has become of the command since."""
+        """Return the latest change of the command's state, or None."""
         try:
             report = self._received()
         except BlockingIOError:
             return None
-        if report is None:  # somebody killed it, which took the command's terminal away
+        if report is None:  # the leader was killed, so the command lost its terminal
             return Ended(-signal.SIGKILL)
         what, value = report
         return Ended(value) if what == session_leader_main.ENDED else Stopped(value)

@@ -1,8 +1,9 @@
-"""Stands between us and a command in a terminal, as a process of its own: `python monitor.py CHANNEL TERMINAL`.
+"""The program between agentplane and a command in a terminal, with the arguments `CHANNEL TERMINAL`.
 
-A terminal can only stop a command whose parent is in the same session, and a session has one terminal. So the
-command's new terminal needs a session with a leader that is the command's parent, and tells us what becomes of it.
-Imports nothing of agentplane and nothing heavy: it is started for each run.
+A terminal can only stop a command whose parent is in the same session, and a session has one terminal.
+Therefore the command's new terminal needs a session whose leader is the command's parent. The leader reports
+the state of the command to agentplane. The program imports no module of agentplane and no large module,
+because it is started for each run.
 """
 
 import fcntl
@@ -18,7 +19,7 @@ from contextlib import suppress
 
 STARTED, FAILED, STOPPED, ENDED = b"S", b"F", b"T", b"X"
 FRONT, BACK = b"f", b"b"
-"""What we are told: continue the command, in front of its terminal or not."""
+"""Orders to continue the command, in the foreground of its terminal or not."""
 
 REPORT = struct.Struct("=ci")
 LENGTH = struct.Struct("=Q")
@@ -43,15 +44,16 @@ def main(channel: int, terminal: int) -> None:
     _tell(channel, STARTED, pid)
     _let_go_of_streams()
     code = _watch(pid, channel, terminal, signals)
-    # The end of a session's leader hangs up on whoever is in front, and daemons of the command's should not notice.
+    # When a session leader ends, the foreground group gets a hang-up. Daemons of the command should not
+    # notice.
     _put_in_front(terminal, os.getpgrp())
     _tell(channel, ENDED, code)
-    # It also throws away what the terminal still holds: first all of that must have been read.
+    # The end also discards unread output of the terminal, so agentplane must have read all of it first.
     os.read(channel, 1)
 
 
 def _start(command: list[bytes], environment: dict[bytes, bytes], terminal: int | None) -> tuple[int, int]:
-    """The new process, and the error number if it could not become the command."""
+    """Return the new process id, and the error number if the process could not execute the command."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -59,7 +61,7 @@ def _start(command: list[bytes], environment: dict[bytes, bytes], terminal: int 
             os.setpgid(0, 0)
             if terminal is not None:
                 _put_in_front(terminal, os.getpid())
-            for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these, and so would the command
+            for number in (signal.SIGPIPE, signal.SIGXFSZ):  # ignored by Python and inherited otherwise
                 signal.signal(number, signal.SIG_DFL)
             os.execvpe(command[0], command, environment)  # noqa: S606 -- no shell is wanted
         except OSError as error:
@@ -73,7 +75,7 @@ def _start(command: list[bytes], environment: dict[bytes, bytes], terminal: int 
 
 
 def _watch(pid: int, channel: int, terminal: int, signals: int) -> int:
-    """Until the command has ended; how it did."""
+    """Wait until the command has ended, and return its exit code."""
     poll = select.poll()
     for fd in (signals, channel):
         poll.register(fd, select.POLLIN)
@@ -116,7 +118,7 @@ def _put_in_front(terminal: int, group: int) -> None:
 
 
 def _let_go_of_streams() -> None:
-    """A pipe that we kept open would have no end."""
+    """Close the standard streams. A pipe that this process kept open would never end."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(nowhere, fd)
@@ -134,12 +136,12 @@ def _read(channel: int, size: int) -> bytes:
 
 
 def _tell(channel: int, what: bytes, value: int) -> None:
-    with suppress(OSError):  # perhaps nobody is there any more
+    with suppress(OSError):  # the reader may be gone
         os.write(channel, REPORT.pack(what, value))
 
 
 def _caught(*_: object) -> None:
-    """What counts is the byte that comes with it."""
+    """Do nothing. Only the byte on the wakeup descriptor matters."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Signals that come to us, as bytes on a descriptor: a loop waits for them as it waits for output."""
+"""Signals as bytes on a descriptor, so that a loop can wait for them and for output together."""
 
 import os
 import signal
@@ -10,11 +10,13 @@ from typing import Self
 
 
 END = (signal.SIGTERM, signal.SIGHUP)
-"""These tell us to end."""
+"""Signals that tell agentplane to end."""
 
 
 class Signals:
-    """Catches signals while it is entered. What was ignored before stays ignored, for the command as well."""
+    """Catches signals inside the context. Signals that were ignored before stay ignored, for the command as
+    well.
+    """
 
     def __init__(self, numbers: Iterable[int]) -> None:
         self._numbers = tuple(numbers)
@@ -38,16 +40,17 @@ class Signals:
         os.close(self._end)
 
     def read(self) -> bytes:
-        """The numbers of what came since."""
+        """Return the numbers of the signals since the last call."""
         try:
             return os.read(self.fd, 4096)
         except BlockingIOError:
             return b""
 
     def stop_ourselves(self, number: int) -> bool:
-        """Stops our whole job, as the keyboard would. Returns after it was continued, and whether it was stopped.
+        """Stop agentplane's whole job, as the keyboard would. Return after it continues, with True if it was
+        stopped.
 
-        The kernel stops no group that nobody could continue.
+        The kernel does not stop a group that no process could continue.
         """
         before = signal.signal(number, signal.SIG_DFL)
         continued = self._caught[signal.SIGCONT]
@@ -61,14 +64,14 @@ class Signals:
 
 @contextmanager
 def held() -> Iterator[list[int]]:
-    """While in here, nothing that tells us to end ends us: for sealing what a run left. What came is in the list.
+    """Collect the signals to end in a list without ending, so that a run can be sealed.
 
-    A terminal that goes away is often noticed before the signal that says so.
+    Agentplane often notices that a terminal went away before the signal arrives.
     """
     came: list[int] = []
 
     def hold(number: int, _: FrameType | None) -> None:
-        """Not the same as ignoring, which a command would inherit."""
+        """Record the signal. Ignoring it would be different, because a command would inherit that."""
         came.append(number)
 
     before = {number: signal.getsignal(number) for number in (*END, signal.SIGINT)}

@@ -1,4 +1,4 @@
-"""The terminal that we were started in: its modes, its size, and whether it is ours at the moment."""
+"""The outer terminal of agentplane, with its modes, its size and its foreground state."""
 
 import errno
 import fcntl
@@ -15,7 +15,7 @@ _IFLAG, _OFLAG, _CFLAG, _LFLAG, _CC = 0, 1, 2, 3, 6
 
 
 class Terminal:
-    """Taken means: every key comes to us as it is. What it was like before is put back."""
+    """Sends every key to agentplane unprocessed while it is taken, and restores its old modes later."""
 
     def __init__(self, keys: int, screen: int) -> None:
         self.keys = keys
@@ -34,15 +34,17 @@ class Terminal:
         try:
             return os.tcgetpgrp(self.keys) == os.getpgrp()
         except OSError as error:
-            # Not the terminal of our session: then nobody controls jobs with it.
+            # This is not the terminal of agentplane's session, so no process uses it for job control.
             return error.errno == errno.ENOTTY
 
     def take(self) -> None:
-        """Only while in front: else the kernel stops us here, until we are."""
+        """Take the terminal. Call it only in the foreground, because otherwise the kernel stops agentplane
+        here.
+        """
         now = self.modes()
         if now is None:
             return
-        # A shell may have let our own modes stand while we were stopped.
+        # A shell may have kept agentplane's modes while agentplane was stopped.
         if now != self._raw:
             self._before = now
         with suppress(termios.error):
@@ -51,7 +53,7 @@ class Terminal:
             self.taken = True
 
     def give_back(self) -> None:
-        """Puts the old modes back, unless somebody else is in front by now."""
+        """Restore the old modes, unless another job is in the foreground now."""
         if not self.taken:
             return
         self.taken = False
@@ -71,7 +73,7 @@ class Terminal:
 
 
 def raw(modes: Modes) -> Modes:
-    """The same modes, but every byte passes both ways as it is: what cfmakeraw(3) does."""
+    """Return the modes with every byte passed unchanged in both directions, like cfmakeraw(3)."""
     made = [*modes[:_CC], list(modes[_CC])]
     made[_IFLAG] &= ~(
         termios.IGNBRK
