@@ -1,4 +1,4 @@
-"""The screen for a repository without a plane.
+"""The screen for a repository without project memory.
 
 It shows the files to create, the tools found, and the memories to import. One key creates everything, and
 another key leaves the repository unchanged.

@@ -1,7 +1,7 @@
-"""The screen of the context pack.
+"""The screen that shows a context pack, with pins and other inputs to try.
 
-It shows the entries that a tool receives, the entries that were cut, and the reasons. A person can pin
-entries, and try other budgets, tasks and paths.
+It shows the entries that a tool receives, the entries that were cut, and the reasons. A person can try other
+budgets, tasks and paths.
 """
 
 import os
