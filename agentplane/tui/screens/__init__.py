@@ -1,1 +1,1 @@
-"""The screens: one row in the registry and one package each."""
+"""The screens. Each screen has a row in the registry and a package."""

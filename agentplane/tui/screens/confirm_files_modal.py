@@ -1,4 +1,4 @@
-"""The one question before files of tools are changed: every line that would be."""
+"""The dialog that shows every changed line of tool files and asks before it writes them."""
 
 from typing import ClassVar
 
@@ -19,12 +19,15 @@ from agentplane.tui.widgets.modal import Box
 _ASKS = {"wire": "Wire {}?", "sync": "Bring the memory to {}?", "unwire": "Take {} out?"}
 _KEYS = {"wire": "y wire", "sync": "y bring it", "unwire": "y take out"}
 _ALL = {"wire": "agentplane tools diff", "unwire": "agentplane tools remove --check"}
-"""Commands that show all of a long one."""
+"""Commands that print all of a long diff."""
 _MOST_LINES = 400
 
 
 class Writes(Box[bool]):
-    """True: write it. The key that asked does not answer."""
+    """A dialog whose result is True if the person wants the files written.
+
+    The key that opens the dialog does not answer it.
+    """
 
     DEFAULT_CSS = """
     Writes {
@@ -67,7 +70,7 @@ class Writes(Box[bool]):
         self.query_one("#lines", Static).update(Group(*spaced(self._sections())))
 
     def _look(self, name: str) -> Style:
-        """Without the background, which is that of the box."""
+        """Return a style without a background, so that the background of the box shows."""
         if f"writes--{name}" not in self.COMPONENT_CLASSES:
             return Style()
         found = self.get_component_styles(f"writes--{name}").rich_style

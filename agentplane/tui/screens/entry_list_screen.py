@@ -1,4 +1,4 @@
-"""A list screen whose rows are entries: what is said of one, and what is changed by hand, in the inbox as on the shelf."""
+"""The base of the inbox and memory screens, whose rows are entries and manual edits of entries."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 class EntryScreen(ListScreen):
-    """Knows which entry a row stands for."""
+    """A list screen that knows the entry of each row."""
 
     @property
     def entry_id(self) -> str | None:
-        """The entry under the cursor, also where its row is that of a hand edit."""
+        """The id of the entry under the cursor. The row may be a manual edit of the entry."""
         return self.current.removeprefix(EDIT) if self.current else None
 
     @property
@@ -41,11 +41,11 @@ class EntryScreen(ListScreen):
         return shown.memory.entries.get(self.entry_id or "") if shown else None
 
     def names_of(self, ids: Iterable[str]) -> list[str]:
-        """The rows in which these entries, or hand edits of them, may stand."""
+        """Return the names of rows that may show these entries or their manual edits."""
         return [name for id_ in ids for name in (id_, f"{EDIT}{id_}")]
 
     def seen_each(self, ids: Iterable[str]) -> tuple[tuple[str, str | None], ...]:
-        """The digests of what is shown of these, as an adoption wants them."""
+        """Return each id with the digest of the text that is shown, as `Adopt` needs it."""
         shown = self.plane_app.shown
         entries = shown.memory.entries if shown else {}
         found = [(id_, entries.get(id_)) for id_ in (name.removeprefix(EDIT) for name in ids)]
@@ -54,7 +54,10 @@ class EntryScreen(ListScreen):
     # Confirming
 
     async def confirm_first(self, op: Command, entry: "Entry | None") -> None:
-        """Carry out an op that approves one text. If the text has a flag of high severity, ask the person first."""
+        """Carry out a command that approves one text.
+
+        If the text has a flag of high severity, ask the person first.
+        """
         from agentplane.tui.widgets import confirm_flags_modal
 
         shown = self.plane_app.shown
@@ -81,7 +84,7 @@ class EntryScreen(ListScreen):
             self.call_later(self.action_edit)
 
     def carry_out(self, op: Command) -> None:
-        """Show at once that an op is under way, and hand it to the queue."""
+        """Show at once that a command is running, and submit it to the queue."""
         here = self.view.listing.place_of
         self.gray([name for name in rejected_by(op) if here(name) is not None], "reject")
         self.gray([name for name in self.names_of(op.ids) if here(name) is not None], op.verb)
@@ -89,12 +92,12 @@ class EntryScreen(ListScreen):
         self.tell()
 
     def gray(self, names: "Sequence[str]", verb: str) -> None:
-        """Gray out rows that a change is about. The cursor stays."""
+        """Gray out the rows of a change. The cursor doesn't move."""
         self.view.listing.settle(names, f"{DOING[verb]}…")
         self.view.refresh()
 
     async def adopt(self, edits: "Sequence[str]") -> None:
-        """Accept these manual edits. Of several, those with a flag of high severity stay."""
+        """Accept these manual edits. If there are several, skip edits with a flag of high severity."""
         from agentplane.plane.layout import INBOX
 
         shown = self.plane_app.shown
@@ -162,7 +165,7 @@ class EntryScreen(ListScreen):
             await self._detail.follow()
 
     async def action_run(self) -> None:
-        """To the run that it came from."""
+        """Go to the run that the entry came from."""
         source = self.entry.head.source if self.entry else None
         if source:
             await self.plane_app.navigator.go_to_run(source)

@@ -1,4 +1,4 @@
-"""A screen of which some verbs write files of others: each line is shown before it is written."""
+"""The base of screens that write tool files. A person sees each line before it is written."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +20,7 @@ Then = Callable[["Planned"], None]
 
 class WritingScreen(ListScreen):
     class _Planned(Message, bubble=False):
-        """A thread found out what would be written, and what follows a yes."""
+        """A thread planned the changes. `then` is called if the person agrees."""
 
         def __init__(self, planned: "Planned", then: Then) -> None:
             super().__init__()
@@ -33,12 +33,12 @@ class WritingScreen(ListScreen):
             self.error = error
 
     def ask_before(self, plan: "Callable[[Plane], Planned]", then: Then) -> None:
-        """Works out in a thread what would be written and shows it; `then` is what a yes does."""
+        """Plan changes in a thread, and show them. `then` is called if the person agrees."""
         work: Any = partial(self._plan, plan, then)
         self.run_worker(work, thread=True, exclusive=True, group="plan")
 
     def _plan(self, plan: "Callable[[Plane], Planned]", then: Then) -> None:
-        """In a thread."""
+        """Plan the changes. Runs in a thread."""
         from agentplane.tui.backend.model import as_error
 
         model = self.plane_app.model

@@ -1,4 +1,8 @@
-"""A repository without a plane: what would be made, found and offered, before one key makes it or leaves all as it is."""
+"""The screen for a repository without project memory.
+
+It shows the files to create, the tools found, and the memories to import. One key creates everything, and
+another key leaves the repository unchanged.
+"""
 
 from collections import Counter
 from functools import partial
@@ -34,20 +38,20 @@ from agentplane.tui.textual_fixes.fixed_size_screen import Sized
 
 TITLE = "This repository has no memory for coding agents yet"
 _SHOWN = 4
-"""Statements of each source that are shown."""
+"""Maximum number of statements that are shown for each source."""
 
 
 class Sight(msgspec.Struct, frozen=True):
-    """What is here, and what would be written."""
+    """The tools and memories found here, and the files that would be written."""
 
     wanted: setup.Outlook
     tools: tuple[Found, ...]
-    """In use, or installed."""
+    """Tools that are in use here, or installed."""
     offers: Harvest
 
 
 def look(folder: Path) -> Sight:
-    """Writes nothing."""
+    """Return the `Sight` of a folder. Nothing is written."""
     project = folder.parent
     rows = tuple(row for row in presence.look(project) if row.in_project or row.installed)
     wanted = setup.outlook(folder, setup.tools_in_use(project))
@@ -55,7 +59,10 @@ def look(folder: Path) -> Sight:
 
 
 def make(sight: Sight, *, bare: bool = False) -> str:
-    """Makes it, and offers what tools remembered; `bare`: the plane alone. Says what a person has to know of it."""
+    """Create the plane, connect the tools in use, and import candidates from memories of tools.
+
+    With `bare`, create only the plane. Return messages that a person should know.
+    """
     wanted = setup.outlook(sight.wanted.folder, ()) if bare else sight.wanted
     made = setup.make(wanted, "tui")
     told = [] if made.wired is None else [f"{path} was not touched: it {why}" for path, why in made.wired.blocked.items()]  # fmt: skip
@@ -68,7 +75,7 @@ def make(sight: Sight, *, bare: bool = False) -> str:
 
 
 class First(App[str | None]):
-    """Ends with what is to be told, or None where nothing was made."""
+    """An app whose result is the messages of `make`, or None if nothing was created."""
 
     TITLE = "agentplane"
     ENABLE_COMMAND_PALETTE = False
@@ -132,7 +139,7 @@ class First(App[str | None]):
         self.run_worker(self._look, thread=True, exit_on_error=False)
 
     def _look(self) -> None:
-        """In a thread."""
+        """Find the tools and memories. Runs in a thread."""
         try:
             self.post_message(self._Seen(look(self._folder)))
         except (AgentplaneError, OSError) as error:
@@ -167,7 +174,7 @@ class First(App[str | None]):
         self.run_worker(partial(self._make, self._sight, bare), thread=True, exit_on_error=False)
 
     def _make(self, sight: Sight, bare: bool) -> None:
-        """In a thread."""
+        """Create the plane. Runs in a thread."""
         try:
             self.post_message(self._Made(make(sight, bare=bare)))
         except (AgentplaneError, OSError) as error:
@@ -245,7 +252,7 @@ def _offers(offers: Harvest) -> list[RenderableType]:
 
 
 def _skipped(offers: Harvest) -> list[RenderableType]:
-    """Each piece that is not offered, with its place and the reason."""
+    """Return the lines about skipped pieces. Each line has the place of a piece and the reason."""
     pieces = [piece for haul in offers.hauls for piece in haul.skipped]
     if not pieces:
         return []
@@ -258,6 +265,6 @@ def _skipped(offers: Harvest) -> list[RenderableType]:
 
 
 def run(folder: Path) -> str | None:
-    """Run the first-start screen. Return a message about what was made, or None if nothing was."""
+    """Run the first-start screen. Return its messages, or None if nothing was created."""
     app = First(folder)
     return app.run()

@@ -1,4 +1,7 @@
-"""The base of every screen with a list: the list, the pane that describes a row, the filter, header and footer."""
+"""The base of every screen with a list.
+
+It has the list, the pane that describes a row, the filter, the header and the footer.
+"""
 
 import asyncio
 from abc import abstractmethod
@@ -37,7 +40,7 @@ class ListScreen(Sized[None]):
     """A subclass makes the rows, describes one of them, and says which actions are not available."""
 
     WHERE: ClassVar[str]
-    """Its name in the table of screens."""
+    """Name of the screen in the table of screens."""
     HINT: ClassVar[str] = "words, an id, a kind, a tag, a tool"
     AUTO_FOCUS = "RowList"
 
@@ -55,7 +58,7 @@ class ListScreen(Sized[None]):
         self.off: Mapping[str, str] = {}
         """The ids of actions that are not available now, each with the reason."""
         self._shown: PlaneView | None = None
-        """What the rows were made of."""
+        """The view of the plane that the rows were made from."""
         self._rows: list[Row] = []
         self._making = 0
         """The number of the last request for rows. The results of earlier requests are dropped."""
@@ -64,15 +67,15 @@ class ListScreen(Sized[None]):
         """The row to put the cursor on once it exists."""
         self._resting: Timer | None = None
 
-    # What each screen says itself
+    # Parts that each screen defines
 
     @abstractmethod
     def rows_of(self, shown: "PlaneView") -> list[Row]:
-        """Return the rows for what was read. Runs in a thread."""
+        """Return the rows for a view of the plane. Runs in a thread."""
 
     @abstractmethod
     def found(self, words: str, shown: "PlaneView | None", rows: list[Row]) -> Collection[str] | None:
-        """Return the ids of the rows that match the filter, or None if all of them do. Runs in a thread."""
+        """Return the ids of the rows that match the filter, or None for all rows. Runs in a thread."""
 
     @abstractmethod
     def what_is_empty(self) -> str:
@@ -99,11 +102,11 @@ class ListScreen(Sized[None]):
         self.panes.read(full=True)
 
     def at_rest(self) -> str:
-        """Return what the status line says of the list if no row is selected and no filter is set."""
+        """Return the status line for a list without selected rows and without a filter."""
         return ""
 
     def reason(self) -> str:
-        """Return what the status line says of the row under the cursor."""
+        """Return the part of the status line about the row under the cursor."""
         return ""
 
     @property
@@ -118,7 +121,7 @@ class ListScreen(Sized[None]):
     def taken(self) -> None:
         """Called when the rows were replaced."""
 
-    # What is on it
+    # Widgets and state
 
     @property
     def plane_app(self) -> "PlaneApp":
@@ -140,7 +143,7 @@ class ListScreen(Sized[None]):
 
     @property
     def made_of(self) -> "PlaneView | None":
-        """What the rows were made of."""
+        """The view of the plane that the rows were made from."""
         return self._shown
 
     @property
@@ -169,7 +172,7 @@ class ListScreen(Sized[None]):
             self.panes.add(self.detail())
             self.show_detail()
 
-    # What was read
+    # Reading
 
     def on_refreshed(self, message: Refreshed) -> None:
         self.read()
@@ -182,7 +185,10 @@ class ListScreen(Sized[None]):
             self.view.say(f"The plane cannot be read: {one_line(message.error.what)}")
 
     def read(self, *, anew: bool = False) -> None:
-        """Make the rows from the current view in a thread, unless they are made of it already. `anew`: in any case."""
+        """Make the rows from the current view in a thread.
+
+        Rows that were already made from this view are made again only with `anew`.
+        """
         shown = self.plane_app.shown
         self.query_one(Badge).show(self.plane_app.figures())
         if shown is not None and (anew or shown is not self._shown):
@@ -191,7 +197,7 @@ class ListScreen(Sized[None]):
             self.run_worker(work, thread=True, exclusive=True, group="rows")
 
     def _make(self, shown: "PlaneView", number: int) -> None:
-        """In a thread."""
+        """Make the rows. Runs in a thread."""
         self.post_message(self._Made(shown, number, self.rows_of(shown)))
 
     @on(_Made)
@@ -217,7 +223,7 @@ class ListScreen(Sized[None]):
             self.view.say(self.what_is_empty())
             self.panes.set_class(not self._rows, "-empty")
 
-    # Where one is
+    # Cursor
 
     @on(RowList.Moved)
     def _moved(self) -> None:
@@ -249,16 +255,16 @@ class ListScreen(Sized[None]):
         self.show_detail()
 
     def go_to_when_read(self, id_: str | None) -> None:
-        """Put the cursor on this row once the plane was read again. None: leave the cursor where it is."""
+        """Put the cursor on this row once the plane has been read again. None doesn't move the cursor."""
         self._wanted = id_
 
     def tell(self) -> None:
-        """Update the two lines at the foot: selected rows, filter, reasons, and the keys."""
+        """Update the two lines at the foot, with the selected rows, the filter, reasons and keys."""
         listing = self.view.listing
         self.off = self.what_is_off()
         hits = f"/{one_line(self._words, 40)} finds {self.hits()}" if self._words else ""
         told = "   ".join(filter(None, (listing.told, hits)))
-        # Where there is no room for the header, this line says what waits.
+        # If there is no room for the header, this line says how many candidates wait.
         waits = self.query_one(Badge).brief if self.has_class("-low") else ""
         rest = " · ".join(filter(None, (waits, self.at_rest())))
         self.query_one(StatusBar).tell(told or rest, self.reason(), loud=bool(told))
@@ -277,7 +283,7 @@ class ListScreen(Sized[None]):
         app = self.plane_app
         app.say(why, holds=(lambda: app.shown is None) if why == STILL_READ else None)
 
-    # How they lie
+    # Layout
 
     @property
     def _side_wanted(self) -> str:
@@ -327,7 +333,7 @@ class ListScreen(Sized[None]):
     def _filter(self, words: str) -> None:
         self._say_what_is_empty()
         if words:
-            # Not a coroutine: one that is cancelled before it began would be complained of.
+            # This is not a coroutine, because a coroutine that is cancelled before it starts causes a warning.
             work: Any = partial(self._find, words)
             self.run_worker(work, exclusive=True, group="filter")
         else:
@@ -336,7 +342,7 @@ class ListScreen(Sized[None]):
             self.tell()
 
     async def _find(self, words: str) -> None:
-        """Apply the filter once nobody has typed for a moment. A thread matches the rows."""
+        """Apply the filter after a short pause in typing. A thread matches the rows."""
         await asyncio.sleep(_FILTER_SECONDS)
         ids = await asyncio.to_thread(self.found, words, self._shown, self._rows)
         if words == self._words:

@@ -1,4 +1,4 @@
-"""The right pane of a screen whose rows are no entries: the screen says what stands there."""
+"""The pane of a screen whose rows are not entries. The screen provides its content."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -14,7 +14,7 @@ Sections = Callable[[Look], Iterable[Sequence[RenderableType]]]
 
 
 class Page(Detail):
-    """Scrolls and looks as the pane of an entry does."""
+    """A pane that scrolls and looks like the pane of an entry."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class Page(Detail):
         self._sections: Sections = lambda _: ()
 
     def tell(self, about: str, sections: Sections) -> None:
-        """What is said of `about`; of another thing it is said from the top."""
+        """Show the sections about `about`. If `about` is a new value, scroll to the top."""
         if about != self._about:
             self.scroll_home(animate=False)
         self._about, self._sections = about, sections
@@ -40,7 +40,7 @@ def spaced(sections: Iterable[Sequence[RenderableType]]) -> Iterator[RenderableT
 
 
 def diff(lines: Iterable[str], look: Look) -> Iterator[Text]:
-    """A diff as `diff -u` has it; told by its signs, with a colour each."""
+    """Yield the lines of a unified diff. Each sign has a color, but the signs alone are enough to read it."""
     names = {"+": "good", "-": "bad", "@": "muted"}
     for line in lines:
         name = "heading" if line.startswith(("+++", "---")) else names.get(line[:1], "text")

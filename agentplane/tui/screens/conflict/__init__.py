@@ -1,1 +1,1 @@
-"""A candidate and what it conflicts with, side by side."""
+"""The comparison of a candidate with the entries it conflicts with."""

@@ -1,4 +1,4 @@
-"""A candidate and what it conflicts with, side by side, and what can become of both."""
+"""The screen that shows a candidate and a conflicting entry side by side, and ways to resolve the conflict."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -46,24 +46,27 @@ _CAP = 8000
 _MOST = 4
 _TWO = 2
 _ROOMY = 56
-"""From this width on a choice is explained on its line."""
+"""Minimum width at which the line of a choice has room for an explanation."""
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """What a person chose; the screen below hands it to the queue."""
+    """The command that a person chose. The screen below submits it to the queue."""
 
     op: Command
 
 
 def _said(entry: Entry) -> str:
-    """Its text without the label of its kind."""
+    """Return the text of an entry without the label of its kind."""
     text = entry.body.strip()[:_CAP]
     label = f"{entry.label}:"
     return text[len(label) :].lstrip() if text.lower().startswith(label.lower()) else text
 
 
 class ConflictScreen(Answering[Decision | None]):
-    """Comes back with a decision; None: nothing was decided, or a merge was carried out already."""
+    """A screen whose result is a decision.
+
+    The result is None if nothing was decided, or if a merge has already been carried out.
+    """
 
     WHERE = "conflict"
 
@@ -129,9 +132,9 @@ class ConflictScreen(Answering[Decision | None]):
         self._at = next((n for n, met in enumerate(reviewed.conflicts) if met.id == first), 0)
         self._previews: list[ChoicePreview] = []
         self.off: Mapping[str, str] = {}
-        """Actions that cannot be done now, and why."""
+        """The ids of actions that are not available now, each with the reason."""
         self.called: Mapping[str, str] = {}
-        """Other words for some actions, as things are; an empty one: it is not there."""
+        """The ids of actions that have another name now. An action with an empty name is not shown."""
 
     def compose(self) -> ComposeResult:
         yield Badge()
@@ -171,10 +174,10 @@ class ConflictScreen(Answering[Decision | None]):
     def conflict(self) -> Conflict:
         return self.reviewed.conflicts[self._at]
 
-    # What is shown
+    # Display
 
     def on_refreshed(self) -> None:
-        """Another process may have decided, or changed one of the two."""
+        """Show the conflict again, because another process may have decided it or changed an entry."""
         shown, id_ = self.plane_app.shown, self.reviewed.entry.id
         if shown is None:
             return
@@ -196,7 +199,10 @@ class ConflictScreen(Answering[Decision | None]):
             self.on_refreshed()
 
     def _left(self, entry: Entry, memory: Memory) -> Reviewed:
-        """Until it is looked at anew: what was found before, as far as that is there."""
+        """Return the earlier review, without conflicts whose entry is gone.
+
+        It is used until the changed candidate is reviewed.
+        """
         met = tuple(one for one in self.reviewed.conflicts if one.id in memory.entries)
         return msgspec.structs.replace(self.reviewed, entry=entry, conflicts=met)
 
@@ -234,7 +240,7 @@ class ConflictScreen(Answering[Decision | None]):
             pane.border_subtitle = Text(" · ".join(part for part in told if part))
 
     def _facts(self, entry: Entry) -> Text:
-        """Below the words, what the header says that may tell the two apart."""
+        """Return the header fields that may distinguish the two entries. They are shown below the text."""
         head = entry.head
         facts = {
             "tags": ", ".join(head.tags),
@@ -255,13 +261,13 @@ class ConflictScreen(Answering[Decision | None]):
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options([Option(self._line(place, here=False)) for place in range(len(self._previews))])
-        # Nothing is selected at first, so that the key that opened this can't choose as well.
+        # No choice is selected at first, so that the key that opened the screen can't choose as well.
         options.highlighted = None if at is None else min(at, len(self._previews) - 1)
         self._tell(options.highlighted)
         self._tell_keys()
 
     def _tell_keys(self) -> None:
-        """The keys, with the names of what they choose; what is not offered has none."""
+        """Update the key bar with the names of the choices. A key without a choice is not shown."""
         keys = [(f"conflict.choose_{place + 1}", place) for place in range(_MOST)]
         offered = {id_: self._previews[place] for id_, place in keys if place < len(self._previews)}
         self.called = {id_: self._called(offered[id_]) if id_ in offered else "" for id_, _ in keys}
@@ -278,7 +284,7 @@ class ConflictScreen(Answering[Decision | None]):
         return (shown.refusal if shown else None) or ""
 
     def _line(self, place: int, *, here: bool) -> Text:
-        """With a bar where the cursor is: never told by colour alone."""
+        """Return the line of a choice. The cursor has a bar, so that color is never its only sign."""
         preview = self._previews[place]
         bar = (">" if self.plane_app.plain else "▌") if here else " "
         line = Text().append(bar, self._look("bar"))
@@ -300,7 +306,7 @@ class ConflictScreen(Answering[Decision | None]):
         self._tell(event.option_index)
 
     def _tell(self, place: int | None) -> None:
-        """What the choice under the cursor would write."""
+        """Show the effect of this choice, and mark its line. None shows a hint."""
         if place is None:
             told = "Press 1-4 to choose. ↑ and ↓ preview a choice, and enter selects it."
             self.query_one("#writes", Static).update(Text(told, self._look("muted")))
@@ -322,7 +328,7 @@ class ConflictScreen(Answering[Decision | None]):
 
     def _look(self, name: str) -> Style:
         found = self.get_visual_style(f"conflict--{name}").rich_style
-        # Without the background, so that the bar of the cursor goes through.
+        # The style has no background, so that the cursor bar spans the whole line.
         return Style(color=found.color, bold=found.bold, dim=found.dim, strike=found.strike)
 
     def notify_style_update(self) -> None:
@@ -330,10 +336,10 @@ class ConflictScreen(Answering[Decision | None]):
         if self.is_mounted and self._previews:
             self.call_later(self._show)
 
-    # What is done
+    # Actions
 
     def action_other(self, way: int) -> None:
-        """To another conflict of the same candidate."""
+        """Show another conflict of the same candidate."""
         self._at = (self._at + way) % len(self.reviewed.conflicts)
         self._show()
 
@@ -346,11 +352,11 @@ class ConflictScreen(Answering[Decision | None]):
             options.action_cursor_down() if way == "down" else options.action_cursor_up()
 
     def action_orient(self) -> None:
-        """Side by side, or one over the other."""
+        """Switch between panes side by side and panes one above the other."""
         self.toggle_class("-narrow")
 
     def step_back(self) -> bool:
-        """Out, without a decision."""
+        """Leave the screen without a decision."""
         self.dismiss(None)
         return True
 
@@ -359,7 +365,7 @@ class ConflictScreen(Answering[Decision | None]):
         await self.action_choose(event.option_index)
 
     async def action_take(self) -> None:
-        """Where one is in a text, back to the choices first."""
+        """Make the selected choice. If a text has the focus, move the focus to the choices instead."""
         options = self.query_one(OptionList)
         if isinstance(self.focused, VerticalScroll):
             options.focus()
@@ -409,7 +415,7 @@ class ConflictScreen(Answering[Decision | None]):
         self.dismiss(Decision(Reject((id_,), why or None)))
 
     async def _finish(self, op: Command) -> None:
-        """Comes back with an approval. If its text has a flag of high severity, the person is asked first."""
+        """Close the screen with an approval. Ask first if the text has a flag of high severity."""
         from agentplane.tui.widgets import confirm_flags_modal
 
         entry = self.memory.entries.get(op.ids[0])
@@ -434,6 +440,6 @@ class ConflictScreen(Answering[Decision | None]):
             self.dismiss(Decision(Mask(entry.id, entry.digest)))
 
     def _merged(self, op: Command | None) -> None:
-        """The merge was carried out by the editing screen, which kept the text until it was."""
+        """Close the screen after a merge. The editor carried it out, and kept the text until then."""
         if op is not None:
             self.dismiss(None)

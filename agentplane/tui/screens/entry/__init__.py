@@ -1,1 +1,1 @@
-"""One entry: what the right pane shows, and the editor."""
+"""The pane that describes one entry, and the editor for its text."""

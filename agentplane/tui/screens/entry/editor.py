@@ -1,4 +1,7 @@
-"""Changing a text: here, or in the user's own editor. What was typed is kept in a file until an op has taken it."""
+"""The editor for a text, in a screen or in the user's own editor.
+
+The typed text is kept in a draft file until an operation has saved it.
+"""
 
 import threading
 from collections.abc import Callable
@@ -41,25 +44,25 @@ if TYPE_CHECKING:
     from agentplane.tui.app import PlaneApp
 
 _REST = 0.8
-"""Seconds until what was typed is written to the draft, also while somebody goes on typing."""
+"""Seconds from a change to the next write of the draft. More typing does not delay the write."""
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """A text to be changed, and what becomes of it."""
+    """A text to edit, and the command that saves it."""
 
     id: str
     title: str
     told: str
-    """What saving writes."""
+    """The sentence above the text that explains what saving does."""
     text: str
     layout: Layout
     check: Callable[[bytes], None]
-    """Raises what the plane would say against the text."""
+    """Raises an error if the plane would refuse the text."""
     op: Callable[[bytes], Command]
 
 
 def of_entry(memory: "Memory", entry: "Entry") -> Draft:
-    """An entry or a candidate as it stands in its file."""
+    """Return a draft of an entry or a candidate, with the text from its file."""
     from agentplane.memory import operations
 
     return Draft(
@@ -76,7 +79,7 @@ def of_entry(memory: "Memory", entry: "Entry") -> Draft:
 
 
 def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
-    """One text out of a candidate and an entry."""
+    """Return a draft that merges a candidate and another entry into one text."""
     from agentplane.review.conflicts import resolve
 
     into, draft = resolve.merged_draft(memory, candidate, target)
@@ -94,7 +97,7 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
 
 
 def _of_two(memory: "Memory", one: "Entry", other: str, draft: bytes) -> Draft:
-    """One approved text out of two candidates."""
+    """Return a draft that merges two candidates into one approved text."""
     from agentplane.memory.operations import Stamp
     from agentplane.review.conflicts import resolve
 
@@ -111,7 +114,7 @@ def _of_two(memory: "Memory", one: "Entry", other: str, draft: bytes) -> Draft:
 
 
 def of_successor(memory: "Memory", entry: "Entry") -> Draft:
-    """The text of an entry that shall take the place of another one."""
+    """Return a draft of a new entry that supersedes this one."""
     from agentplane.memory import operations
     from agentplane.memory.operations import Proposal
 
@@ -143,7 +146,10 @@ def of_successor(memory: "Memory", entry: "Entry") -> Draft:
 
 
 class _SafeArea(TextArea):
-    """Shows each hidden or steering character as a mark of one cell, and keeps it in the text."""
+    """A text area that shows each hidden or steering character as a mark of one cell.
+
+    The character stays in the text.
+    """
 
     def get_line(self, line_index: int) -> Text:
         line = self.document.get_line(line_index)
@@ -153,7 +159,10 @@ class _SafeArea(TextArea):
 
 
 class EditScreen(Answering[Command | None]):
-    """Stays until the op is done, so that a text that was refused is still there. Comes back with the op, or None."""
+    """A screen whose result is the command that saved the text, or None.
+
+    The screen stays open until the operation is done, so that a refused text is not lost.
+    """
 
     DEFAULT_CSS = """
     EditScreen {
@@ -215,7 +224,7 @@ class EditScreen(Answering[Command | None]):
             self.app.run_worker(self._find_left, thread=True, group="draft", exit_on_error=False)
 
     def _find_left(self) -> None:
-        """In a thread: what was being written when the program or the terminal ended."""
+        """Mention drafts that were left when the program or the terminal ended. Runs in a thread."""
         with self._writing:
             found = [path for path in drafts.left(self.draft.layout, self.draft.id) if path != self._path]
         if found:
@@ -269,7 +278,7 @@ class EditScreen(Answering[Command | None]):
         )
 
     def waits_for(self, op: Command) -> bool:
-        """Whether it says itself what becomes of it."""
+        """Return True if this screen reports the result of the command."""
         return self._waiting is not None and op == self._waiting
 
     def on_op_done(self, message: OpDone) -> None:
@@ -285,7 +294,7 @@ class EditScreen(Answering[Command | None]):
                 await self._ask(message.op, message.error)
 
     async def _ask(self, op: Command, error: Unconfirmed) -> None:
-        """Show the spots of a text that would be approved with a flag of high severity, and ask."""
+        """Ask about a text that would be approved with a flag of high severity. Show the flagged spots."""
         from agentplane.tui.widgets import confirm_flags_modal
 
         app: PlaneApp = self.app  # type: ignore[assignment]
@@ -341,7 +350,7 @@ class EditScreen(Answering[Command | None]):
             self._resting = None
 
     def _keep_behind(self, text: bytes, leaving: bool) -> None:
-        """In a thread. Who wants to leave it in a file stays where there can be none."""
+        """Write the draft, and then leave if `leaving` is set. If the write fails, stay. Runs in a thread."""
         try:
             self._write(text)
         except (AgentplaneError, OSError) as error:
@@ -366,7 +375,7 @@ class EditScreen(Answering[Command | None]):
         self.dismiss(None)
 
     def on_unmount(self) -> None:
-        """The program ends while somebody writes."""
+        """Keep the text if the program ends while a person writes."""
         if self.changed and not self._gone:
             with suppress(AgentplaneError, OSError):
                 self._write(self._text)
@@ -379,7 +388,7 @@ class EditScreen(Answering[Command | None]):
         self.app.run_worker(self._unlink, thread=True, group="draft", exit_on_error=False)
 
     def _unlink(self) -> None:
-        """In a thread."""
+        """Delete the draft. Runs in a thread."""
         with self._writing:
             if self._path is not None:
                 self._path.unlink(missing_ok=True)
@@ -397,7 +406,10 @@ class EditScreen(Answering[Command | None]):
 async def edit_here(
     app: "App[Any]", draft: Draft, then: Callable[[Command | None], None] | None = None
 ) -> None:
-    """In a screen of our own; in the user's editor where a screen would change bytes that nobody typed."""
+    """Edit a draft in a screen.
+
+    The user's editor is used if a screen would change bytes that the person didn't type.
+    """
     if Document(draft.text).text == draft.text:
         await open_field(app, EditScreen(draft), then)
     else:
@@ -407,7 +419,11 @@ async def edit_here(
 async def edit_outside(
     app: "App[Any]", draft: Draft, then: Callable[[Command | None], None] | None = None
 ) -> None:
-    """In the user's editor, then saved at once. Where that is refused, the text is there to go on with."""
+    """Edit a draft in the user's editor, and save the text at once.
+
+    If saving is refused, a screen keeps the text for more changes. If no editor can run, the person edits in
+    a screen.
+    """
     try:
         text = outside(app, draft, draft.text)
     except NoEditorOutside:
@@ -421,11 +437,14 @@ async def edit_outside(
 
 
 class NoEditorOutside(Exception):
-    """There is none, or the terminal cannot be handed to it. It was said."""
+    """Raised if no editor is set, or if it can't take over the terminal. A message has already said so."""
 
 
 def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
-    """What the user's editor makes of a text; None: it made nothing, and why was said."""
+    """Return the text after a person edited it in the user's editor.
+
+    Return None if the editor left no usable text. A message has then said why.
+    """
     if not drafts.has_editor():
         app.notify("There is no $EDITOR; edit here instead.", markup=False)
         raise NoEditorOutside
@@ -455,7 +474,7 @@ def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
 
 
 def say(app: "App[Any]", text: str) -> None:
-    """In the line at the foot of the screen; where that has none, over it."""
+    """Show a message in the status line. If the screen has no status line, show it over the screen."""
     if isinstance(app, HasStatusLine) and not isinstance(app.screen, EditScreen):
         app.say(text)
     else:
@@ -463,7 +482,7 @@ def say(app: "App[Any]", text: str) -> None:
 
 
 def open_file(app: "App[Any]", path: str, line: int | None) -> None:
-    """Opens a file of the project in the user's editor."""
+    """Open a file of the project in the user's editor."""
     try:
         with app.suspend():
             drafts.run_editor(Path(path), line)
@@ -478,4 +497,4 @@ def _text(core: bytes) -> str:
 
 
 def _discard(_: object) -> None:
-    """What is asked for is only whether it can be worked out."""
+    """Drop the result of a check. Only its errors matter."""

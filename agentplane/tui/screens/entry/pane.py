@@ -1,4 +1,4 @@
-"""The right pane: one entry with all that a person needs to decide about it."""
+"""The pane that shows one entry with everything a person needs to decide about it."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -18,12 +18,12 @@ from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line
 
 
-# Reading entries takes a while to load, and the first paint does not need it.
+# The code that reads entries takes a while to load, and the first paint does not need it.
 if TYPE_CHECKING:
     from agentplane.tui.backend.entry_facts import EntryFacts, Subject
 
 _REST = 0.12
-"""Seconds that the cursor rests before the disk is asked."""
+"""Seconds that the cursor rests on a row before its facts are read from disk."""
 _REMEMBERED = 64
 _LOOKS = (
     "text", "strong", "emphasis", "code", "heading", "muted", "id", "good", "bad", "warn", "here", "there",
@@ -31,7 +31,10 @@ _LOOKS = (
 
 
 class Detail(VerticalScroll, can_focus=True):
-    """Shows at once what is in memory; evidence, links and history follow from a thread."""
+    """A pane that describes one entry.
+
+    Facts that are already loaded appear at once. Evidence, links and history follow from a thread.
+    """
 
     DEFAULT_CSS = """
     Detail {
@@ -76,14 +79,14 @@ class Detail(VerticalScroll, can_focus=True):
     ]
 
     class Compare(Message):
-        """Somebody wants to see it beside what it conflicts with."""
+        """A person wants to compare the entry with the entries it conflicts with."""
 
         def __init__(self, id_: str) -> None:
             super().__init__()
             self.id = id_
 
     class Follow(Message):
-        """Somebody wants to go to an entry that is linked."""
+        """A person wants to go to a linked entry."""
 
         def __init__(self, id_: str) -> None:
             super().__init__()
@@ -108,7 +111,7 @@ class Detail(VerticalScroll, can_focus=True):
         yield self._static
 
     def show(self, subject: "Subject | None", empty: str = "") -> None:
-        """Another entry, or the same as it is now; None: nothing, with a word in its place."""
+        """Show another subject, or the current state of the same one. None shows the text in `empty`."""
         if self._resting:
             self._resting.stop()
         moved = subject is None or self.subject is None or subject.id != self.subject.id
@@ -121,7 +124,7 @@ class Detail(VerticalScroll, can_focus=True):
 
     @property
     def facts(self) -> "EntryFacts | None":
-        """What was found out about it, as far as that is known by now."""
+        """The facts found about the subject, or None until they are read."""
         return self._known.get(self.subject.key) if self.subject else None
 
     def look(self, name: str) -> Style:
@@ -150,7 +153,7 @@ class Detail(VerticalScroll, can_focus=True):
         )
 
     def _read(self, subject: "Subject") -> None:
-        """In a thread."""
+        """Read the facts about a subject. Runs in a thread."""
         from agentplane.tui.backend.entry_facts import EntryFacts, facts_of
 
         try:
@@ -182,7 +185,7 @@ class Detail(VerticalScroll, can_focus=True):
             self.post_message(self.Compare(self.subject.id))
 
     async def open_evidence(self) -> None:
-        """Opens a cited file in the editor; asks which, where there are more."""
+        """Open a cited file in the editor. If there are several files, ask which one."""
         from agentplane.tui.screens.entry.editor import open_file, say
         from agentplane.tui.widgets.choose_modal import Pick
 
@@ -202,7 +205,7 @@ class Detail(VerticalScroll, can_focus=True):
             await self.app.push_screen(Pick("Open", [one_line(piece.text) for piece in found]), opened)
 
     async def follow(self) -> None:
-        """Goes to a linked entry; asks to which, where there are more."""
+        """Go to a linked entry. If there are several entries, ask which one."""
         from agentplane.tui.screens.entry.editor import say
         from agentplane.tui.widgets.choose_modal import Pick
 

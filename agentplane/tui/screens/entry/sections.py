@@ -1,4 +1,4 @@
-"""What the right pane says of an entry, section by section."""
+"""The sections of the pane that describes an entry."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ _ASCII = _Marks(there="+", gone="x", said="-", flag="!", to=">", back="<")
 
 
 class About:
-    """Draws one subject. Each section is a list of lines; an empty one is left out."""
+    """The description of one subject. Each section is a list of lines, and an empty section is not shown."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class About:
         yield self._history()
         yield self._commits()
 
-    # What it says
+    # Statement and conflicts
 
     def _title(self, entry: Entry) -> list[RenderableType]:
         head = entry.head
@@ -90,7 +90,7 @@ class About:
         return [text]
 
     def _statement(self, entry: Entry) -> list[RenderableType]:
-        """The first line in bold; what gives the reason under a heading of its own; the rest as Markdown."""
+        """Return the statement in bold, followed by the rest as Markdown. A rationale has its own heading."""
         lines: list[RenderableType] = [Text(visible(entry.statement), self.look("strong"))]
         first = next((line for line in entry.body.splitlines() if line.strip()), "")
         rest = entry.body.strip("\r\n").partition(first)[2].strip("\r\n") if first else ""
@@ -144,7 +144,7 @@ class About:
             lines.append(Text(f"  and {len(flags) - _MOST_FLAGS} more", self.look("muted")))
         return [self._heading("Noticed"), *lines] if lines else []
 
-    # What it rests on
+    # Evidence and origin
 
     def _evidence(self, entry: Entry) -> list[RenderableType]:
         if not entry.head.evidence:
@@ -230,7 +230,7 @@ class About:
             lines.append(self._beside(mark, line, "muted"))
         return lines
 
-    # What happened to it
+    # Changes and history
 
     def _hand_edit(self) -> list[RenderableType]:
         edit = self.subject.edit
@@ -245,7 +245,7 @@ class About:
         return [line, Text(f"  {visible(place)}   {todo}", self.look("muted"))]
 
     def _approved(self) -> list[RenderableType]:
-        """The text that was approved, of an entry that is not there any more."""
+        """Return the approved text of an entry that is no longer in its file."""
         text = self.facts.approved if self.facts else None
         if not text:
             return []
@@ -253,7 +253,7 @@ class About:
         return [self._heading("What was approved"), prose(body.strip(), self.look)]
 
     def _changed(self) -> list[RenderableType]:
-        """What a hand edit changed, word by word; lines that are as they were are left out."""
+        """Return the changes of a manual edit, word by word. Unchanged lines are left out."""
         was, now = (self.facts.approved, self.facts.now) if self.facts else (None, None)
         if not was or not now or was == now or self.subject.edit is None:
             return []
@@ -306,14 +306,14 @@ class About:
         ]  # fmt: skip
         return [self._heading("Commits"), *lines] if lines else []
 
-    # How it is drawn
+    # Drawing
 
     def _heading(self, text: str, hint: str = "") -> Text:
         line = Text().append(text, self.look("heading"))
         return line.append(f"   {hint}" if hint else "", self.look("muted"))
 
     def _beside(self, mark: str, text: Text, style: str = "muted") -> Table:
-        """A mark, and a text whose lines stand under one another."""
+        """Return a mark and a text. All lines of the text start in the same column."""
         grid = Table.grid(expand=True)
         grid.add_column(width=2, no_wrap=True)
         grid.add_column(ratio=1, overflow="fold")
@@ -322,7 +322,7 @@ class About:
 
 
 def ago(ts: str | None) -> str:
-    """How long ago, in the largest unit that fits."""
+    """Return how long ago a time was, in the largest unit that fits."""
     try:
         moment = datetime.fromisoformat(ts or "")
     except ValueError:

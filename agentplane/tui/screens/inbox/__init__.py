@@ -1,1 +1,1 @@
-"""The inbox: candidates that wait for a decision."""
+"""The inbox, where candidates wait for a decision."""

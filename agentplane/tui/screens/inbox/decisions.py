@@ -1,4 +1,7 @@
-"""Deciding about candidates and manual edits: the rows change at once, and then the queue runs the command."""
+"""Decisions about candidates and manual edits.
+
+The rows change at once, and then the queue runs the command.
+"""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -32,19 +35,19 @@ _DONE = {
 
 
 class CandidateScreen(Protocol):
-    """The screen whose rows are decided about, as far as decisions need it."""
+    """The parts of a screen with candidates that `Decisions` uses."""
 
     @property
     def plane_app(self) -> "PlaneApp": ...
 
     @property
     def is_active(self) -> bool:
-        """True if no other screen lies over it."""
+        """True if no other screen covers this screen."""
         ...
 
     @property
     def view(self) -> "RowList":
-        """The list, with the cursor and the marks."""
+        """The list, with the cursor and the selected rows."""
         ...
 
     @property
@@ -59,7 +62,7 @@ class CandidateScreen(Protocol):
 
     @property
     def made_of(self) -> "PlaneView | None":
-        """What the rows were made of."""
+        """The view of the plane that the rows were made from."""
         ...
 
     def may(self, action: str) -> bool:
@@ -71,7 +74,7 @@ class CandidateScreen(Protocol):
         ...
 
     def gray(self, names: Sequence[str], verb: str) -> None:
-        """Gray out rows that a change is about, and move the cursor on."""
+        """Gray out the rows of a change, and move the cursor on."""
         ...
 
     def carry_out(self, op: Command) -> None:
@@ -83,11 +86,11 @@ class CandidateScreen(Protocol):
         ...
 
     def go_to_when_read(self, id_: str | None) -> None:
-        """Put the cursor on a row once the plane was read again."""
+        """Put the cursor on a row once the plane has been read again."""
         ...
 
     def confirm_first(self, op: Command, entry: "Entry | None") -> Awaitable[None]:
-        """Carry out a command that approves one text, after a question if the text has a flag of high severity."""
+        """Carry out a command that approves one text. If the text has a flag of high severity, ask first."""
         ...
 
     def adopt(self, edits: Sequence[str]) -> Awaitable[None]:
@@ -95,7 +98,7 @@ class CandidateScreen(Protocol):
         ...
 
     def call_later(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
-        """Call a function after the message that is being handled."""
+        """Call a function after the current message has been handled."""
         ...
 
 
@@ -105,9 +108,13 @@ class Decisions:
     def __init__(self, screen: CandidateScreen) -> None:
         self._screen = screen
         self._offer: str | None = None
-        """A candidate that was refused because of its conflicts. If the next key is enter, they are compared."""
+        """A candidate that was refused because of its conflicts. Enter as the next key opens the comparison.
+        """
         self._asked = False
-        """A person asked to approve all before the candidates were known. The summary comes once they are."""
+        """True if a person asked to approve all candidates before they were known.
+
+        The summary comes once they are.
+        """
 
     @property
     def _app(self) -> "PlaneApp":
@@ -121,7 +128,7 @@ class Decisions:
         shown = self._shown
         return shown.reviewed.get(id_ or "") if shown else None
 
-    # What is possible
+    # Availability
 
     def off(self) -> dict[str, str]:
         """Return the actions that are not available now, each with the reason."""
@@ -143,7 +150,10 @@ class Decisions:
 
     @property
     def _blocked_by(self) -> str | None:
-        """The entry that blocks the candidate under the cursor. Approving starts with a comparison of the two."""
+        """The id of the entry that blocks the candidate under the cursor.
+
+        Approving the candidate starts with a comparison of the two.
+        """
         found = self._reviewed(self._screen.current)
         if found is None or self._screen.view.listing.marks:
             return None
@@ -156,8 +166,10 @@ class Decisions:
         return off or (f"conflicts with {one_line(other, 30)}: press a to compare" if other else "")
 
     def _may_decide(self, action: str) -> bool:
-        """Return True if a person may decide here. A candidate can be decided before the plane was read: if the plane then
-        refuses the decision, it says why.
+        """Return True if a person may decide here.
+
+        A candidate can be decided before the plane was read. If the plane then refuses the decision, it says
+        why.
         """
         shown = self._shown
         if shown is None or shown.refusal is None:
@@ -167,7 +179,7 @@ class Decisions:
     # Approving
 
     async def approve(self) -> None:
-        """Approve the candidates, and accept the manual edits, that are marked or under the cursor."""
+        """Approve the candidates, and accept the manual edits, that are selected or under the cursor."""
         acted = self._screen.view.listing.acted
         if not acted:
             self._app.say(self._screen.off.get("approve") or "nothing waits")
@@ -181,8 +193,9 @@ class Decisions:
                 await self._screen.adopt(edits)
 
     async def _approve_one(self, id_: str) -> None:
-        """Approve a candidate, after a comparison if it has a conflict, or a confirmation if it has a flag of high
-        severity.
+        """Approve a candidate.
+
+        A conflict needs a comparison first. A flag of high severity needs a confirmation first.
         """
         shown, found = self._shown, self._reviewed(id_)
         other = next((met.id for met in found.conflicts if met.needs_choice), None) if found else None
@@ -193,7 +206,7 @@ class Decisions:
             await self._screen.confirm_first(Approve((id_,)), entry)
 
     def _sorted(self, ids: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the manual edits among these rows, and the candidates."""
+        """Return the manual edits among these rows, and then the candidates."""
         shown = self._shown
         by_hand = {edit.id for edit in shown.hand_edits} if shown else set()
         edits = tuple(id_ for id_ in ids if id_.startswith(EDIT) or id_ in by_hand)
@@ -210,7 +223,7 @@ class Decisions:
             await self._summarize(marked_ones(shown, candidates, hidden))
 
     async def approve_clean(self) -> None:
-        """Approve the marked candidates, or else every clean one in the list, after one summary."""
+        """Approve the selected candidates, or else every ready candidate in the list, after one summary."""
         from agentplane.tui.backend.bulk_plan import clean_ones
 
         shown, listing = self._shown, self._screen.view.listing
@@ -243,7 +256,7 @@ class Decisions:
         self._app.say(f"the summary comes once they are {what}", stays=True, holds=lambda: self._asked)
 
     def more_is_known(self) -> None:
-        """Show the summary that a person asked for, or go on waiting."""
+        """Show the summary that a person asked for, or keep waiting for candidates."""
         if self._asked:
             self._asked = False
             if self._screen.is_active:
@@ -256,7 +269,7 @@ class Decisions:
     # Rejecting
 
     async def reject(self) -> None:
-        """Reject the candidates, and discard the manual edits, that are marked or under the cursor."""
+        """Reject the candidates, and discard the manual edits, that are selected or under the cursor."""
         acted = self._screen.view.listing.acted
         if not acted:
             self._app.say(self._screen.off.get("reject") or "nothing waits")
@@ -296,7 +309,7 @@ class Decisions:
     # Results
 
     def done(self, message: OpDone) -> None:
-        """Show in the rows what a command did."""
+        """Show the result of a command in its rows."""
         done, view = message.done, self._screen.view
         if done.verb in ("undo", "redo"):
             from agentplane.memory.ids import is_candidate
@@ -308,7 +321,7 @@ class Decisions:
             view.reopen(message.op.ids)
             view.seek(message.op.ids[0])
         elif isinstance(message.op, Adopt | Edit):
-            # A candidate that was changed by hand still waits.
+            # A candidate with a manual edit still waits.
             view.reopen(message.op.ids)
             self._settle([f"{EDIT}{id_}" for id_ in message.op.ids], "adopted")
         else:
@@ -320,7 +333,7 @@ class Decisions:
         self._screen.tell()
 
     def _settle(self, names: Iterable[str], word: str) -> None:
-        """Replace the word beside those of these rows that are grayed out."""
+        """Replace the word next to each of these rows that is grayed out."""
         listing = self._screen.view.listing
         listing.settle([name for name in names if name in listing.settled], word)
 
@@ -343,7 +356,10 @@ class Decisions:
     # Comparing
 
     async def heard(self, key: str) -> bool:
-        """Compare what was refused if the key is enter. Any other key drops what was asked for or offered."""
+        """Compare the refused candidate if the key is enter.
+
+        Every key cancels a waiting summary or comparison.
+        """
         offer, self._offer = self._offer, None
         self._asked = False
         if offer and key == "enter":

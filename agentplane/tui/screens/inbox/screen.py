@@ -1,4 +1,7 @@
-"""The first screen: what waits for a decision, and beside it what a person needs to decide."""
+"""The first screen, with the candidates that wait for a decision.
+
+A pane next to the list shows the facts that a person needs to decide.
+"""
 
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
@@ -62,7 +65,7 @@ class InboxScreen(EntryScreen):
 
     def taken(self) -> None:
         self._place_of = {row.id: place for place, row in enumerate(self._rows)}
-        # The same list, so that a row can be changed in its place.
+        # Both use the same list, so that a changed row is replaced in both.
         self.view.listing.rows = self._rows
         self._update(self.view.in_sight)
         self._look_here_first()
@@ -80,7 +83,7 @@ class InboxScreen(EntryScreen):
         self.decisions.more_is_known()
 
     def _update(self, ids: Sequence[str]) -> None:
-        """Rows of candidates that were looked at since the rows were made."""
+        """Update the rows of candidates that were reviewed after the rows were made."""
         shown, listing, place = self._shown, self.view.listing, self._place
         if shown is None:
             return
@@ -96,7 +99,7 @@ class InboxScreen(EntryScreen):
                 listing.lines[line] = new
         self.view.refresh()
 
-    # Where one is
+    # Cursor
 
     def rested(self) -> None:
         self._look_here_first()
@@ -110,7 +113,7 @@ class InboxScreen(EntryScreen):
         return " · ".join(filter(None, (f"grouped by {self._by}" if self.current else "", self._dates())))
 
     def _dates(self) -> str:
-        """How many entries on the shelf expired or soon do."""
+        """Return a text with the number of approved entries that have expired or soon will."""
         told = [one.state for one in self._shown.expiring.values()] if self._shown else []
         expired, soon = told.count("expired"), told.count("soon")
         parts = [f"{expired:,} expired"] if expired else []
@@ -126,7 +129,7 @@ class InboxScreen(EntryScreen):
             names |= {"approve_clean": "marked"}
         return names
 
-    # Looking
+    # Opening and grouping
 
     async def opened(self, id_: str) -> None:
         shown = self.plane_app.shown
@@ -145,7 +148,7 @@ class InboxScreen(EntryScreen):
         await self.decisions.compare(message.id)
 
     async def on_detail_follow(self, message: "Detail.Follow") -> None:
-        """To a linked entry: here, or on the shelf."""
+        """Go to a linked entry, in the inbox or in memory."""
         if not self.view.seek(message.id):
             await self.plane_app.navigator.go_to_entry(message.id)
 
@@ -158,7 +161,7 @@ class InboxScreen(EntryScreen):
         return self.decisions.reason()
 
     def gray(self, names: Sequence[str], verb: str) -> None:
-        """Gray out rows that a change is about, and move the cursor to the next one that is undecided."""
+        """Gray out the rows of a change, and move the cursor to the next undecided row."""
         self.view.settle(names, f"{DOING[verb]}…")
 
     async def action_approve(self) -> None:

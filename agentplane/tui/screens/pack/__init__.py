@@ -1,1 +1,1 @@
-"""The context pack: what a tool is given."""
+"""The screen of the context pack."""

@@ -1,4 +1,4 @@
-"""One thing of a pack that is tried otherwise: its budget, its task, its paths."""
+"""The dialog to try another budget, task or set of paths for a context pack."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar
@@ -15,11 +15,14 @@ from agentplane.tui.widgets.modal import Box
 
 
 Offer = tuple[str, str]
-"""What the field can be filled with, and what that is."""
+"""A value for the field, and its description."""
 
 
 class Field(Box[str | None]):
-    """What was typed; None: leave it as it is. What cannot be taken is said, and the field stays."""
+    """A dialog whose result is the typed text, or None to keep the current value.
+
+    If the text is invalid, the dialog shows the reason and stays open.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     Field #wrong { color: $text-error; height: auto; display: none; }
@@ -35,7 +38,7 @@ class Field(Box[str | None]):
     def __init__(
         self, title: str, value: str, hint: str, wrong: Callable[[str], str], offers: Sequence[Offer] = ()
     ) -> None:
-        """`wrong` says what is wrong with a text; nothing where it can be taken."""
+        """`wrong` returns the problem with a text, or an empty text if it is valid."""
         super().__init__()
         self._title = title
         self._value = value
@@ -60,7 +63,7 @@ class Field(Box[str | None]):
         self._show_offers()
 
     def offer(self, offers: Sequence[Offer]) -> None:
-        """More that it can be filled with."""
+        """Add values that the person can choose."""
         self._offers += offers
         self._show_offers()
 

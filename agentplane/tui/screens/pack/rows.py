@@ -1,4 +1,8 @@
-"""A pack as rows: whom it is for, what is in it by group, what is told beside it, and what was cut."""
+"""A context pack as rows.
+
+The rows show the tools that receive it, its entries by group, additional lines, and the entries that were
+cut.
+"""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,7 +15,7 @@ from agentplane.tui.backend.pack_model import Given, View
 from agentplane.tui.screens.entry.sections import ago
 
 
-# No id of an entry begins with it.
+# No entry id starts with this character.
 _OURS = "\0"
 THIS = f"{_OURS}this"
 NO_TOOL = f"{_OURS}no tool"
@@ -19,14 +23,14 @@ NOTHING = f"{_OURS}nothing"
 WAITING = f"{_OURS}waiting"
 TOOL, RUN, EDITED = f"{_OURS}tool ", f"{_OURS}run ", f"{_OURS}edited "
 WITHHELD = f"{_OURS}withheld "
-"""Each before a name."""
+"""Like the three prefixes above, it is followed by a name."""
 FOR, BESIDE, LEFT_OUT = "the pack, and for whom", "told beside it", "left out"
 _PLAIN = {"●": "o", "·": ".", "×": "x", "▸": ">"}
 _CUT: dict[pack.CutKind, str] = {"room": "no room", "held": "behind a pin", "scope": "other paths"}
 
 
 def is_ours(id_: str) -> bool:
-    """Whether it is no entry's row."""
+    """Return True if the row is not an entry."""
     return id_.startswith(_OURS)
 
 
@@ -59,7 +63,7 @@ def _tools(view: View) -> Iterator[Row]:
 
 
 def _size(one: Given) -> str:
-    """Against the limit that it comes nearest to."""
+    """Return the size together with the limit that it comes nearest to."""
     sizes = [(one.file.size, one.file.limit, "bytes")] if one.file.limit else []
     if one.start is not None:
         unit = "chars" if one.start.measure == "characters" else one.start.measure
@@ -83,7 +87,7 @@ def _missing(count: int) -> str:
 
 
 def _entries(view: View) -> Iterator[Row]:
-    """In the order in which they got room, under the headings that the pack has for them."""
+    """Yield the rows of entries under the headings of the context pack, in the order of getting room."""
     ordered = view.pack.choice.ordered
     width = _width(view.entries)
     for name in pack.sections(ordered):
@@ -137,7 +141,7 @@ def _width(entries: Mapping[str, Entry]) -> int:
 
 
 def why(view: View, entry: Entry) -> str:
-    """Why it is there, in a word or two: what put it where it stands, else its age."""
+    """Return the reason for the position of an entry in a word or two, or else its age."""
     if entry.head.pinned:
         return "pinned"
     if view.ask.paths and entry.head.scope:
@@ -149,7 +153,10 @@ def why(view: View, entry: Entry) -> str:
 
 
 def found(words: str, view: View, listed: list[Row]) -> list[str]:
-    """The rows in which each of the words stands; of an entry, in all that it says."""
+    """Return the ids of rows that contain each of the words.
+
+    For an entry, the search includes its body, tags, type and scope.
+    """
     wanted, entries = words.casefold().split(), view.entries
     kept = []
     for row in listed:

@@ -1,4 +1,8 @@
-"""The pack: what a tool is given, why, and what is cut; other budgets, tasks and paths to try, and pins."""
+"""The screen that shows a context pack, with pins and other inputs to try.
+
+It shows the entries that a tool receives, the entries that were cut, and the reasons. A person can try other
+budgets, tasks and paths.
+"""
 
 import os
 from collections.abc import Collection, Sequence
@@ -45,7 +49,7 @@ class PackScreen(WritingScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("pack")]
 
     class _Offered(Message, bubble=False):
-        """A thread found what a field can be filled with."""
+        """A thread found values that a field can offer."""
 
         def __init__(self, field: "Field", offers: "Sequence[Offer]") -> None:
             super().__init__()
@@ -56,7 +60,10 @@ class PackScreen(WritingScreen):
         super().__init__()
         self._usual = Ask(task=os.environ.get("AGENTPLANE_TASK") or None)
         self.ask = self._usual
-        """What is shown; only the view, until it is written."""
+        """The inputs of the context pack on the screen.
+
+        They affect only the screen until the pack is written.
+        """
         self.made: View | None = None
         self._problem = ""
 
@@ -75,7 +82,7 @@ class PackScreen(WritingScreen):
             made = pack_model.view(model.plane, shown.memory, ask, model.plane.store.clock().date())
         except (AgentplaneError, OSError) as error:
             problem = as_error(error).what
-        if ask == self.ask and shown is self.plane_app.shown:  # else a later thread knows better
+        if ask == self.ask and shown is self.plane_app.shown:  # else a later thread has newer rows
             self._problem, self.made = problem, made
         return rows.rows(made, plain=self.plane_app.plain) if made else []
 
@@ -89,7 +96,7 @@ class PackScreen(WritingScreen):
         return f"{UNREAD}{one_line(self._problem, 200)}" if self._problem else NO_HIT
 
     def on_screen_resume(self) -> None:
-        # Files of tools are changed by others, and nobody watches them.
+        # Other programs change tool files, and agentplane doesn't watch them.
         self.read(anew=True)
 
     # The detail
@@ -113,7 +120,10 @@ class PackScreen(WritingScreen):
             page.tell(here, lambda look: sections.sections(made, here, branch, look))
 
     async def opened(self, id_: str) -> None:
-        """An entry on the shelf; what waits in the inbox; of a tool all that is said of it."""
+        """Go to the entry, the run or the inbox that a row is about.
+
+        For other rows, show the full description.
+        """
         from agentplane.tui.screens.pack import rows
 
         app = self.plane_app
@@ -127,7 +137,7 @@ class PackScreen(WritingScreen):
         else:
             await super().opened(id_)
 
-    # What is said of it
+    # Status line and availability
 
     @property
     def called(self) -> dict[str, str]:
@@ -138,7 +148,7 @@ class PackScreen(WritingScreen):
 
     def at_rest(self) -> str:
         if self.made is None or (self.size.width < NARROW and self.current in self.made.entries):
-            return ""  # the line says why the entry is there: there is no pane that does
+            return ""  # without a pane, the line gives the reason for the entry
         if self.made.ask != self.ask:
             return "working it out…"
         size, budget = self.made.pack.receipt.tokens, self.ask.budget
@@ -147,7 +157,7 @@ class PackScreen(WritingScreen):
         told += [f"task {one_line(self.ask.task, 24)}"] if self.ask.task else []
         told += [one_line(", ".join(self.ask.paths), 24)] if self.ask.paths else []
         told += [step.whose for step in self.made.steps if step.tokens == budget]
-        # What was done last stands beside it.
+        # The line also has to show the result of the last action.
         while len(told) > 1 and cell_len(" · ".join(told)) > self.size.width * 2 // 5:
             told.pop()
         return " · ".join(told)
@@ -179,7 +189,7 @@ class PackScreen(WritingScreen):
         return off
 
     def _entries(self) -> tuple[str, ...]:
-        """Of what is marked and shown, or under the cursor, the entries."""
+        """Return the ids of entries that are selected and visible, or under the cursor."""
         known = self.made.entries if self.made else {}
         return tuple(id_ for id_ in self.view.listing.acted if id_ in known)
 
@@ -190,7 +200,7 @@ class PackScreen(WritingScreen):
     # Pins
 
     def action_pin(self) -> None:
-        """Pins what is not; where all of it is pinned, takes the pins away."""
+        """Pin the entries that are not pinned. If every entry is pinned, unpin all of them."""
         if self.may("pin"):
             unpinned = self._unpinned()
             self._submit(Pin(unpinned) if unpinned else Unpin(self._entries()))
@@ -214,7 +224,7 @@ class PackScreen(WritingScreen):
         self.view.reopen(op.ids)
         self.tell()
 
-    # Trying something else
+    # Trying other inputs
 
     def _try(self, **changes: Any) -> None:
         self.ask = msgspec.structs.replace(self.ask, **changes)
@@ -222,7 +232,7 @@ class PackScreen(WritingScreen):
         self.tell()
 
     def step_back(self) -> bool:
-        """What was tried goes last, before the screen."""
+        """Close the innermost part of the screen. If none is open, restore the usual inputs."""
         if super().step_back():
             return True
         tried = self.ask != self._usual
@@ -233,7 +243,7 @@ class PackScreen(WritingScreen):
         return tried
 
     def _next(self, way: int) -> int | None:
-        """The next budget that a tool here has."""
+        """Return the next larger or smaller budget that a tool here has, or None."""
         sizes = [step.tokens for step in self.made.steps] if self.made else []
         beyond = [size for size in sizes if (size - self.ask.budget) * way > 0]
         return min(beyond, key=lambda size: abs(size - self.ask.budget), default=None)
@@ -304,7 +314,7 @@ class PackScreen(WritingScreen):
         self.run_worker(work, thread=True, exclusive=True, group="offers")
 
     def _look_what_changed(self, field: "Field") -> None:
-        """In a thread: git may take a while."""
+        """Offer the files that this branch changed. Runs in a thread, because Git may take a while."""
         from agentplane.tui.backend import pack_model
 
         model = self.plane_app.model
@@ -318,7 +328,7 @@ class PackScreen(WritingScreen):
         if message.field.is_attached:
             message.field.offer(message.offers)
 
-    # Writing it
+    # Writing the context pack
 
     def action_write(self) -> None:
         if self.may("pack.write"):

@@ -1,4 +1,8 @@
-"""What stands beside the rows of a pack: its text and size, what a tool has no room for, and why an entry is in it."""
+"""The descriptions of the rows of a context pack.
+
+A description has the text and size of the pack, the entries that don't fit a tool, or the reasons for an
+entry.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,7 +27,7 @@ Section = list[RenderableType]
 
 
 def sections(view: View, id_: str, branch: str, look: Look) -> Iterator[Section]:
-    """What is said of a row."""
+    """Yield the description of a row, section by section."""
     if id_.startswith(rows.TOOL):
         name = id_.removeprefix(rows.TOOL)
         for one in view.given:
@@ -102,7 +106,7 @@ def _cut(cuts: Sequence[Cut], look: Look, title: str) -> Section:
 
 
 def _text(made: Pack, title: str, look: Look) -> Section:
-    """As it is written, hidden characters spelled out; of a very long one the beginning."""
+    """Return the written text, with hidden characters spelled out. A very long text is cut off at the end."""
     lines = visible(made.text[:_MOST_CHARACTERS]).splitlines()
     shown: Section = [Text(title, look("heading")), *(Text(line) for line in lines[:_MOST_LINES])]
     if len(lines) > _MOST_LINES or len(made.text) > _MOST_CHARACTERS:
@@ -181,7 +185,7 @@ def _entry(view: View, entry: Entry, look: Look) -> Iterator[Section]:
 
 
 def _lacking(one: Given, id_: str) -> Iterator[str]:
-    """Where the tool is not given it."""
+    """Yield the places where the tool doesn't receive this entry."""
     title = one_line(one.tool.title, 40)
     if one.file.pack and (cut := _cut_of(one.file.pack, id_)):
         yield f"{title} in {visible(one.file.path)}{_told_by(cut)}"
@@ -203,7 +207,10 @@ def _as_given(view: View, entry: Entry, form: str) -> Iterator[Text]:
 
 
 def reasons(view: View, entry: Entry) -> Iterator[str]:
-    """Why it is where it is, the strongest first; of one that was cut, first why."""
+    """Yield the reasons for the position of an entry, the strongest first.
+
+    For an entry that was cut, the reason for the cut comes first.
+    """
     if cut := view.cuts.get(entry.id):
         yield visible(cut.why)
     if entry.head.type == "invariant":

@@ -1,4 +1,4 @@
-"""The line above the foot of a screen that names sessions with old memory, and what becomes of those."""
+"""The line above the foot of a screen that names sessions with outdated memory and reports their restarts."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from agentplane.tui.widgets.text_line import Line
 
 
 class SessionBar(Line, can_focus=False):
-    """Takes no focus and no key. Where nothing is to be said it takes no room."""
+    """A line that takes no focus and no keys. Without a message it takes no room."""
 
     PARTS = "session-bar"
     COMPONENT_CLASSES = {"session-bar--ask", "session-bar--told"}  # noqa: RUF012
@@ -33,11 +33,15 @@ class SessionBar(Line, can_focus=False):
 
     @property
     def plain(self) -> str:
-        """What it says, as text."""
+        """The visible message as plain text."""
         return self.render().plain if self.has_class("-told") else ""
 
     def tell(self, ask: Sequence[str], told: Sequence[str]) -> None:
-        """`ask`: of sessions that a key restarts, in many words or in few; `told`: what became of others, a line each."""
+        """Show messages about sessions.
+
+        `ask` has versions of a prompt about sessions that a key restarts, from the longest to the shortest.
+        `told` has a line about each other session and its result.
+        """
         if (tuple(ask), tuple(told)) != (self._ask, self._told):
             self._ask, self._told = tuple(ask), tuple(told)
             self.set_class(bool(ask or told), "-told")

@@ -1,4 +1,4 @@
-"""Sessions with old memory, for a person at the screens: who is named, what the key does, and what became of it."""
+"""The controller that names sessions with outdated memory, restarts them, and reports the results."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from agentplane.tui.backend.session_watch import Lookout
 from agentplane.tui.messages import CameOf, Helps
 
 
-# Sessions are looked for by a thread, which loads what it needs.
+# A thread looks for sessions, and loads the modules that it needs.
 if TYPE_CHECKING:
     from agentplane.tools.sessions.sessions import Session
     from agentplane.tui.app import PlaneApp
@@ -21,7 +21,10 @@ _NEWS_SECONDS = 12.0
 
 
 class Restarts:
-    """One for the whole program. All of it is called by the screens' thread."""
+    """The restarts of sessions.
+
+    The program has a single instance, and only the thread of the screens calls it.
+    """
 
     def __init__(
         self,
@@ -36,35 +39,38 @@ class Restarts:
         self.seen: tuple[Seen, ...] = ()
         self._revision = ""
         self._waiting: dict[int, str] = {}
-        """What is said of sessions that were asked, by process, as long as they have not answered."""
+        """Messages about sessions that were asked to restart and have not answered, by process id."""
         self._news: dict[int, str] = {}
-        """What became of others."""
+        """Messages about the results of other sessions, by process id."""
         self._fading: set[int] = set()
-        """Of these it goes after a while; what is to be typed stays until the session is no more, or is put away."""
+        """Process ids whose messages disappear after a while.
+
+        A command to type stays until the session ends or the person hides the message.
+        """
         self._away = False
         self._asked_for = False
-        """Somebody pressed the key before anything was known."""
+        """True if a person pressed the key before any session was known."""
 
-    # What is known
+    # Sessions
 
     def memory_is(self, revision: str) -> None:
-        """The memory is another one now."""
+        """Look for sessions, because the memory has changed."""
         self._revision, self._away = revision, False
         self._lookout.look(revision)
 
     def look(self, revision: str) -> None:
-        """Somebody looks at the sessions."""
+        """Look for sessions, because a person wants to see them."""
         self._revision = revision
         self._lookout.look(revision)
 
     def tick(self) -> None:
-        """A moment has passed, or something in the plane's folder changed."""
+        """Look at the sessions again, because time has passed or the plane's folder changed."""
         if self._old or self._waiting:
             self._lookout.look_again()
             self.tell()
 
     def follow(self, asked: "Sequence[Session]") -> None:
-        """The settings restart these."""
+        """Follow sessions that restart because of the settings."""
         self._waiting |= {one.pid: f"{one.tool} restarts when it is idle" for one in asked}
         self._lookout.follow(asked)
 
@@ -88,13 +94,13 @@ class Restarts:
 
     @property
     def _old(self) -> "list[Seen]":
-        """Those that somebody should know of, and that nobody has asked yet."""
+        """The sessions that a person should know about, and that have not been asked to restart."""
         return [one for one in self.seen if _is_named(one.session) and one.session.pid not in self._waiting]
 
-    # What is said
+    # Messages
 
     def tell(self) -> None:
-        """On every screen that has a list."""
+        """Update the messages on every screen that has a list."""
         from agentplane.tui.backend import session_text
         from agentplane.tui.screens.restart.bar import SessionBar
 
@@ -113,7 +119,7 @@ class Restarts:
                 bar.tell(ask, told)
 
     def put_away(self) -> bool:
-        """Until the memory is another one again. Whether there was something."""
+        """Hide the messages until the memory changes again. Return True if there were any."""
         had = bool(self._news or (self._old and not self._away))
         self._away = True
         self._news.clear()
@@ -125,10 +131,10 @@ class Restarts:
     def _now(self) -> float:
         return self._model.plane.store.clock().timestamp()
 
-    # What a person does
+    # Actions
 
     def restart(self, revision: str) -> None:
-        """Those with old memory; of several one is chosen, or all."""
+        """Restart sessions with outdated memory. If there are several, the person chooses one or all."""
         self._away = False
         old = self._old
         if not old:
@@ -141,7 +147,7 @@ class Restarts:
             self._choose(old)
 
     def ask(self, wanted: "Sequence[Session]") -> None:
-        """Those that can be asked are; for the others it is said what to type."""
+        """Ask sessions to restart. For a session that can't be asked, show the command to type."""
         from agentplane.tui.backend import session_text
 
         for one in wanted:
@@ -169,7 +175,7 @@ class Restarts:
 
         self._app.push_screen(Pick("These sessions have old memory. Which one?", options), chosen)
 
-    # What became of it
+    # Results
 
     def came(self, message: CameOf) -> None:
         from agentplane.tui.backend import session_text
@@ -185,7 +191,7 @@ class Restarts:
         self.tell()
 
     def helped(self, message: Helps) -> None:
-        """Shows what to type, and copies it: not every terminal takes what is copied."""
+        """Show the commands to type, and copy them. Some terminals ignore copied text, so both are needed."""
         from agentplane.tui.backend import session_text
 
         commands = [told.command for told in message.helps if told.command]
@@ -215,5 +221,8 @@ class Restarts:
 
 
 def _is_named(one: "Session") -> bool:
-    """Not one that gets the new memory by itself, nor one that works for a script and soon ends."""
+    """Return True if a person should know about this session.
+
+    This excludes sessions that get the new memory automatically, and scripted sessions, which soon end.
+    """
     return one.state == "old" and not one.reloads and not one.scripted

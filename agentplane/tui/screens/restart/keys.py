@@ -1,4 +1,7 @@
-"""When the app looks for sessions with old memory. The code that finds and restarts them is loaded on first use."""
+"""The app's access to running sessions.
+
+The code that finds and restarts sessions is loaded on first use.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -19,14 +22,14 @@ if TYPE_CHECKING:
 class Sessions:
     """The running sessions of coding tools.
 
-    The memory changes by a decision here, by another process, or with the branch. Each time, the sessions that have the old
-    memory are looked for.
+    A decision here, another process, or another branch changes the memory. After each change, the app looks
+    for sessions with outdated memory.
     """
 
     def __init__(
         self, app: "PlaneApp", post: Callable[[Message], object], quiet_in: Callable[[], float]
     ) -> None:
-        """`quiet_in` returns the number of seconds until nobody types."""
+        """`quiet_in` returns the seconds until typing has paused for a moment, or 0 if it already has."""
         self._app = app
         self._post = post
         self._quiet_in = quiet_in
@@ -45,13 +48,13 @@ class Sessions:
         return self._restarts
 
     def memory_is(self, revision: str) -> None:
-        """Look for sessions if the memory revision is another one than before."""
+        """Look for sessions if the memory revision has changed."""
         before, self._revision = self._revision, revision
         if before not in (None, revision) and (restarts := self.restarts):
             restarts.memory_is(revision)
 
     def command_done(self, done: "Outcome") -> None:
-        """Follow what a command did to the memory, and to sessions."""
+        """Handle the new memory revision of a command, and the sessions that it restarts."""
         if done.revision:
             self.memory_is(done.revision)
         if done.restarting and (restarts := self.restarts):
@@ -64,7 +67,10 @@ class Sessions:
             restarts.look(shown.revision)
 
     def look_again(self) -> None:
-        """Look at the known sessions, because some time passed or a file of the plane changed."""
+        """Look at sessions again, because time has passed or a file of the plane changed.
+
+        A screen that shows sessions needs a new search. Otherwise, a check of the known sessions is enough.
+        """
         screen = self._app.screen
         if isinstance(screen, ShowsSessions) and screen.shows_sessions:
             self.look()
@@ -72,7 +78,7 @@ class Sessions:
             self._restarts.tick()
 
     def restart(self, revision: str) -> None:
-        """Restart the sessions with old memory, after a question if there are several."""
+        """Restart the sessions with outdated memory, after a question if there are several."""
         if restarts := self.restarts:
             restarts.restart(revision)
 
@@ -81,12 +87,12 @@ class Sessions:
             self._restarts.close()
 
     def tell(self) -> None:
-        """Show what is known of the sessions once the open screen is drawn."""
+        """Show the known sessions once the open screen is drawn."""
         if self._restarts is not None:
             self._app.call_after_refresh(self._restarts.tell)
 
     def put_away(self) -> None:
-        """Hide what is shown of sessions, until the memory changes again."""
+        """Hide the messages about sessions until the memory changes again."""
         if self._restarts is not None:
             self._restarts.put_away()
 

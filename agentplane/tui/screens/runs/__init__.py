@@ -1,1 +1,1 @@
-"""Runs: the timeline, one run in detail, and two compared."""
+"""The screens for the timeline of runs, one run in detail, and a comparison of two runs."""

@@ -1,4 +1,4 @@
-"""Runs a day, and how much of what was proposed was approved, drawn with characters."""
+"""The chart of runs per day and of the share of approved proposals, drawn with characters."""
 
 from collections.abc import Sequence
 
@@ -14,13 +14,13 @@ _HEIGHT = 4
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _PLAIN_BLOCKS = " .::||###"
 _BOTH = 76
-"""From this width on both stand side by side."""
+"""Minimum width at which both plots are shown side by side."""
 _LABEL = 5
 _GAP = 3
 
 
 class RunChart(Line, can_focus=False):
-    """Two plots over the same days, or the first alone where there is little room."""
+    """Two plots over the same days, or only the first plot if there is little room."""
 
     PARTS = "run-chart"
     COMPONENT_CLASSES = {  # noqa: RUF012 -- Textual's own type for it is a plain set
@@ -84,7 +84,7 @@ class RunChart(Line, can_focus=False):
 class Plot(msgspec.Struct, frozen=True):
     title: str
     rows: tuple[str, ...]
-    """From the top down, a character for each day."""
+    """Rows from the top down, with a character for each day."""
     top: str
     bottom: str
     axis: str
@@ -108,13 +108,16 @@ def _accepted(days: Sequence[Day], *, plain: bool) -> Plot:
 
 
 def _axis(days: Sequence[Day]) -> str:
-    """The first day under the first bar, the last one under the last."""
+    """Return the first day under the first bar and the last day under the last bar.
+
+    If there is little room, return only the last day.
+    """
     first, last = f"{days[0].day:%d %b}", f"{days[-1].day:%d %b}"
     return first + last.rjust(len(days) - len(first)) if len(days) > len(first + last) else last
 
 
 def bars(values: Sequence[float | None], *, height: int = _HEIGHT, plain: bool = False) -> tuple[str, ...]:
-    """Parts of one as bars, from the top row down; None: there is nothing, and a zero can be seen."""
+    """Return fractions of 1 as bars, from the top row down. None draws no bar, and 0 draws a visible bar."""
     blocks = _PLAIN_BLOCKS if plain else _BLOCKS
     steps = len(blocks) - 1
     full = [None if value is None else max(round(min(value, 1.0) * height * steps), 1) for value in values]

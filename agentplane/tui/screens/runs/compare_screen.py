@@ -1,4 +1,7 @@
-"""Two runs side by side: how they ended, what they produced, which memory they had."""
+"""The screen that compares two runs.
+
+It shows their outcomes, their outputs and the memory that they had.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import starmap, zip_longest
@@ -31,21 +34,21 @@ if TYPE_CHECKING:
 
 _WIDE = 100
 _MOST_LINES, _MOST_CHARACTERS = 500, 60_000
-"""Of the outputs that are drawn."""
+"""Maximum lines and characters of the outputs that are drawn."""
 _LONGEST = 1_000
-"""Of one line."""
+"""Maximum characters of a line that are drawn."""
 _MOST = 40
 _MOST_VALUE = 600
 _SIGNS = {"added": ("+", "there"), "removed": ("-", "bad"), "changed": ("~", "warn")}
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """A line of the first output and one of the second that stand beside one another."""
+    """A line of the first output next to a line of the second output."""
 
     left: str | None
     right: str | None
     is_head: bool = False
-    """Names of files and of places in them."""
+    """True if the lines name files or places in them."""
 
 
 class RunDiffScreen(Sized[None]):
@@ -86,7 +89,7 @@ class RunDiffScreen(Sized[None]):
         self.run_worker(self._compare, thread=True, exit_on_error=False)
 
     def _compare(self) -> None:
-        """In a thread."""
+        """Compare both runs. Called in a thread."""
         report, problem = None, ""
         try:
             report = compare.of(self._layout, *self.runs)
@@ -115,7 +118,7 @@ class DiffPane(Detail):
         self._report: Report | None = None
         self._problem = ""
         self._beside: bool | None = None
-        """Whether the outputs stand side by side; None: as there is room."""
+        """True if the outputs are side by side. None depends on the room."""
 
     def tell(self, report: Report | None, problem: str) -> None:
         self._report, self._problem = report, problem
@@ -134,7 +137,7 @@ class DiffPane(Detail):
             self.call_later(self._draw)
 
     def action_compare(self) -> None:
-        """There is nothing more to open."""
+        """Do nothing, because there is nothing more to open."""
 
     def _content(self) -> RenderableType:
         if self._problem:
@@ -163,7 +166,7 @@ class _Drawn:
         yield [Text(visible(text), self.look("warn")) for text in report.missing]
 
     def _heads(self) -> list[RenderableType]:
-        """What differs in the events, one column for each run."""
+        """Return the fields that differ in the events, with a column for each run."""
         report = self.report
         rows: list[tuple[str, Any, Any]] = [
             (field.name.replace("_", " "), field.a, field.b) for field in report.fields
@@ -193,7 +196,7 @@ class _Drawn:
         return [Text(title, self.look("heading")), *lines] if lines else []
 
     def _entries(self) -> list[RenderableType]:
-        """The entries that only one of them had, or had in other words."""
+        """Return the entries that only one of the runs had, or that had another text."""
         found = [
             (entry.change, f"{one_line(entry.id, 30)}  {_core(entry.b or entry.a)}")
             for entry in self.report.entries
@@ -204,7 +207,7 @@ class _Drawn:
         lines = self.report.output
         if not lines:
             return []
-        # What stands side by side is paired before the end is cut off: else it could be all of one side.
+        # Lines are paired before the end is cut off. Otherwise all of the rest could be from one side.
         rows = pairs(lines) if self.beside else [Pair(line, None) for line in lines]
         shown = rows[: _drawn(rows)]
         body = self._side_by_side(shown) if self.beside else [self._line(pair.left or "") for pair in shown]
@@ -237,7 +240,7 @@ class _Drawn:
 
 
 def _drawn(rows: Sequence[Pair]) -> int:
-    """How many of them are drawn: what is long takes the room of many."""
+    """Return the number of rows to draw. A long row takes the room of many rows."""
     left = _MOST_CHARACTERS
     for count, row in enumerate(rows[:_MOST_LINES]):
         left -= sum(min(len(side or ""), _LONGEST) for side in (row.left, row.right))
@@ -252,7 +255,7 @@ def _short(line: str) -> str:
 
 
 def pairs(lines: Sequence[str]) -> list[Pair]:
-    """A unified diff as two columns: what was taken out beside what was put in."""
+    """Return a unified diff as two columns, with removed lines next to added lines."""
     found: list[Pair] = []
     out: list[str] = []
     new: list[str] = []
@@ -286,7 +289,10 @@ def pairs(lines: Sequence[str]) -> list[Pair]:
 
 
 def _heads_in(lines: Sequence[str]) -> set[int]:
-    """Where two lines name the files: lines of the files themselves may begin alike."""
+    """Return the positions where two lines name the files.
+
+    Three lines are compared, because lines of the files may start in the same way.
+    """
     return {
         place
         for place in range(len(lines) - 2)
@@ -308,6 +314,6 @@ def _value(value: Any) -> str:
 
 
 def _core(text: str | None) -> str:
-    """The first line of an entry's text behind its header."""
+    """Return the first line of an entry's text after its header."""
     body = (text or "").split("\n---", 1)[-1].strip("-\r\n ")
     return one_line(body.splitlines()[0], 300) if body else "(its text was pruned)"

@@ -1,4 +1,4 @@
-"""The right pane of the runs: one run with what it was given, did and left."""
+"""The pane that describes one run, with its context, its actions and its results."""
 
 from datetime import datetime
 from functools import partial
@@ -18,24 +18,27 @@ from agentplane.tui.screens.entry.pane import Detail
 
 
 _REST = 0.12
-"""Seconds that the cursor rests before the disk is asked."""
+"""Seconds that the cursor rests on a run before its record is read from disk."""
 _REMEMBERED = 32
 
 
 class Chosen(msgspec.Struct, frozen=True):
-    """A run in a list, and the memory as it was read last."""
+    """A run in a list, and the memory that was read last."""
 
     row: Row
     memory: Memory
 
     @property
     def mark(self) -> tuple[str, str, str]:
-        """Of the same mark the same is to be said."""
+        """Cache key for the description of the run."""
         return self.row.run_id or "", self.row.kind, str(self.memory.snapshot.ledger.size)
 
 
 class RunDetail(Detail):
-    """Shows at once what the list knows; what lies in the capsule follows from a thread."""
+    """A pane that describes one run.
+
+    Facts from the list appear at once. Facts from the capsule follow from a thread.
+    """
 
     class _Looked(Message):
         def __init__(self, mark: tuple[str, str, str], told: Told) -> None:
@@ -49,20 +52,23 @@ class RunDetail(Detail):
         self._found: dict[tuple[str, str, str], Told] = {}
 
     def show_run(self, chosen: Chosen | None) -> None:
-        """Another run, or the same as it is now; None: nothing."""
+        """Show another run, or the current state of the same run. None clears the pane."""
         if self._resting:
             self._resting.stop()
         before, self._chosen = self._chosen, chosen
         if chosen is None or before is None or chosen.row.run_id != before.row.run_id:
             self.scroll_home(animate=False)
         self._draw()
-        # What is open goes on.
+        # An open run still changes, so it is always read again.
         if chosen is not None and (chosen.mark not in self._found or chosen.row.kind != "run"):
             self._resting = self.set_timer(_REST, partial(self._ask, chosen))
 
     @property
     def told(self) -> Told | None:
-        """What is known of it by now; meanwhile what was known before the memory changed."""
+        """The known facts about the run.
+
+        After a change of memory, earlier facts are used until new ones are read.
+        """
         if self._chosen is None:
             return None
         mark = self._chosen.mark
@@ -84,7 +90,7 @@ class RunDetail(Detail):
         self.run_worker(work, thread=True, exclusive=True, group="run", exit_on_error=False)
 
     def _read_run(self, chosen: Chosen) -> None:
-        """In a thread."""
+        """Read the facts about a run. Runs in a thread."""
         from agentplane.tui.backend.run_facts import look
 
         worker = get_current_worker()
@@ -105,12 +111,12 @@ class RunDetail(Detail):
         if self._chosen and self._chosen.mark == message.mark:
             self._draw()
 
-    async def action_compare(self) -> None:  # type: ignore[override]  # Textual awaits what can be
-        """Enter in the text: to what it proposed."""
+    async def action_compare(self) -> None:  # type: ignore[override]  # Textual awaits awaitable results
+        """Go to an entry that the run proposed. The enter key in the text does this."""
         await self.follow()
 
     async def follow(self) -> None:
-        """Goes to an entry that it brought, or to the run it was part of; asks to which, where there are more."""
+        """Go to an entry that the run proposed, or to its parent run. If there are several, ask which one."""
         from agentplane.tui.screens.entry.editor import say
         from agentplane.tui.widgets.choose_modal import Pick
 

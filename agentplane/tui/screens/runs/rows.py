@@ -1,4 +1,4 @@
-"""Runs as rows of the list, by day or by task."""
+"""Runs as rows of a list, grouped by day or by task."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -28,14 +28,14 @@ _NO_TIME = "no time"
 
 
 class Place(msgspec.Struct, frozen=True):
-    """How the rows are made."""
+    """The options for making rows."""
 
     by: By
     now: datetime
-    """With the zone in which days are told."""
+    """The current time, in the time zone that days are shown in."""
     plain: bool = False
     ended: bool = True
-    """Whether all runs are there; the last day may else go on."""
+    """True if all runs were read. Otherwise the last day may have more runs."""
 
 
 class RowCache:
@@ -54,7 +54,7 @@ class RowCache:
 
 
 def rows(runs: Sequence[Run], place: Place, kept: RowCache | None = None) -> list[Row]:
-    """Newest first, what is open on top."""
+    """Return the rows with the newest run first. Open runs are at the top."""
     known = kept.rows_for(place) if kept else None
     made = [_row(run, place) if known is None else _once(run, place, known) for run in runs]
     if place.by == "task":
@@ -127,7 +127,7 @@ def day_named(day: date, today: date) -> str:
 
 
 def moment_of(ts: str | None, now: datetime) -> datetime | None:
-    """A time of the log in the zone of `now`; None where it is none."""
+    """Return a time of the log in the time zone of `now`, or None if it is not a valid time."""
     try:
         found = times.read(ts or "")
         return found and (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(now.tzinfo)
@@ -136,7 +136,7 @@ def moment_of(ts: str | None, now: datetime) -> datetime | None:
 
 
 def took(seconds: float) -> str:
-    """A time in the largest unit that fits."""
+    """Return a duration in the largest unit that fits."""
     for size, unit in _UNITS:
         if seconds >= size:
             return f"{int(seconds // size)} {unit}"

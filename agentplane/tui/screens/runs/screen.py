@@ -1,4 +1,7 @@
-"""The runs: what was done, by whom and how it ended; newest first, read from the log's end as far as one looks."""
+"""The screen of runs, with their actors, actions and outcomes.
+
+The newest run comes first. The log is read from its end, and only to the runs that a person scrolls to.
+"""
 
 import threading
 from collections.abc import Collection
@@ -52,7 +55,7 @@ class RunsScreen(ListScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("runs")]
 
     class _OpenChanged(Message, bubble=False):
-        """A run was opened, or one that was open is lost."""
+        """A run was opened, or an open run was lost."""
 
     class _ChainChecked(Message, bubble=False):
         def __init__(self, checked: Checked) -> None:
@@ -69,22 +72,25 @@ class RunsScreen(ListScreen):
         self._by: rows.By = "day"
         self._query = run_query.parse("")
         self._reading = threading.Lock()
-        """The book belongs to the thread that holds it."""
+        """Lock for the book. Only the thread that holds it may use the book."""
         self._book: Book | None = None
         self._runs: dict[str, Run] = {}
         self._made = rows.RowCache()
         self._count = PAGE
-        """So many runs are wanted by now."""
+        """Number of runs that the list needs now."""
         self._ended = False
         self._problem = ""
         self._to_end = False
-        """Somebody wants to go to the very first run."""
+        """True if a person wants to go to the very first run."""
         self._checked: Checked | None = None
         self._whole = True
-        """The log is checked from its first line on where somebody comes here, and then as it grows."""
+        """True if the next check starts at the first line of the log.
+
+        It is set each time the screen opens. Later checks cover only new lines.
+        """
         self._chart = False
         self._counted: PlaneView | None = None
-        """What the chart is of."""
+        """The view of the plane that the chart was made from."""
 
     # The rows
 
@@ -115,7 +121,7 @@ class RunsScreen(ListScreen):
         self._book.read(self._count, self._wanted)
 
     def _drop_book(self) -> None:
-        """Another log may say something else of the same runs."""
+        """Close the book, because another log may have other facts about the same runs."""
         if self._book is not None:
             self._book.close()
         self._book, self._made = None, rows.RowCache()
@@ -137,7 +143,7 @@ class RunsScreen(ListScreen):
         self._count_days()
 
     def _fill(self) -> None:
-        """Reads on where what is in sight comes near the end of what was read."""
+        """Read more runs if the visible rows are near the end of the list."""
         if self._ended or self._shown is None:
             return
         view = self.view
@@ -145,14 +151,14 @@ class RunsScreen(ListScreen):
         short = len(self._rows) < self._count
         if seen >= len(view.listing.lines) or self._to_end or self._wanted is not None:
             if not short:
-                # Twice as many each time: putting the rows in their places takes time as well.
+                # The number doubles each time, because placing the rows takes time as well.
                 self._count *= 2
             short = True
         if short:
             self.read(anew=True)
 
     def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
-        """All that was read fits: the log is read through the filter."""
+        """Return None, because the filter was applied when the log was read."""
         return None
 
     def what_is_empty(self) -> str:
@@ -168,7 +174,7 @@ class RunsScreen(ListScreen):
             self.set_timer(_FILTER_SECONDS, partial(self._search, words))
 
     def _search(self, words: str) -> None:
-        """Once nobody typed for a moment."""
+        """Search for these words if the person has stopped typing."""
         if words == self._words and run_query.parse(words) != self._query:
             self._query, self._count = run_query.parse(words), PAGE
             self.read(anew=True)
@@ -177,7 +183,7 @@ class RunsScreen(ListScreen):
         return super().hits() + ("" if self._ended else "+")
 
     def go_to(self, id_: str) -> None:
-        """To this run, however far back it is."""
+        """Put the cursor on this run, however far back it is."""
         self._wanted = id_
         if self._words:
             self._close_filter(keep=False)
@@ -186,7 +192,7 @@ class RunsScreen(ListScreen):
             self.read(anew=True)
 
     async def heard(self, key: str) -> bool:
-        """The key that goes to the last row means the first run of all."""
+        """Treat the key for the last row as a request to go to the very first run."""
         keymap = self.plane_app.keys_wanted
         bottom = key in keymap.keys_on(actions.action("list.bottom"))
         self._to_end = bottom and self.focused is self.view and not self._ended
@@ -195,7 +201,7 @@ class RunsScreen(ListScreen):
             self._fill()
         return False
 
-    # What it looks like
+    # Widgets
 
     def compose(self) -> ComposeResult:
         for widget in super().compose():
@@ -261,18 +267,18 @@ class RunsScreen(ListScreen):
             off["run.diff"] = "a run that is open has nothing to compare yet"
         return off
 
-    # What is open, the chain, the days
+    # Open runs, the check of the log, and the chart
 
     @property
     def _in_sight(self) -> bool:
-        return self.is_current  # False, and no error, while the program ends
+        return self.is_current  # returns False, without an error, while the program ends
 
     def _look_at_open(self) -> None:
         if self._in_sight and self._book is not None:
             self.run_worker(self._look, thread=True, exclusive=True, group="open", exit_on_error=False)
 
     def _look(self) -> None:
-        """In a thread."""
+        """Look for changes in open runs. Runs in a thread."""
         with self._reading:
             changed = self._book is not None and self._book.look_at_open()
         if changed or self._has_open:
@@ -280,7 +286,7 @@ class RunsScreen(ListScreen):
 
     @property
     def _has_open(self) -> bool:
-        """What is open goes on, and stands on top."""
+        """True if a run is open. Open runs are at the top, and they still change."""
         first = next(iter(self._runs.values()), None)
         return first is not None and first.kind != "run"
 
@@ -299,7 +305,7 @@ class RunsScreen(ListScreen):
             self.run_worker(self._check, thread=True, exclusive=True, group="chain", exit_on_error=False)
 
     def _check(self) -> None:
-        """In a thread, in slices, as long as the runs are in sight."""
+        """Check the log in slices, until the worker is cancelled or the screen closes. Runs in a thread."""
         worker, shown = get_current_worker(), self._shown
         if shown is None:
             return
@@ -326,7 +332,7 @@ class RunsScreen(ListScreen):
         self.tell()
 
     def _count_days(self) -> None:
-        """Anew where the log may be another one."""
+        """Count the days for the chart. Count again if the log may have changed."""
         if self._chart and self._in_sight and self._shown is not self._counted:
             self._counted = self._shown
             self.run_worker(
@@ -347,7 +353,7 @@ class RunsScreen(ListScreen):
     def _draw_days(self, message: _Counted) -> None:
         self.query_one(RunChart).show(message.days, plain=self.plane_app.plain)
 
-    # What can be done
+    # Actions
 
     def action_group(self) -> None:
         self._by = "task" if self._by == "day" else "day"
@@ -379,7 +385,7 @@ class RunsScreen(ListScreen):
             self.plane_app.say(f"Copied {one_line(self.current, 40)}")
 
     async def action_diff(self) -> None:
-        """The first time it marks a run; on another one it shows both side by side."""
+        """Select the run under the cursor. If another run is already selected, show both side by side."""
         if not self.may("run.diff"):
             return
         listing, here = self.view.listing, self.current

@@ -1,4 +1,4 @@
-"""What the right pane says of a run, section by section."""
+"""The sections of the pane that describes a run."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -22,7 +22,7 @@ from agentplane.tui.widgets.markdown import CAP, Look, prose
 _MOST = 12
 _MOST_FILES = 30
 _LINES = 24
-"""Of an output that are shown, the last ones."""
+"""Number of lines that are shown from the end of an output."""
 _MOST_OUTPUT = 4_000
 _MOST_COMMAND = 2_000
 _WORDS = {
@@ -34,7 +34,7 @@ _GOOD = ("waits", "accepted", "same")
 
 
 class RunAbout:
-    """Draws one run. Each section is a list of lines; an empty one is left out."""
+    """The description of one run. Each section is a list of lines, and an empty section is not shown."""
 
     def __init__(self, row: Row, told: Told | None, memory: Memory, now: datetime, look: Look) -> None:
         self.row, self.told, self.memory, self.now, self.look = row, told, memory, now, look
@@ -61,7 +61,7 @@ class RunAbout:
         for output in told.outputs:
             yield self._output(output)
 
-    # What it was
+    # Facts
 
     def _title(self) -> list[RenderableType]:
         row = self.row
@@ -107,7 +107,7 @@ class RunAbout:
         return [self._table((name, value) for name, value in facts.items() if value)]
 
     def _when(self, started: str | None) -> str:
-        """From when to when, and how long that is."""
+        """Return the start, the end and the duration of the run."""
         row = self.row
         begin, end = (moment_of(ts, self.now) for ts in (started, row.ts if row.kind == "run" else None))
         known = [moment for moment in (begin, end) if moment is not None]
@@ -142,7 +142,7 @@ class RunAbout:
                 lines += self._prose(text.strip(), "context.json")
         return lines
 
-    # What it was given
+    # Context
 
     def _given(self, told: Told) -> list[RenderableType]:
         revision = told.run.revision if told.run else told.opened.revision if told.opened else None
@@ -172,7 +172,7 @@ class RunAbout:
             yield self._row(one_line(id_, 20), Text(said, self.look("text" if entry else "muted")))
         yield from self._more(count - min(len(ids), _MOST))
 
-    # What it produced
+    # Results
 
     def _born(self, told: Told) -> list[RenderableType]:
         lines: list[RenderableType] = [
@@ -259,12 +259,12 @@ class RunAbout:
             return [self._heading(output.name), Text(visible(why), self.look("muted"))]
         lines = output.piece.data.decode(errors="replace").replace("\r\n", "\n").splitlines()
         shown = lines[-_LINES:]
-        # A byte that cannot be seen is told in eight characters.
+        # An invisible byte is shown as eight characters.
         text = Text(visible("\n".join(shown))[-_MOST_OUTPUT:], self.look("code"), overflow="fold")
         hint = _said_of(output, cut=len(shown) < len(lines))
         return [self._heading(output.name, hint), text if shown else Text("(nothing)", self.look("muted"))]
 
-    # How it is drawn
+    # Drawing
 
     def _prose(self, text: str, file: str) -> list[RenderableType]:
         more = len(text) - CAP
@@ -298,7 +298,7 @@ class RunAbout:
 
 
 def _both(git: Sides | None, told: Callable[[Git], str]) -> str:
-    """Before and after; once where they are the same."""
+    """Return the values before and after the run, or a single value if they are the same."""
     if git is None:
         return ""
     before, after = told(git.before), told(git.after)

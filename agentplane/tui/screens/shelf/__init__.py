@@ -1,1 +1,1 @@
-"""Memory: the approved entries."""
+"""The screen of memory, which lists the approved entries."""

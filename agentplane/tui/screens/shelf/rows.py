@@ -1,4 +1,4 @@
-"""Entries of the shelf as rows, grouped by kind; what is out of force comes last."""
+"""Approved entries as rows, grouped by kind. In each group, entries that are no longer in force come last."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -19,7 +19,10 @@ _LOST = ("removed", "broken")
 
 
 def rows(shown: "PlaneView", *, plain: bool = False) -> list[Row]:
-    """All rows. What was taken out of its file by hand stands first: there is no other place for it."""
+    """Return all rows.
+
+    Entries that a manual edit removed or broke come first, because they have no other place.
+    """
     edits = {edit.id: edit for edit in shown.shelf_edits}
     lost = [edit for edit in shown.shelf_edits if edit.change in _LOST]
     made = [_lost_row(edit) for edit in lost]
@@ -75,6 +78,6 @@ def _lost_row(edit: "HandEdit") -> Row:
 
 
 def edits_among(shown: "PlaneView", ids: tuple[str, ...]) -> Iterator[str]:
-    """Of these rows, the entries that were edited by hand."""
+    """Yield the ids of entries among these rows that have a manual edit."""
     edited = {edit.id for edit in shown.shelf_edits}
     yield from (id_.removeprefix(EDIT) for id_ in ids if id_.removeprefix(EDIT) in edited)

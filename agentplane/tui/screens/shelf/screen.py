@@ -1,4 +1,4 @@
-"""The shelf: what was decided. Finding, reading, changing, and taking out of force."""
+"""The screen that finds, shows, changes and deprecates approved entries."""
 
 from collections.abc import Collection
 from functools import partial
@@ -56,7 +56,7 @@ class ShelfScreen(EntryScreen):
         if self.entry_id != message.id:
             self.plane_app.say(f"{one_line(message.id, 30)} waits in the inbox: 1 goes there")
 
-    # What can be done
+    # Availability
 
     def reason(self) -> str:
         return "edited by hand: a adopts, r reverts" if self._edits() else ""
@@ -105,7 +105,7 @@ class ShelfScreen(EntryScreen):
         )
 
     def _pins(self) -> tuple[str, ...]:
-        """Of the rows that are meant, the entries that can be pinned, or are."""
+        """Return the ids of selected entries that are pinned or can be pinned."""
         shown = self.plane_app.shown
         entries = shown.memory.entries if shown else {}
         return tuple(
@@ -137,7 +137,7 @@ class ShelfScreen(EntryScreen):
             await open_field(self.app, Why(f"Deprecate {what}", "deprecate"), partial(self._deprecated, ids))
 
     def action_pin(self) -> None:
-        """Pins what is not; where all of it is pinned, takes the pins away."""
+        """Pin the entries that are not pinned. If every entry is pinned, unpin all of them."""
         if self.may("pin"):
             pins = self._pins()
             unpinned = [id_ for id_ in pins if not self._is_pinned(id_)]

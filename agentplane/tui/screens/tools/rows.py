@@ -1,4 +1,4 @@
-"""Tools as rows, and what is said of one beside them."""
+"""Tools as rows, and the description of a tool."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -47,7 +47,7 @@ def _row(view: View, *, plain: bool) -> Row:
 
 
 def found(words: str, views: Iterable[View]) -> list[str]:
-    """The tools in which each of the words stands."""
+    """Return the names of tools whose text contains each of the words."""
     wanted = words.casefold().split()
     return [view.tool.name for view in views if all(word in _text(view) for word in wanted)]
 
@@ -58,7 +58,7 @@ def _text(view: View) -> str:
 
 
 def sections(view: View, revision: str, look: Look, *, plain: bool = False) -> Iterator[list[RenderableType]]:
-    """What is said of one tool."""
+    """Yield the description of a tool, section by section."""
     yield [Text(view.tool.title, look("strong")), *_where(view, look)]
     yield [_part(view, place, look, plain=plain) for place in range(len(view.parts))]
     yield _memory(view, revision, look)

@@ -1,4 +1,4 @@
-"""The coding tools: which are here, how each one is wired, and wiring them."""
+"""The screen that lists coding tools, shows how each tool is connected, and connects tools."""
 
 from collections.abc import Collection, Mapping
 from functools import partial
@@ -37,14 +37,14 @@ class ToolsScreen(WritingScreen):
     WHERE = "tools"
     HINT = "words, a tool, a file"
     shows_sessions = True
-    """They are looked for again and again while it is open."""
+    """The app looks for sessions regularly while this screen is open."""
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("tools")]
 
     def __init__(self) -> None:
         super().__init__()
         self._views: dict[str, View] = {}
         self._sessions: dict[str, Seen] = {}
-        """Those that run now, by their rows."""
+        """The running sessions, by the ids of their rows."""
         self._problem = ""
 
     # The rows
@@ -81,7 +81,7 @@ class ToolsScreen(WritingScreen):
             self.show_detail()
 
     def taken(self) -> None:
-        """Sessions may have come while the rows were made."""
+        """Add sessions that were found while the rows were made."""
         made = self._made_rows()
         if made != self._rows:
             self._rows = made
@@ -105,7 +105,7 @@ class ToolsScreen(WritingScreen):
         return UNREAD + self._problem if self._problem else NO_HIT
 
     def on_screen_resume(self) -> None:
-        # Files of tools are changed by others, and nobody watches them.
+        # Other programs change tool files, and agentplane doesn't watch them.
         self.read(anew=True)
         self.plane_app.sessions.look()
 
@@ -138,7 +138,7 @@ class ToolsScreen(WritingScreen):
         else:
             page.tell("", lambda _: ())
 
-    # What can be done
+    # Actions
 
     @property
     def called(self) -> dict[str, str]:
@@ -177,7 +177,7 @@ class ToolsScreen(WritingScreen):
 
     @property
     def _meant(self) -> "list[Seen]":
-        """The sessions that are acted on; of a tool, those with old memory."""
+        """The sessions to act on. For a tool, these are its sessions with outdated memory."""
         acted = set(self.view.listing.acted)
         return [
             seen
@@ -207,7 +207,7 @@ class ToolsScreen(WritingScreen):
 
     def _write(self, planned: "Planned") -> None:
         names, verb = tuple(tool.name for tool in planned.tools), planned.verb
-        # The cursor stays: what became of it is to be seen there.
+        # The cursor stays, because the result appears in the same row.
         self.view.listing.settle(names, f"{DOING[verb]}…")
         self.view.refresh()
         self.plane_app.submit(_COMMANDS[verb](names))

@@ -1,4 +1,4 @@
-"""Sessions as rows below their tools, and what is said of one beside them."""
+"""Sessions as rows below their tools, and the description of a session."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -27,7 +27,7 @@ def by_row(seen: Iterable[Seen]) -> dict[str, Seen]:
 def below(
     tools: Sequence[Row], sessions: Mapping[str, Seen], now: float, *, plain: bool = False
 ) -> list[Row]:
-    """The rows of tools, each with its sessions below it. A tool that runs here is in use here."""
+    """Return the rows of tools, each followed by its sessions. A tool with a session is in use here."""
     running = {seen.session.tool for seen in sessions.values()}
     placed = [structs.replace(row, group=IN_USE) if row.id in running else row for row in tools]
     rows: list[Row] = []
@@ -63,7 +63,7 @@ def _row(id_: str, seen: Seen, group: str, now: float, *, plain: bool) -> Row:
 
 
 def found(words: str, sessions: Mapping[str, Seen], tools: Sequence[str]) -> list[str]:
-    """Those of the tools, and those in which each of the words stands."""
+    """Return the ids of sessions of these tools, and of sessions whose text contains each of the words."""
     wanted = words.casefold().split()
     return [
         id_
@@ -87,7 +87,7 @@ def _text(seen: Seen) -> str:
 
 
 def sections(seen: Seen, revision: str, now: float, look: Look) -> Iterator[list[RenderableType]]:
-    """What is said of one session."""
+    """Yield the description of a session, section by section."""
     one, activity = seen.session, seen.activity
     yield [Text(f"A session of {one.tool}, process {one.pid}", look("strong"))]
     told = {
@@ -138,7 +138,7 @@ def _will(seen: Seen) -> str:
 def with_tool(
     told: Iterable[list[RenderableType]], sessions: Sequence[Seen], now: float, look: Look
 ) -> Iterator[list[RenderableType]]:
-    """What is said of a tool, and its sessions behind its name."""
+    """Yield the description of a tool, with its sessions after its name."""
     first, *rest = told
     yield from (first, _listed(sessions, now, look), *rest)
 
