@@ -1,4 +1,6 @@
-"""What settling merged branches did, as data. Each note reads as one line, which the op records and the doors print."""
+"""Notes about a reconciled merge, as data. Each note reads as one line, for the record and for the
+interfaces.
+"""
 
 import msgspec
 
@@ -57,7 +59,7 @@ class FilledGaps(msgspec.Struct, frozen=True):
 
 
 class RemovedAgain(msgspec.Struct, frozen=True):
-    """Git brought back an entry that was decided on the other branch."""
+    """Git restored an entry that was decided on the other branch."""
 
     id: str
     file: str
