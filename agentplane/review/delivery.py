@@ -28,7 +28,7 @@ _MOST = 100_000
 
 
 class Given(msgspec.Struct, frozen=True):
-    """Entries, divided into those whose text may be given to tools and those that are withheld."""
+    """Entries, divided into entries for tools and withheld entries."""
 
     entries: tuple[Entry, ...]
     withheld: tuple[Entry, ...] = ()
@@ -99,7 +99,7 @@ def unkept(entries: Sequence[Entry]) -> Given:
 
 
 def may_be_delivered(entry: Entry, settings: Settings) -> bool:
-    """True if the text of one entry may be given to tools. For many entries of a plane `divided` is faster.
+    """True if tools may have the text of one entry. For many entries of a project, `divided` is faster.
 
     A project can turn the search for secrets off, which is a trust setting.
     """

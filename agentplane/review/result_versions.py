@@ -12,11 +12,11 @@ CONFLICTS = 1
 GATE = 1
 """Flags of the gate for a candidate, apart from secrets."""
 SECRETS = 1
-"""Whether a text holds a likely secret."""
+"""Likely secrets in texts."""
 CONTEXT = 1
-"""The text of a context for a given memory."""
+"""Texts of contexts for the same memory."""
 
 
 def mark(*versions: int) -> str:
-    """Return the text by which a cache file tells whether its results still hold."""
+    """Return the mark that a cache file stores, to recognize outdated results."""
     return " ".join(map(str, (__version__, *versions)))

@@ -1,4 +1,4 @@
-"""Contradictions among approved assumptions, for packs and `doctor`.
+"""Contradictions among approved assumptions, for context packs and `doctor`.
 
 An assumption may be approved next to one that contradicts it, because nobody knows yet which one is right. The
 results are cached by the statements of each pair, so only new texts are compared.

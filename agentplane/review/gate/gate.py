@@ -53,9 +53,7 @@ _NEEDS_EVIDENCE = ("fact", "assumption")
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
-    """The information that a proposal is checked against. The gate skips checks whose information
-    is missing.
-    """
+    """The data that a proposal is checked against. Checks without their data are skipped."""
 
     today: date
     actions: Mapping[str, Action] = {}
