@@ -60,7 +60,7 @@ class ApproveClean(msgspec.Struct, frozen=True):
 
 
 class Reject(msgspec.Struct, frozen=True):
-    """Drop candidates."""
+    """Reject candidates."""
 
     verb: ClassVar[str] = "reject"
     ids: tuple[str, ...]

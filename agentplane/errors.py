@@ -69,7 +69,7 @@ class PlaneError(AgentplaneError):
 
 
 class Locked(PlaneError):
-    """Another process holds the plane."""
+    """Another process holds the lock of the plane."""
 
 
 class Damaged(PlaneError):

@@ -120,7 +120,7 @@ def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan 
 
 
 def _given(memory: Memory, id_: str) -> Entry | None:
-    """The approved text of an entry, if tools may have it."""
+    """Return the entry with its approved text if tools may have it, or None."""
     entry = memory.approved_as(id_)
     return entry if entry and delivery.may_be_delivered(entry, memory.snapshot.settings) else None
 

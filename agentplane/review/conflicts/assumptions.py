@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 KIND = "assumption"
 KEPT = "assumptions"
 FEW = 48
-"""Up to this number, every assumption is compared with every other one."""
+"""Up to this number, every assumption is compared with every other assumption."""
 NEAREST = 24
 """Beyond `FEW`, each assumption is compared with this many that share its rarest words. The choice depends on the
 statements alone, so every clone finds the same contradictions.

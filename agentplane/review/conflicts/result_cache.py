@@ -150,7 +150,7 @@ class Looks:
         self._stamp: object = None
         """The stamp of the file at the last read or write."""
 
-    # What changed
+    # Changes of the texts
 
     def bring(self, now: Sides, most: int | None = None) -> bool:
         """Drop the results that are outdated for these texts.
@@ -312,7 +312,7 @@ class Looks:
         self._changed = True
         return True
 
-    # What is found
+    # New results
 
     def comparing(self, wanted: Iterable[Text]) -> Compare:
         """Return a comparison that uses earlier results. `wanted` are candidates that are also compared with
@@ -389,7 +389,7 @@ class Looks:
             self._ids.append(id_)
         return place
 
-    # On the disk
+    # The cache file
 
     def is_overtaken(self) -> bool:
         """True if another process has written since this was read or written."""

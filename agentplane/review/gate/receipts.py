@@ -134,7 +134,7 @@ def _is_there(name: str, project: Path) -> bool:
 
 
 def _was_there(name: str, project: Path, anchor: str | None) -> bool:
-    """True if the checked-out commit or the one at the approval has the file."""
+    """True if the checked-out commit or the commit at the approval has the file."""
     for rev in ("HEAD", anchor if anchor and _COMMIT.fullmatch(anchor) else None):
         oid = git.commit(project, rev) if rev else None
         if oid and git.blob_at(project, oid, name) is not None:
