@@ -52,7 +52,9 @@ def target_of(memory: Memory, candidate: Entry) -> Entry | None:
 
 
 def notice(memory: Memory, candidate: Entry, masked: Callable[[str], str]) -> str | None:
-    """Return the notice for reviewers of a candidate that changes an entry. `masked` masks the secrets in a text."""
+    """Return the notice for reviewers of a candidate that changes an entry. `masked` masks secrets
+    in a text.
+    """
     entry = target_of(memory, candidate)
     if entry is None:
         return None

@@ -36,8 +36,9 @@ class HandEdit(msgspec.Struct, frozen=True):
 
 
 class _Marked(msgspec.Struct, frozen=True, dict=True):
-    """A file of a snapshot, and the ledger's state of the ids in it. It needs no kinds, so invalid settings hide no
-    edit.
+    """A file of a snapshot, and the ledger's state of the ids in it.
+
+    It needs no kinds, so invalid settings hide no edit.
     """
 
     page: Page

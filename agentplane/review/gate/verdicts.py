@@ -12,7 +12,10 @@ from agentplane.text.visible import one_line
 
 Consequence = Literal["refuse", "flag"]
 Severity = Literal["high", "low"]
-"""`high` means that the text can harm its reader, so a person confirms it individually. `low` flags are about quality."""
+"""`high` means that the text can harm its reader, so a person confirms it individually.
+
+Flags with `low` are about quality.
+"""
 
 SECRET = "secret"  # noqa: S105 -- the code of a flag
 HIGH = frozenset((SECRET, "escape", "bidi", "smuggled", "hidden", "instruction", "markup", "command"))
