@@ -3,10 +3,10 @@
     plane = agentplane.open_plane(".")
     plane.propose(agentplane.Proposal(type="decision", statement="Use Textual for the TUI."))
 
-Everything here is loaded when it is first used: importing the package costs nothing.
+Every name here is loaded when it is first used, so importing the package costs nothing.
 """
 
-# Not imported from typing, which takes longer than all else that `agentplane badge` does.
+# Not imported from typing, which takes longer than everything else in `agentplane badge`.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -51,21 +51,21 @@ def __getattr__(name: str) -> "Any":
 
 
 def write_log(event: "Mapping[str, Any]") -> str:
-    """Adds a run to the log of the plane here. Returns its run id."""
+    """Add a run to the log of the project in the current directory. Return its run id."""
     from agentplane.api import open_plane as open_here
 
     return open_here().write_log(event)
 
 
 def promote_fact(fact: "Mapping[str, Any] | str") -> "Promoted":
-    """Proposes a fact in the plane here; approves it only where the policy allows that."""
+    """Propose a fact in the project of the current directory. Approve it only if the policy allows that."""
     from agentplane.api import open_plane as open_here
 
     return open_here().promote_fact(fact)
 
 
 def recall(query: str, *, limit: int = 5) -> "list[Result]":
-    """The entries of the plane here that are nearest to a query."""
+    """Return the entries nearest to a query, in the project of the current directory."""
     from agentplane.api import open_plane as open_here
 
     return open_here().recall(query, limit=limit)

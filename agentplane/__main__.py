@@ -1,7 +1,7 @@
 """`python -m agentplane`.
 
-Python puts the current folder first on its path then, and imports this package before any line here runs. What is
-imported from here on does not come from that folder.
+Python puts the current directory first on its path, and imports this package before any line of this module
+runs. Later imports don't come from that directory.
 """
 
 import sys

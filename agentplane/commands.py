@@ -1,7 +1,7 @@
-"""Everything that a person or a program can do to a plane, as values.
+"""Every command that a person or a program can give to a project memory, as a value.
 
-The command line, the screens and MCP build one of these and hand it to `Plane.do`, or to `Plane.preview`, which says what it
-would write. `verb` is the name that the log has for it.
+The command line, the screens and MCP build a command and pass it to `Plane.do`. `Plane.preview` returns what
+the command would write. `verb` is its name in the log.
 """
 
 from typing import TYPE_CHECKING, ClassVar
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 
-# A screen builds commands long before the modules that carry them out are needed.
+# A screen builds commands long before it needs the modules that execute them.
 if TYPE_CHECKING:
     from agentplane.context.choose import Ask
     from agentplane.memory.operations import Proposal
@@ -25,28 +25,30 @@ class Propose(msgspec.Struct, frozen=True):
     ids: ClassVar[tuple[str, ...]] = ()
     proposal: "Proposal"
     again: bool = False
-    """Let in what was rejected before. Only on behalf of a person."""
+    """Allow a statement that was rejected before. Only on behalf of a person."""
     relation: "Relation | None" = None
-    """How the statement relates to an entry, as its proposer says."""
+    """The relation of the statement to an entry, according to its proposer."""
     joins: bool = False
-    """If a candidate of the same proposer has the same statement, add the relation to that candidate instead of making a
-    second one. The other fields of the proposal are dropped then, so a person's proposal never sets this.
+    """Add the relation to an existing candidate of the same proposer with the same statement, instead of
+    making a second candidate.
+
+    The other fields of the proposal are dropped then, so a person's proposal never sets this.
     """
 
 
 class Approve(msgspec.Struct, frozen=True):
-    """Move candidates to the shelf."""
+    """Approve candidates."""
 
     verb: ClassVar[str] = "approve"
     ids: tuple[str, ...]
     choice: "Choice | None" = None
-    """What becomes of the entries that they conflict with."""
+    """The choice about the entries that they conflict with."""
     confirmed: "Confirmation | None" = None
     """The flags of the one text that the person saw and confirmed."""
 
 
 class ApproveClean(msgspec.Struct, frozen=True):
-    """Approve every candidate that has no conflict and no flag."""
+    """Approve every candidate without a conflict and without a flag."""
 
     verb: ClassVar[str] = "approve"
     ids: ClassVar[tuple[str, ...]] = ()
@@ -58,13 +60,13 @@ class ApproveClean(msgspec.Struct, frozen=True):
 
 
 class Reject(msgspec.Struct, frozen=True):
-    """Drop candidates."""
+    """Reject candidates."""
 
     verb: ClassVar[str] = "reject"
     ids: tuple[str, ...]
     why: str | None = None
     alike: bool = False
-    """Also the candidates that say the same."""
+    """Also reject the candidates that say the same."""
 
 
 class Merge(msgspec.Struct, frozen=True):
@@ -75,7 +77,9 @@ class Merge(msgspec.Struct, frozen=True):
     target: str
     text: bytes
     seen: str
-    """The digest of the entry that the text replaces, as the person saw it. Of two candidates it is the first one's."""
+    """The digest of the entry that the text replaces, as the person saw it. Of two candidates, it is the
+    first one's.
+    """
     why: str | None = None
     confirmed: "Confirmation | None" = None
 
@@ -85,7 +89,7 @@ class Merge(msgspec.Struct, frozen=True):
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """Replace an entry or a candidate by what a person wrote."""
+    """Replace an entry or a candidate with a text that a person wrote."""
 
     verb: ClassVar[str] = "edit"
     id: str
@@ -112,7 +116,7 @@ class Mask(msgspec.Struct, frozen=True):
 
 
 class Deprecate(msgspec.Struct, frozen=True):
-    """Take entries out of force."""
+    """Mark entries as deprecated, so that tools no longer get them."""
 
     verb: ClassVar[str] = "deprecate"
     ids: tuple[str, ...]
@@ -120,7 +124,7 @@ class Deprecate(msgspec.Struct, frozen=True):
 
 
 class Pin(msgspec.Struct, frozen=True):
-    """Put entries in front of those that are not pinned."""
+    """Put entries before the entries that aren't pinned."""
 
     verb: ClassVar[str] = "pin"
     ids: tuple[str, ...]
@@ -132,7 +136,7 @@ class Unpin(msgspec.Struct, frozen=True):
 
 
 class Adopt(msgspec.Struct, frozen=True):
-    """Approve manual edits. No ids: all of them."""
+    """Approve manual edits. Without ids, all of them."""
 
     verb: ClassVar[str] = "adopt"
     ids: tuple[str, ...] = ()
@@ -142,14 +146,14 @@ class Adopt(msgspec.Struct, frozen=True):
 
 
 class Revert(msgspec.Struct, frozen=True):
-    """Put back what was approved before a manual edit. No ids: all of them."""
+    """Discard manual edits and restore the approved text. Without ids, all of them."""
 
     verb: ClassVar[str] = "revert"
     ids: tuple[str, ...] = ()
 
 
 class Undo(msgspec.Struct, frozen=True):
-    """Take back the last operation of this person, or the named one."""
+    """Undo the last operation of this person, or the named one."""
 
     verb: ClassVar[str] = "undo"
     ids: ClassVar[tuple[str, ...]] = ()
@@ -162,30 +166,32 @@ class Redo(msgspec.Struct, frozen=True):
 
 
 class Wire(msgspec.Struct, frozen=True):
-    """Write the memory, the hooks and the MCP server into the files of tools. `ids` are names of tools."""
+    """Connect tools, by writing the memory, the hooks and the MCP server into their files. `ids` are names of
+    tools.
+    """
 
     verb: ClassVar[str] = "wire"
     ids: tuple[str, ...]
 
 
 class Unwire(msgspec.Struct, frozen=True):
-    """Take all of that out of the files of tools."""
+    """Disconnect tools, by removing all of that from their files."""
 
     verb: ClassVar[str] = "unwire"
     ids: tuple[str, ...]
 
 
 class Sync(msgspec.Struct, frozen=True):
-    """Write the memory into the files of tools."""
+    """Update the memory in the files of tools."""
 
     verb: ClassVar[str] = "sync"
     ids: tuple[str, ...]
     ask: "Ask | None" = None
-    """What the memory is for. None: the whole project."""
+    """The purpose of the memory. None means the whole project."""
 
 
 class SetRestart(msgspec.Struct, frozen=True):
-    """Change whether sessions with outdated memory restart by themselves."""
+    """Change whether sessions with outdated memory restart automatically."""
 
     verb: ClassVar[str] = "restarts"
     ids: ClassVar[tuple[str, ...]] = ()
@@ -193,9 +199,9 @@ class SetRestart(msgspec.Struct, frozen=True):
 
 
 Decision = Approve | ApproveClean | Reject | Merge | Edit | Mask | Deprecate | Pin | Unpin | Adopt | Revert
-"""What only a person may do, unless the settings say otherwise."""
+"""Commands that only a person may give, unless the settings allow more."""
 MemoryCommand = Propose | Decision | Undo | Redo
-"""What is one operation in the log."""
+"""Commands that are one operation in the log."""
 ToolCommand = Wire | Unwire | Sync | SetRestart
-"""What changes the files of tools or how they are served, and nothing that was decided."""
+"""Commands that change the files of tools or how tools are served, but no decision."""
 Command = MemoryCommand | ToolCommand

@@ -1,30 +1,30 @@
 """Every error that a user can cause, as one family.
 
-AgentplaneError            what happened, where, what to do next; exit code
-├── BadInput       2       arguments, files or settings that cannot be used as they are
-│   ├── NotFound       127     a command that is not there, as a shell says it
-│   └── NotExecutable  126     a command that is there, but cannot be run
-├── Refused        3       a rule of the plane says no
-│   ├── NeedsChoice        a conflict, and a person says what becomes of it (review/conflicts/resolve.py)
-│   ├── Unconfirmed        a flagged text that a person confirms on its own (review/confirm.py)
+AgentplaneError            message, place, next step, and exit code
+├── BadInput       2       arguments, files or settings that can't be used
+│   ├── NotFound       127     a missing command, with the exit code of a shell
+│   └── NotExecutable  126     an existing command that can't be run
+├── Refused        3       a rule of the project memory forbids it
+│   ├── NeedsChoice        a conflict that a person has to resolve (review/conflicts/resolve.py)
+│   ├── Unconfirmed        a flagged text that a person has to confirm separately (review/confirm.py)
 │   └── Repeated           a statement that was rejected before (review/gate/verdicts.py)
-└── PlaneError     4       the plane itself
-    ├── Locked             another process holds it
-    └── Damaged            its files contradict each other, or cannot be read or written
+└── PlaneError     4       a problem of the plane
+    ├── Locked             another process holds its lock
+    └── Damaged            its files contradict each other, or can't be read or written
 """
 
 from typing import ClassVar
 
 
 class AgentplaneError(Exception):
-    """Shown to a user as `where: what`, then what to do."""
+    """An error that is shown to a user as `where: what`, followed by the next step."""
 
     exit_code: ClassVar[int] = 2
 
     def __init__(
         self, what: str, *, where: str | None = None, todo: str | None = None, sees_doctor: bool = False
     ) -> None:
-        """`sees_doctor` means that `todo` sends the user to `agentplane doctor`, which can say more."""
+        """`sees_doctor` means that `todo` sends the user to `agentplane doctor`, which has more details."""
         super().__init__(what)
         self.what = what
         self.where = where
@@ -33,7 +33,7 @@ class AgentplaneError(Exception):
 
     @property
     def headline(self) -> str:
-        """What happened and where, without what to do about it."""
+        """The error and its place, without the next step."""
         return f"{self.where}: {self.what}" if self.where else self.what
 
     def __str__(self) -> str:
@@ -41,36 +41,36 @@ class AgentplaneError(Exception):
 
 
 class BadInput(AgentplaneError):
-    """Arguments, files or settings that cannot be used as they are."""
+    """Arguments, files or settings that can't be used."""
 
 
 class NotFound(BadInput):
-    """A command that is not there."""
+    """A missing command."""
 
     exit_code = 127
 
 
 class NotExecutable(BadInput):
-    """A command that is there, but cannot be run."""
+    """An existing command that can't be run."""
 
     exit_code = 126
 
 
 class Refused(AgentplaneError):
-    """A rule of the plane says no."""
+    """A rule of the project memory forbids it."""
 
     exit_code = 3
 
 
 class PlaneError(AgentplaneError):
-    """The plane cannot be used right now."""
+    """The plane can't be used at the moment."""
 
     exit_code = 4
 
 
 class Locked(PlaneError):
-    """Another process holds the plane."""
+    """Another process holds the lock of the plane."""
 
 
 class Damaged(PlaneError):
-    """Files of the plane contradict each other, or cannot be read or written."""
+    """Files of the plane contradict each other, or can't be read or written."""

@@ -1,4 +1,6 @@
-"""What a check noticed: one type for every package, collected by health.py and printed by `doctor` and `check`."""
+"""Findings of checks, as one type for every package. `health.py` collects them, and `doctor` and `check`
+print them.
+"""
 
 from typing import Literal
 
@@ -11,18 +13,18 @@ Severity = Literal["error", "warning", "info"]
 Repair = Literal[
     "log", "records", "unfinished", "views", "cache", "files", "rules", "share", "capsule", "run", "unpruned"
 ]
-"""What `doctor --fix` repairs without losing anything."""
+"""Repairs of `doctor --fix` that lose nothing."""
 
 DOCTOR = ("agentplane", "doctor")
 UNUSABLE = "unusable"
-"""The code of a finding that is an error which kept a check from going on."""
+"""The code of a finding about an error that stopped a check."""
 
 
 class Shell(msgspec.Struct, frozen=True):
-    """A shell command for a person to run, and the words around it."""
+    """A shell command for a person to run, with the words around it."""
 
     argv: tuple[str, ...]
-    """The words of the whole command, fit to be shown."""
+    """The words of the whole command, safe to show."""
     before: str = "Run "
     after: str = "."
 
@@ -31,7 +33,7 @@ class Shell(msgspec.Struct, frozen=True):
 
 
 class Mend(msgspec.Struct, frozen=True):
-    """A repair that `doctor --fix` makes, and the words around that command."""
+    """A repair by `doctor --fix`, with the words around that command."""
 
     repair: Repair
     before: str = ""
@@ -42,7 +44,7 @@ class Mend(msgspec.Struct, frozen=True):
 
 
 class Instruction(msgspec.Struct, frozen=True):
-    """Something that a person does, without a command that is known in full."""
+    """An instruction for a person that isn't a complete command."""
 
     text: str
 
@@ -54,17 +56,17 @@ Remedy = Shell | Mend | Instruction
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that a check noticed. Code that decides anything compares codes and remedies, never the words."""
+    """One finding of a check. Code that makes decisions compares codes and remedies, never the words."""
 
     code: str
-    """What was noticed, the same in every version."""
+    """The kind of the finding, the same in every version."""
     severity: Severity
     where: str
     what: str
     remedies: tuple[Remedy, ...]
-    """What can be done about it, in the order in which it is said."""
+    """Possible remedies, in the order in which they are shown."""
     subject: str | None = None
-    """The id of the entry, operation or run that it is about, or the name of the file. None if there is none."""
+    """The id of its entry, operation or run, or the name of its file. None if it has no subject."""
 
     @property
     def remedy(self) -> str:
@@ -73,7 +75,7 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def repairs(self) -> frozenset[Repair]:
-        """What `doctor --fix` does about it, losing nothing."""
+        """The repairs of `doctor --fix` for it, which lose nothing."""
         return frozenset(remedy.repair for remedy in self.remedies if isinstance(remedy, Mend))
 
     @property
@@ -82,10 +84,10 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def unusable(error: AgentplaneError, where: str, otherwise: str) -> Finding:
-    """Return the finding for an error that kept a check from going on.
+    """Return the finding for an error that stopped a check.
 
-    `where` and `otherwise` are used if the error has no place or no advice of its own.
+    `where` and `otherwise` are used if the error has no place or no advice.
     """
-    # Whoever reads this has run doctor already.
+    # A reader of this has already run doctor.
     todo = None if error.sees_doctor else error.todo
     return Finding(UNUSABLE, "error", error.where or where, error.what, (Instruction(todo or otherwise),))

@@ -1,4 +1,4 @@
-"""All checks of the rooms in one list, and the repairs that lose nothing."""
+"""All checks of the packages in one list, and the repairs that lose nothing."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -36,24 +36,26 @@ CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
     text_checks.check,
 )
 _OF_SETTINGS = (plane_checks.check, run_checks.shared)
-"""These check the settings themselves, or against them; the others can do with the defaults."""
+"""These checks read the settings or compare with them. The others can use the defaults."""
 
 _LOOKS = 3
 _LOOK_SECONDS = 0.1
 _UNTOLD: frozenset[Repair] = frozenset(("views", "unpruned"))
-"""The repairs that don't say which files they wrote."""
+"""The repairs that don't return the files that they wrote."""
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
 class _WithDefaults(Rebuilt):
-    """A plane whose settings cannot be read: it is checked with the defaults, after that was said."""
+    """A plane with unreadable settings. It is checked with the defaults, after the finding about the
+    settings.
+    """
 
     def settings(self) -> Settings:
         return Settings()
 
 
 def _usable(store: Store) -> Store:
-    """The plane without its cache: nothing that is checked may depend on it."""
+    """Return the plane without its cache, because no check may depend on the cache."""
     made = Rebuilt if _can_read_settings(store) else _WithDefaults
     return made(store.layout, store.clock, store.token)
 
@@ -67,7 +69,7 @@ def _can_read_settings(store: Store) -> bool:
 
 
 def collect(store: Store) -> list[Finding]:
-    """Everything that was noticed, the worst first. Looks again when another process wrote meanwhile."""
+    """Return all findings, the most serious first. Checks again if another process wrote meanwhile."""
     for _ in range(_LOOKS):
         before = _tail(store)
         found = _collected(store)
@@ -85,7 +87,7 @@ def _tail(store: Store) -> chain.Tail | None:
 
 
 def _collected(store: Store) -> dict[Finding, None]:
-    """A check that cannot go on says why, and the rest still run."""
+    """Return all findings. A check that stops reports why, and the others still run."""
     found: dict[Finding, None] = {}
     usable = _usable(store)
     is_open = plane_checks.has_conflict_in_history(store.layout)
@@ -99,7 +101,7 @@ def _collected(store: Store) -> dict[Finding, None]:
 
 
 def fix(store: Store) -> list[str]:
-    """Mends what is safe to mend. Says what was done."""
+    """Repair everything that is safe to repair. Return a list of the repairs."""
     found = collect(store)
     usable = _usable(store)
     done = usable.mend()
@@ -108,10 +110,11 @@ def fix(store: Store) -> list[str]:
         with suppress(AgentplaneError):
             cache.clear(store.layout)
             done.append(f"cleared the cache, because of {', '.join(bad)}")
-    with suppress(AgentplaneError):  # what stands in the way is a finding
+    with suppress(AgentplaneError):  # a finding reports the obstacle
         done += [f"made {name}" for name in create.complete(store.layout)]
         done += [f"added to .gitattributes: {rule}" for rule in create.complete_rules(store.layout)]
-    # What of a capsule is shared, and how much of an output is kept, is not to be guessed.
+    # The shared parts of a capsule and the kept size of an output come from the settings, so they are never
+    # guessed.
     if _can_read_settings(store):
         with suppress(AgentplaneError):
             done += repair.mend(store)

@@ -1,4 +1,4 @@
-"""Setting up a plane in a project: what that would write, and doing it."""
+"""Setup of agentplane in a project, with a preview of the files."""
 
 import shlex
 from collections.abc import Sequence
@@ -28,30 +28,32 @@ _NOT_HERE = "The project memory is in git, but its files are not here."
 
 
 class Outlook(msgspec.Struct, frozen=True):
-    """What setting up would write."""
+    """Preview of a setup."""
 
     folder: Path
-    """Of the plane."""
+    """The directory of the plane."""
     there: bool
-    """Whether it is one already."""
+    """True if it is a plane already."""
     tools: tuple[Tool, ...]
     touched: tuple[str, ...]
     """Files of these tools that would be written."""
     blocked: dict[str, str]
-    """Those that we may not write, and why."""
+    """Files that agentplane may not write, with the reason."""
 
 
 class Made(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
-    """Inside the plane, or the rules that were added to one of them."""
+    """Paths inside the plane, or rules that were added to a file."""
     git: tuple[str, ...]
-    """What git was told."""
+    """The settings that were added to Git."""
     wired: Wired | None
-    """None: nothing was to be done for any tool."""
+    """The result of connecting tools, or None if no tool needed a change."""
 
 
 def folder_for(here: Path) -> Path:
-    """Where the plane of a folder belongs: at the top of the repository, or right there without git."""
+    """Return the place for the plane of a directory, at the top of its repository, or in the directory
+    without Git.
+    """
     if ".git" in here.parts:
         raise BadInput("this is git's own folder", where=str(here), todo="go to the project itself.")
     return (git.top(here) or here) / FOLDER
@@ -62,7 +64,7 @@ def tools_in_use(project: Path) -> list[Tool]:
 
 
 def outlook(folder: Path, tools: Sequence[Tool]) -> Outlook:
-    """Refuses a folder that another program keeps."""
+    """Return the preview of a setup. Refuse a directory that belongs to another program."""
     create.check_free(folder)
     _check_checked_out(folder)
     project = folder.parent
@@ -71,7 +73,7 @@ def outlook(folder: Path, tools: Sequence[Tool]) -> Outlook:
 
 
 def _check_checked_out(folder: Path) -> None:
-    """Refuse where git has a plane that the work tree doesn't: a new one would be a second history."""
+    """Refuse if Git has a plane that the work tree lacks, because a new plane would be a second history."""
     if (folder / _LOG).is_file() or not folder.parent.is_dir():
         return
     known = git.in_index(folder.parent, f"{folder.name}/{_LOG}")
@@ -83,7 +85,7 @@ def _check_checked_out(folder: Path) -> None:
 
 
 def kept_out(here: Path) -> Finding | None:
-    """Return what to say where a sparse checkout leaves the plane out, or None."""
+    """Return the finding about a sparse checkout that leaves the plane out, or None."""
     folder = folder_for(here) if ".git" not in here.parts else here
     known = git.in_index(folder.parent, f"{folder.name}/{_LOG}") if folder.parent.is_dir() else None
     if known is None or known.is_checked_out:
@@ -97,7 +99,7 @@ def _check_out(name: str) -> Shell:
 
 
 def make(wanted: Outlook, channel: str) -> Made:
-    """Makes what is missing of a plane, tells git of it, and wires the tools."""
+    """Create the missing parts of a plane, configure Git for it, and connect the tools."""
     folder = wanted.folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     layout = Layout(root=folder.parent.resolve() / folder.name)
@@ -108,6 +110,6 @@ def make(wanted: Outlook, channel: str) -> Made:
     plane = open_plane(layout.root, channel=channel)
     if wanted.touched or wanted.blocked:
         wired = plane.tools.wire(wanted.tools)
-    with suppress(AgentplaneError):  # a damaged plane is for `doctor` to explain
+    with suppress(AgentplaneError):  # `doctor` explains a damaged plane
         files += [active.ACTIVE] if plane.tools.make_context() else []
     return Made(tuple(files), tuple(told), wired)

@@ -1,4 +1,4 @@
-"""Finding the texts that are nearest to a text. What doors use of this room is here."""
+"""Search for the texts nearest to a text. It is the interface of this package."""
 
 # ruff: noqa: SLF001 -- one corpus is made from the parts of another
 
@@ -17,20 +17,20 @@ from agentplane.match.mentions import Names
 from agentplane.match.vectors import Vectors
 
 
-_SAMPLE = 128  # texts that stand for the whole corpus where it is asked how near a text is to any other
-_CELLS = 1 << 20  # of one signal at a time: a block of queries times the texts
-_FEW_CELLS = 1 << 17  # where several wide copies of a block are needed
-_PART = 512  # vectors at a time, where a larger copy of them is needed for a moment; in a product so few are left to one thread
-_STEPS = 254  # vectors in whole numbers, so that their products are exact and the same on every machine
-_TIE = 0.02  # totals nearer than this may give one rounded score, of which the first in the corpus counts
-_SMALL = 5  # texts; so few say little about what all of them have in common
+_SAMPLE = 128  # texts that represent the whole corpus to measure the usual nearness of a text
+_CELLS = 1 << 20  # cells of one signal at a time, which is a block of queries times the texts
+_FEW_CELLS = 1 << 17  # cells if several wide copies of a block are needed
+_PART = 512  # vectors at a time for larger temporary copies, and so few that a product uses one thread
+_STEPS = 254  # range of integer vectors, so that their products are exact and the same on every machine
+_TIE = 0.02  # totals closer than this may round to one score, and then the first text in the corpus counts
+_SMALL = 5  # number of texts that tell little about what all texts have in common
 
 T = TypeVar("T")
 Places: TypeAlias = npt.NDArray[np.int64]
 
 
 class Text(msgspec.Struct, frozen=True):
-    """What is compared: a title or statement, what else is said, and the names it is called by."""
+    """A text to compare, with a title or statement, further text, and its names."""
 
     title: str
     text: str = ""
@@ -48,53 +48,53 @@ class Near(msgspec.Struct, frozen=True):
 
 
 class Ranked(msgspec.Struct, frozen=True):
-    """The nearest of one query, and what tells whether another text would be among them."""
+    """The nearest texts of one query, and the values that tell if another text would be among them."""
 
     places: list[int]
     least: float
-    """What the signals of the last of them come to; minus infinity where there were fewer than asked for."""
+    """The total of the last of them, or minus infinity if there were fewer than requested."""
     own: tuple[float, ...]
-    """How near the query is to any text: mean and deviation of each signal of `fusion.USUAL`."""
+    """Usual nearness of the query to any text, with mean and deviation of each signal of `fusion.USUAL`."""
 
 
 class Corpus:
-    """Texts that others are compared with. Built once; each signal when it is first asked for.
+    """Texts that other texts are compared with. Built once, and each signal is computed at its first use.
 
     A part that another corpus has built already is assigned to the cached property of that part.
 
-    `extended` adds texts. How rare words are and how near texts usually are stays as it was when the corpus was
-    built, so that nothing else has to be compared again.
+    `extended` adds texts. It keeps the rarity of words and the usual nearness of texts from the first build,
+    so that no other texts have to be compared again.
     """
 
     def __init__(self, texts: Sequence[Text], kept: Vectors | None = None, first: int | None = None) -> None:
-        """`kept`: embeddings made earlier; those of these texts and of queries are added to it.
+        """`kept` has earlier embeddings. The embeddings of these texts and of queries are added to it.
 
-        `first`: so many of the texts it was built of; the others came later.
+        `first` is the number of texts in the first build. The other texts were added later.
         """
         self.texts = tuple(texts)
         self.first = len(self.texts) if first is None else first
         self._kept = kept if kept is not None else Vectors()
         self.was_kept = False
-        """Whether what takes long to build was built earlier."""
+        """True if the parts that take long to build were built earlier."""
 
     def __len__(self) -> int:
         return len(self.texts)
 
     @cached_property
     def missing(self) -> str | None:
-        """What is missing for embeddings, in one line; None where nothing is."""
+        """One line about missing packages for embeddings, or None."""
         return vectors.available()
 
     @cached_property
     def built_of(self) -> bytes:
-        """A hash of the texts that it was built of: what it says of two texts depends on these alone."""
+        """Hash of the texts of the first build. The results for two texts depend only on these."""
         made = hashlib.sha256(f"{self.missing is None}".encode())
         for text in self.texts[: self.first]:
             made.update(_unambiguous(text))
         return made.digest()[:16]
 
     def extended(self, texts: Sequence[Text]) -> "Corpus":
-        """A corpus of these texts and more."""
+        """Return a corpus of these texts and more."""
         more = self._alike(texts)
         whole = Corpus((*self.texts, *texts), self._kept, self.first)
         whole.missing, whole.built_of = self.missing, self.built_of
@@ -115,7 +115,9 @@ class Corpus:
     def _alike(
         self, texts: Sequence[Text], usual: dict[str, tuple[Floats, Floats]] | None = None
     ) -> "Corpus":
-        """Other texts, weighed as these are. `usual`: where it is known."""
+        """Return a corpus of other texts with the weights of this one. `usual` is their usual nearness, if
+        known.
+        """
         more = Corpus(texts, self._kept)
         more.missing = self.missing
         more._words = Index((words.counted(text.whole) for text in texts), self._words)
@@ -129,7 +131,7 @@ class Corpus:
         return more
 
     def to_bytes(self) -> bytes:
-        """What took long to build, for `from_bytes`: then a new process need not build it again."""
+        """Return the parts that take long to build, for `from_bytes` in a new process."""
         arrays: dict[str, npt.NDArray[Any]] = {}
         lists = {}
         indexes = {"words": self._words}
@@ -152,7 +154,7 @@ class Corpus:
         kept: Vectors | None = None,
         first: int | None = None,
     ) -> "Corpus":
-        """What was built of the same texts; built anew where it is not that."""
+        """Return a corpus with the parts in `data`. If they belong to other texts, they are built again."""
         corpus = cls(texts, kept, first)
         found = archive.unpacked(data, corpus._mark) if data is not None else None
         if found is None:
@@ -172,14 +174,16 @@ class Corpus:
 
     @cached_property
     def _mark(self) -> bytes:
-        """The hash of all that the built parts depend on."""
+        """Hash of everything that the built parts depend on."""
         made = hashlib.sha256(f"{self.missing is None} {fusion.PRIOR} {fusion.USUAL} {self.first}".encode())
         for text in self.texts:
             made.update(_unambiguous(text))
         return made.digest()
 
     def signals(self, queries: Sequence[Text]) -> dict[str, Floats]:
-        """Each signal as a matrix with a row for each query. For some queries at a time; see `scores`."""
+        """Return each signal as a matrix with a row for each query. Use it for a few queries at a time, as
+        `scores` does.
+        """
         spelled = fuzzy.prepared([query.title for query in queries])
         near = self._near(queries)
         return self._quick(near, self._own(near)) | {
@@ -187,7 +191,7 @@ class Corpus:
         }
 
     def scores(self, queries: Sequence[Text]) -> Floats:
-        """How near each text is to each query, in 0-1. Takes 4 bytes for each of them."""
+        """Return the nearness of each text to each query, from 0 to 1. It takes 4 bytes for each pair."""
         found = [fusion.fused(self.signals(block)) for block in self._blocks(queries)]
         return np.concatenate(found) if found else np.zeros((0, len(self)), dtype=np.float32)
 
@@ -202,9 +206,10 @@ class Corpus:
     def _best(
         self, queries: Sequence[Text], limit: int, among: Places | None = None
     ) -> Iterator[tuple[Any, Floats, dict[str, Floats], Wide]]:
-        """For each query its nearest places, their scores and signals, and how near it is to any text.
+        """Yield for each query its nearest places, their scores and signals, and its usual nearness to any
+        text.
 
-        Spelling, which takes longest, is only looked at where it can make a difference.
+        Spelling takes the longest, so it is compared only if it can make a difference.
         """
         near = self._near(queries)
         own = self._own(near)
@@ -221,18 +226,18 @@ class Corpus:
             yield pool[best], scores[best], signals, own[row]
 
     def _with_spelling(self, quick: Mapping[str, Floats], query: Text, pool: Places) -> dict[str, Floats]:
-        """The signals of one query at these places, the slow one as well."""
+        """Return all signals of one query at these places, including the slow one."""
         near = {name: table[:, pool] for name, table in quick.items()}
         near[fusion.SLOW] = fuzzy.alike(fuzzy.prepared([query.title]), self._spelled_at(pool.tolist()))
         return near
 
     def _own(self, near: Mapping[str, Floats]) -> Wide:
-        """For each query, how near it is to any text: mean and deviation of each signal."""
+        """Return the usual nearness of each query to any text, with mean and deviation of each signal."""
         found = [_own_usual(near[name][:, : self.first], fusion.USUAL[name]) for name in self._usual]
         return np.stack([part for both in found for part in both], axis=1).astype(np.float64)
 
     def _quick(self, near: Mapping[str, Floats], own: Wide) -> dict[str, Floats]:
-        """All signals but the slow one."""
+        """Return all signals except the slow one."""
         apart = {
             f"{name}_apart": _apart(near[name], own[:, 2 * at], own[:, 2 * at + 1], *usual)
             for at, (name, usual) in enumerate(self._usual.items())
@@ -242,7 +247,7 @@ class Corpus:
     def ranked_each(
         self, queries: Sequence[Text], limit: int, among: Places | None = None
     ) -> Iterator[Ranked]:
-        """The nearest of each query. `among`: the places that count; else all."""
+        """Yield the nearest texts of each query. `among` limits the places that count."""
         count = len(self) if among is None else len(among)
         for block in self._blocks(queries):
             for best, _, signals, own in self._best(block, limit, among):
@@ -253,7 +258,9 @@ class Corpus:
     def would_be_among(
         self, queries: Sequence[Text], ranked: Sequence[Ranked], places: Sequence[int]
     ) -> Places:
-        """Which of the queries would have one of these places among their nearest. `ranked`: what was found without."""
+        """Return the queries that would have one of these places among their nearest. `ranked` is the result
+        without them.
+        """
         texts = [self.texts[place] for place in places]
         some = self._alike(
             texts, {name: (m[[*places]], d[[*places]]) for name, (m, d) in self._usual.items()}
@@ -289,7 +296,7 @@ class Corpus:
         return near
 
     def _named(self, queries: Sequence[Text]) -> Floats:
-        # Only what is said besides a title names others; without it the names of all texts need not be known.
+        # Only the text after a title names other texts. Without it, the names of all texts aren't needed.
         if not any(query.text for query in queries):
             return np.zeros((len(queries), len(self)), dtype=np.float32)
         return self._names.found([query.text for query in queries])
@@ -300,7 +307,7 @@ class Corpus:
             yield queries[begin : begin + step]
 
     def _bare(self, queries: Sequence[Text]) -> bool:
-        """Whether nobody says more than a title: then titles are all the words there are."""
+        """True if no text or query has more than a title. Then the titles contain all words."""
         return self._titles is self._words and not any(query.text for query in queries)
 
     @cached_property
@@ -314,7 +321,9 @@ class Corpus:
         return Index(_titles(self.texts))
 
     def _spelled_at(self, places: Sequence[int]) -> list[str]:
-        """The titles at these places, prepared once each: of many texts few are near to anything that is asked."""
+        """Return the prepared titles at these places. Each is prepared once, because only a few of many texts
+        are near a query.
+        """
         new = [place for place in places if place not in self._spelled]
         self._spelled.update(
             zip(new, fuzzy.prepared([self.texts[place].title for place in new]), strict=True)
@@ -331,7 +340,7 @@ class Corpus:
 
     @cached_property
     def _embedded(self) -> tuple[Floats, npt.NDArray[np.int8]]:
-        """What all texts have in common, and each text without it."""
+        """The common part of all texts, and each text without it."""
         raw = self._kept.of([text.whole for text in self.texts])
         common = (raw.sum(axis=0, dtype=np.float64) / (len(self) + _SMALL)).astype(np.float32)
         whole = [_whole_numbers(raw[i : i + _PART] - common) for i in range(0, len(raw), _PART)]
@@ -352,13 +361,17 @@ class Corpus:
 
     @cached_property
     def _usual(self) -> dict[str, tuple[Floats, Floats]]:
-        """How near each text is to any other, mean and deviation: some are near to everything."""
+        """The usual nearness of each text to any other, with mean and deviation. Some texts are near to
+        everything.
+        """
         return self._usual_beside(self.texts, themselves=True)
 
     def _usual_beside(
         self, texts: Sequence[Text], *, themselves: bool = False
     ) -> dict[str, tuple[Floats, Floats]]:
-        """How near each text is to a sample of others. `themselves`: they are the texts of this corpus."""
+        """Return the nearness of each text to a sample of texts. `themselves` means that they are the texts
+        of this corpus.
+        """
         rows = list(range(0, len(texts), max(-(-len(texts) // _SAMPLE), 1)))
         count = np.full(len(self), float(len(rows)))
         if themselves:
@@ -369,7 +382,7 @@ class Corpus:
             for name in names:
                 found = self._one(name, [texts[row] for row in part]).astype(np.float64)
                 if themselves:
-                    found[range(len(part)), part] = 0  # a text is no other to itself
+                    found[range(len(part)), part] = 0  # a text isn't compared with itself
                 sums[name] += np.stack([found.sum(axis=0), (found * found).sum(axis=0)])
         return {name: _settled(count, both, fusion.USUAL[name]) for name, both in sums.items()}
 
@@ -380,7 +393,7 @@ class Corpus:
 
 
 def _under(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of one part, by their own names."""
+    """Return the arrays of one part by their names in that part."""
     return {key.removeprefix(f"{name}."): a for key, a in arrays.items() if key.startswith(f"{name}.")}
 
 
@@ -389,12 +402,12 @@ def _titles(texts: Sequence[Text]) -> Iterator[Mapping[str, int]]:
 
 
 def nearest(query: Text, corpus: Corpus, limit: int = 10) -> list[Near]:
-    """The texts nearest to one, the nearest first; equals in the order of the corpus."""
+    """Return the texts nearest to a query, the nearest first. Equal scores keep the order of the corpus."""
     return nearest_each([query], corpus, limit)[0]
 
 
 def nearest_each(queries: Sequence[Text], corpus: Corpus, limit: int = 10) -> list[list[Near]]:
-    """The same for many queries at once, a block of them as one matrix."""
+    """Return the nearest texts of many queries, with one matrix for each block of queries."""
     if limit <= 0 or not len(corpus):
         return [[] for _ in queries]
     blocks = corpus._blocks(queries)
@@ -402,7 +415,7 @@ def nearest_each(queries: Sequence[Text], corpus: Corpus, limit: int = 10) -> li
 
 
 def places_each(queries: Sequence[Text], corpus: Corpus, limit: int = 10) -> list[list[int]]:
-    """The same, only the places: where nobody asks how near they are."""
+    """Return only the places of the nearest texts, without scores."""
     if limit <= 0 or not len(corpus):
         return [[] for _ in queries]
     return [ranked.places for ranked in corpus.ranked_each(queries, limit)]
@@ -413,7 +426,7 @@ def _unambiguous(text: Text) -> bytes:
 
 
 def _within_reach(totals: Wide, limit: int, most: float, among: Places | None) -> Places:
-    """Places that can be among the best when at most `most` comes to each total."""
+    """Return the places that can be among the best if at most `most` is added to each total."""
     wanted = totals if among is None else totals[among]
     if limit >= len(wanted):
         return np.arange(len(wanted)) if among is None else among
@@ -432,7 +445,7 @@ def _whole_numbers(raw: Floats) -> npt.NDArray[np.int8]:
 def _settled(
     count: npt.NDArray[np.float64], both: npt.NDArray[np.float64], usual: fusion.Usual
 ) -> tuple[Floats, Floats]:
-    """Mean and deviation of what was summed, drawn towards what is usual where little was summed."""
+    """Return mean and deviation of sums. Small counts are drawn towards the usual values."""
     total, squares = both
     weight = count + fusion.PRIOR
     mean = (total + fusion.PRIOR * usual.mean) / weight
@@ -442,14 +455,14 @@ def _settled(
 
 
 def _own_usual(near: Floats, usual: fusion.Usual) -> tuple[Floats, Floats]:
-    """How near each query is to any text, mean and deviation."""
+    """Return the usual nearness of each query to any text, with mean and deviation."""
     wide = near.astype(np.float64)
     count = np.full(len(near), float(near.shape[1]))
     return _settled(count, np.array([wide.sum(axis=1), (wide * wide).sum(axis=1)]), usual)
 
 
 def _apart(near: Floats, own_mean: Wide, own_deviation: Wide, mean: Floats, deviation: Floats) -> Floats:
-    """By how many deviations a pair is nearer than the query to any text, and the text to any other."""
+    """Return how much nearer a pair is than usual for its query and for its text, in deviations."""
     own_mean, own_deviation = own_mean.astype(np.float32), own_deviation.astype(np.float32)
     by_query = (near - own_mean[:, None]) / own_deviation[:, None]
     by_text = (near - mean) / deviation

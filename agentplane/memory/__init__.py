@@ -1,1 +1,1 @@
-"""Entries, kinds and ids; the shelf and the inbox; trust."""
+"""Entries, kinds and ids, the approved entries, the inbox, and trust."""

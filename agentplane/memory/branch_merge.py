@@ -1,6 +1,7 @@
-"""Where branches meet: what becomes of ids that both gave, and of entries that both changed, as the plan of one op.
+"""The plan of one operation that merges branches, with new ids for double ones and candidates for double
+changes.
 
-Worked out from the events alone and never from the order of the log, so that every clone comes to the same.
+The plan depends on the events alone and never on the order of the log, so every clone gets the same plan.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,19 +31,19 @@ History = Mapping[str, Sequence[Version]]
 
 
 class Story(msgspec.Struct, frozen=True):
-    """What the log tells of every id."""
+    """The history of every id in the log."""
 
     braid: Braid
     versions: History
 
     def digests(self, id_: str) -> set[str]:
-        """Every text that an op ever knew under an id."""
+        """Return the digests of all texts that an operation ever recorded for an id."""
         found = self.versions.get(id_, ())
         return {digest for v in found for digest in (v.digest, v.before) if digest}
 
 
 class _Entity(msgspec.Struct, frozen=True):
-    """One entry, told from another one that was given the same id elsewhere."""
+    """One entry. Another branch may have given its id to another entry."""
 
     id: str
     root: Version
@@ -58,7 +59,7 @@ class _Entity(msgspec.Struct, frozen=True):
 
 
 class Joined(msgspec.Struct, frozen=True):
-    """The plan that brings branches together, and what it did about entries of both."""
+    """The plan that merges branches, with notes about entries that both branches changed."""
 
     plan: Plan
     notes: tuple[Note, ...]
@@ -71,14 +72,14 @@ def _joined(edits: Sequence[Edit], notes: Sequence[Note]) -> Joined | None:
 
 
 def join(memory: Memory, story: Story) -> Joined | None:
-    """What brings the branches together, or None if nothing has to be written."""
+    """Return the plan that merges the branches, or None if nothing has to be written."""
     meeting = _Meeting(memory, story)
     meeting.work_out()
     return _joined(list(meeting.edits.values()), meeting.notes)
 
 
 class _Meeting:
-    """Not frozen; lives only inside `join`."""
+    """Mutable state of `join`."""
 
     def __init__(self, memory: Memory, story: Story) -> None:
         self.memory = memory
@@ -88,9 +89,9 @@ class _Meeting:
         self.edits: dict[str, Edit] = {}
         self.notes: list[Note] = []
         self.texts: dict[str, tuple[bytes, Version]] = {}
-        """What this op makes of an id, and the version that it comes from."""
+        """The text that this operation writes for an id, and the version that it comes from."""
         self.moved: dict[str, dict[int, str]] = {}
-        """For ids that met: the id of each entry now, by the place of its root."""
+        """The current id of each entry, by its old id and the place of its root."""
         self.numbers: dict[str, int] = {}
 
     def work_out(self) -> None:
@@ -104,7 +105,7 @@ class _Meeting:
         self._take_in_doubled()
 
     def _asked(self) -> set[str]:
-        """The ids that met, and those of entries that came from one candidate."""
+        """Return the ids with versions on several branches, and the ids of entries from one candidate."""
         came: dict[str, set[str]] = {}
         for id_, found in self.story.versions.items():
             for version in found:
@@ -114,7 +115,7 @@ class _Meeting:
         return twins | self.ledger.met.keys()
 
     def _entities(self, id_: str) -> list[_Entity]:
-        """The entries that an id means, the one that was first first."""
+        """Return the entries that an id means, the oldest first."""
         found, braid = self.story.versions[id_], self.story.braid
         tips = versions.live(found, braid)
         if len(tips) > 1 and tips[0].file != INBOX and versions.common(found, tips, braid) is None:
@@ -129,7 +130,10 @@ class _Meeting:
         return [_Entity(id_, versions.root(tips[0], found, braid), tuple(tips))]
 
     def _twins(self, entities: Mapping[str, list[_Entity]]) -> dict[tuple[str, int], _Entity]:
-        """Entries that came from one candidate on two branches: the first one stays. Says which go, and for which."""
+        """Find entries that came from one candidate on two branches. The first one stays.
+
+        Return the entries that go, with the entry that replaces each of them.
+        """
         groups: dict[str, list[_Entity]] = {}
         for entity in (entity for found in entities.values() for entity in found):
             if entity.root.was and any(tip.digest for tip in entity.tips):
@@ -164,7 +168,7 @@ class _Meeting:
             self.notes.append(Renumbered(id_, new))
 
     def _settle_one(self, id_: str, entity: _Entity, was: str | None) -> None:
-        """One text stays, the others wait in the inbox."""
+        """Keep one text, and leave the others in the inbox."""
         ranked = sorted(entity.tips, key=self._rank, reverse=True)
         texts = [(tip, self._text(tip)) for tip in ranked]
         winner, text = next(((tip, text) for tip, text in texts if text or not tip.digest), texts[0])
@@ -176,7 +180,11 @@ class _Meeting:
         self._leave_over([tip for tip in ranked if tip is not winner], winner, id_ if text else None)
 
     def _rank(self, tip: Version) -> tuple[int, str, str]:
-        """In the inbox a text stays before none; on the shelf what was taken out of force stays out of it."""
+        """Return the sort key of a version. A higher key wins.
+
+        In the inbox, a text wins over a removal. In memory, a removal wins, then a status other than
+        accepted.
+        """
         if tip.file == INBOX:
             return int(tip.digest is not None), tip.ts, tip.op
         text = self._text(tip)
@@ -185,7 +193,7 @@ class _Meeting:
         return int(fields(text).get("status") != "accepted"), tip.ts, tip.op
 
     def _leave_over(self, tips: Iterable[Version], winner: Version, into: str | None) -> None:
-        """What was said on the other branches becomes candidates, unless the winner says it too."""
+        """Make candidates of the texts of the other branches, unless the winner says the same."""
         kept = self._text(winner)
         for tip in tips:
             text = self._text(tip)
@@ -214,7 +222,9 @@ class _Meeting:
         return document.digest(core) not in self.story.digests(id_)
 
     def _is_kept_nowhere(self, id_: str, standing: bytes) -> bool:
-        """Whether somebody wrote what stands in the file: no op did, and git did not put it together of two that did."""
+        """True if a person wrote the text in the file. Then it comes from no operation and isn't a Git merge
+        of two texts.
+        """
         if not self._is_by_hand(id_, standing):
             return False
         found = self.story.versions[id_]
@@ -239,7 +249,7 @@ class _Meeting:
         return None if version.digest is None else self.snapshot.text_of(version.op, version.digest)
 
     def _follow_references(self, entities: Mapping[str, list[_Entity]]) -> None:
-        """Links to an entry that has another id now, in the texts that mean this one."""
+        """Update links to an entry that has another id now, in the texts that mean this entry."""
         moved = {id_ for id_, names in self.moved.items() if set(names.values()) != {id_}}
         if not moved:
             return
@@ -254,7 +264,9 @@ class _Meeting:
                 self._relink(id_, header.set_fields(text, wanted))
 
     def _join_successors(self) -> None:
-        """An entry that was superseded on two branches names the successors of both: both are in force."""
+        """Name the successors from both branches in an entry that both superseded, because both successors
+        are in force.
+        """
         braid = self.story.braid
         for id_, (text, _) in sorted(self._standing_texts().items()):
             tips = sorted(versions.ends(self.story.versions.get(id_, ()), braid), key=self._rank)
@@ -273,7 +285,9 @@ class _Meeting:
                 self.notes.append(SupersededTwice(id_, tuple(wanted)))
 
     def _standing_texts(self) -> dict[str, tuple[bytes, int]]:
-        """The texts that count after this op, each with the place of the event that wrote it."""
+        """Return the texts that count after this operation, each with the place of the event that
+        wrote it.
+        """
         found = {id_: (text, version.place) for id_, (text, version) in self.texts.items()}
         for id_, mark in self.ledger.known.items():
             links = self.memory.entries[id_].head if id_ in self.memory.entries else None
@@ -301,14 +315,16 @@ class _Meeting:
         mark = self.ledger.known[id_]
         standing = self.snapshot.core(mark.file, id_)
         if standing is not None and self._is_by_hand(id_, standing):
-            # A hand edit stays one.
+            # A manual edit stays a manual edit.
             edit = Edit(id_, mark.file, standing, after=document.digest(text), after_text=text)
         else:
             edit = Edit(id_, mark.file, text)
         self.edits[id_] = edit
 
     def _put_in_files(self) -> None:
-        """What the ops of only one branch wrote, where a merge by hand left an older text of it, or none."""
+        """Restore texts that operations of only one branch wrote, if a manual merge left an older text or
+        none.
+        """
         for id_, found in sorted(self.story.versions.items()):
             if id_ in self.edits or not any(self.story.braid.apart(v.place) for v in found):
                 continue
@@ -322,11 +338,14 @@ class _Meeting:
                 self.edits[id_] = Edit(id_, mark.file, text)
 
     def _take_in_doubled(self) -> None:
-        """Texts that no op knows and that stand behind another one of their id: edits by hand on two branches."""
+        """Make candidates of second texts of an id that no operation recorded. They are manual edits on two
+        branches.
+        """
         for file, page in self.snapshot.pages.items():
             for id_, core, _, _ in union_cleanup.doubled(page.document.data):
                 if self._is_by_hand(id_, core):
-                    # Nobody can tell later what stood here, so nothing goes along that only a person decides.
+                    # This text can't be looked up later, so the candidate gets no field that only a person
+                    # decides.
                     self._propose(file, id_, core, None if file == INBOX else id_, {"pinned": header.DROP})
 
 
@@ -335,7 +354,9 @@ def _ended(text: bytes) -> bytes:
 
 
 def _one_each(entities: Sequence[_Entity]) -> Iterator[_Entity]:
-    """Entries under one id that came from one candidate are one entry that both changed."""
+    """Combine entries with one id that came from one candidate. They are one entry that both branches
+    changed.
+    """
     groups: dict[object, list[_Entity]] = {}
     for entity in entities:
         groups.setdefault(entity.root.was or entity.key, []).append(entity)

@@ -1,4 +1,4 @@
-"""What can be wrong with the entries: broken ones, doubled ids, hand edits, links to nowhere."""
+"""Checks of entries for `doctor`, such as broken entries, double ids, manual edits and dead links."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ def check(store: Store) -> Iterator[Finding]:
 
 
 def _one_external_id(memory: Memory) -> Iterator[Finding]:
-    """As after a merge of two branches that both promoted one fact."""
+    """Report accepted entries with the same external id, for example after two branches promoted one fact."""
     found: dict[str, list[Entry]] = {}
     for entry in memory.shelf:
         if entry.head.external_id and entry.head.status == "accepted":
@@ -42,7 +42,7 @@ def _one_external_id(memory: Memory) -> Iterator[Finding]:
 
 
 def _successors(memory: Memory, entry: Entry) -> Iterator[Finding]:
-    """As after a merge of two branches that both decided anew."""
+    """Report entries with several successors in force, for example after decisions on two branches."""
     entries = memory.entries
     found = [
         link
@@ -94,7 +94,7 @@ def _hand_edits(memory: Memory) -> Iterator[Finding]:
     ledger = memory.snapshot.ledger
     for edit in memory.hand_edits:
         if edit.id in ledger.met:
-            continue  # what two branches say of it is named already
+            continue  # the finding about the two branches already covers it
         where = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
         name = one_line(edit.id, 40)
         remedies: tuple[Remedy, ...] = (

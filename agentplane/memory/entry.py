@@ -1,4 +1,4 @@
-"""One piece of memory as it was read: typed header, body, place."""
+"""Entries as they were read, with a typed header, a body and a place."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ SHELF_STATUSES = ("accepted", "deprecated", "superseded")
 
 # Tuples, because ten thousand empty lists are ten thousand objects for the garbage collector.
 class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """The keys that are known. Unknown ones stay in the file and are never touched."""
+    """The known keys of a header. Unknown keys stay in the file and are never changed."""
 
     id: str
     type: str
@@ -37,27 +37,29 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     check: str | None = None
     """A command that an assumption must keep passing."""
     scope: tuple[str, ...] = ()
-    """Path globs that it is about; none: the whole project."""
+    """Path globs of its scope. If it is empty, the scope is the whole project."""
     supersedes: tuple[str, ...] = ()
     superseded_by: tuple[str, ...] = ()
     arrives: str | None = None
     """The status that a candidate gets when it is approved, if that isn't `accepted`."""
     refines: tuple[str, ...] = ()
-    """Entries that it says more about, as its proposer says."""
+    """Entries that it adds details to, according to its proposer."""
     unrelated: tuple[str, ...] = ()
-    """Entries that it has nothing to do with, as its proposer says, though their words are near."""
+    """Entries with similar words that it is unrelated to, according to its proposer."""
     anchor: str | None = None
     """The commit at which it was approved."""
     harvested: str | None = None
-    """A mark of the words that it was taken from, where it was kept elsewhere before."""
+    """Hash of the original words, if it was imported from another place."""
     external_id: str | None = None
-    """The id that a program gave this entry, and knows it by."""
+    """The id that a program gave this entry and uses for it."""
     layer: str | None = None
     systemic_scale: float | None = None
     proposed_by: str | None = None
     approved_by: str | None = None
     pinned: bool = False
-    """A person wants it in every pack that it is about, whatever else there is room for."""
+    """True if a person wants it in every context pack whose scope it matches, with priority over other
+    entries.
+    """
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False, eq=False):
@@ -65,28 +67,28 @@ class Entry(msgspec.Struct, frozen=True, gc=False, eq=False):
     text: bytes
     """The bytes that it was read from. Entries of a file share its bytes, so that they aren't copied."""
     starts: int
-    """In `text`, its header's first byte."""
+    """Offset in `text` of its header's first byte."""
     body_starts: int
     ends: int
     file: str
-    """The path inside the plane."""
+    """Path inside the plane."""
     line: int
     digest: str
     trusted: bool
-    """Whether its bytes are those that its last op wrote."""
+    """True if its bytes are the bytes that its last operation wrote."""
     label: str
-    """What its kind puts before a statement."""
+    """The label that its kind puts before a statement."""
     problems: tuple[str, ...] = ()
-    """What in its header is not as it should be, though it can be read."""
+    """Problems of its header that don't prevent reading it."""
 
     @property
     def raw(self) -> bytes:
-        """The body as it is in the file."""
+        """The body as bytes of the file."""
         return self.text[self.body_starts : self.ends]
 
     @property
     def header(self) -> bytes:
-        """The header as it is in the file."""
+        """The header as bytes of the file."""
         return self.text[self.starts : self.body_starts]
 
     def saying(self, raw: bytes, head: Header) -> "Entry":
@@ -100,7 +102,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, eq=False):
         return hash((self.head.id, self.file, self.line, self.digest))
 
     def _said(self) -> tuple[object, ...]:
-        """All that it says, wherever that was read from."""
+        """Return all content of the entry, independent of the bytes that it was read from."""
         own = (self.head, self.raw, self.header, self.file, self.line, self.digest)
         return (*own, self.trusted, self.label, self.problems)
 
@@ -114,24 +116,26 @@ class Entry(msgspec.Struct, frozen=True, gc=False, eq=False):
 
     @property
     def statement(self) -> str:
-        """The first line of the body that says anything, without its label."""
+        """The first line of the body that isn't empty, without its label."""
         return statement_of(self.body, self.label)
 
 
 def entry_at(head: Header, text: bytes, block: "Block", file: str, label: str, *, trusted: bool) -> Entry:
-    """The entry of a block of a text."""
+    """Return the entry of a block of a text."""
     return Entry(
         head, text, block.head, block.body, block.end, file, block.line, block.digest, trusted, label
     )
 
 
 def said(entry: Entry) -> str:
-    """All the words that an entry is found by."""
+    """Return all the words that a search finds an entry by."""
     return f"{entry.body}\n{' '.join(entry.head.tags)}"
 
 
 def without_label(text: str, label: str) -> str:
-    """A text without the label that stands before it; as it is where another word does, or nothing follows."""
+    """Return a text without its label. The text stays the same if it begins with another word, or if nothing
+    follows.
+    """
     head, colon, rest = text.lstrip().partition(":")
     return rest.lstrip() if colon and rest.strip() and head.casefold() == label.casefold() else text
 
@@ -145,7 +149,7 @@ _FLAGS = ("pinned",)
 
 
 def read_header(packed: bytes) -> tuple[Header, tuple[str, ...]]:
-    """The header, and what in it is not as it should be."""
+    """Return the header and its problems."""
     try:
         head = _strict.decode(packed)
     except msgspec.ValidationError:
@@ -155,7 +159,7 @@ def read_header(packed: bytes) -> tuple[Header, tuple[str, ...]]:
 
 
 def read_headers(packed: Sequence[bytes]) -> tuple[list[Header], dict[int, tuple[str, ...]]]:
-    """Many headers, and by their places what in some of them is not as it should be."""
+    """Return many headers, and their problems by place."""
     array = b"\xdd" + len(packed).to_bytes(4, "big") + b"".join(packed)
     try:
         heads = _strict_list.decode(array)
@@ -179,7 +183,7 @@ def _unreadable(head: Header) -> tuple[str, ...]:
 
 
 def share(heads: Iterable[Header]) -> None:
-    """Lets headers that say the same have one object for it. For who keeps many of them."""
+    """Make equal values of headers share one object, to save memory in processes that keep many headers."""
     known: dict[object, object] = {}
     for head in heads:
         for name in _ALIKE:
@@ -205,7 +209,9 @@ _ALIKE = (
 
 
 def _bend(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:
-    """A header whose values have unexpected types: one word for a list, a number for a text."""
+    """Return a header whose values have unexpected types, such as one word for a list or a number
+    for a text.
+    """
     problems = [f"no `{key}`" for key in ("type", "status") if fields.get(key) is None]
     values: dict[str, Any] = {"id": str(fields["id"]), "type": "", "status": ""}
     for name in Header.__struct_fields__:
@@ -214,7 +220,7 @@ def _bend(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:
             continue
         bent: Any
         if name in _FLAGS:
-            # Not bent: a word that was meant otherwise would change what every tool is given.
+            # Not converted, because a wrong guess would change what every tool gets.
             bent, wanted = (value if isinstance(value, bool) else None), "true or false"
         elif name in _LISTS:
             bent, wanted = as_list(value), "a list that can be used"

@@ -1,4 +1,4 @@
-"""Expiry dates. An entry is valid through the day of its date. Days are UTC days, as everywhere in a plane."""
+"""Expiry dates. An entry is valid through the day of its date. All days are UTC days."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -40,7 +40,10 @@ def is_over(head: Header, today: date) -> bool:
 
 
 def of(entry: Entry, today: date, warn_days: int = 0) -> Expiry | None:
-    """Return the expiry of an accepted entry that has expired or expires within `warn_days` (0: no warning), or None."""
+    """Return the expiry of an accepted entry that has expired or expires within `warn_days`, or None.
+
+    With 0 days, there is no warning.
+    """
     day = day_of(entry.head)
     if day is None or entry.file == INBOX or entry.head.status != "accepted":
         return None

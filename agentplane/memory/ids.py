@@ -1,4 +1,7 @@
-"""Ids. Durable ones count up per kind and are never used twice; candidates' are random, so branches don't collide."""
+"""Ids of entries and candidates.
+
+Durable ids count up per kind and are never reused. Ids of candidates are random, so branches don't collide.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -11,17 +14,17 @@ CANDIDATE_PREFIX = "CAND"
 _CANDIDATE_LENGTH = 6
 _BEGINNING = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 FORM = "[A-Za-z][A-Za-z0-9]{0,15}-[A-Za-z0-9]{1,24}"
-"""The form of an id that this program gives out, as part of a pattern."""
+"""The form of an id that agentplane assigns, as part of a pattern."""
 _ID = re.compile(FORM)
 
 
 def is_candidate(id_: str) -> bool:
-    """Whether an id is one of a candidate."""
+    """True if an id belongs to a candidate."""
     return id_.startswith(f"{CANDIDATE_PREFIX}-")
 
 
 def is_plain(id_: str) -> bool:
-    """Whether an id has the form of one that this program gives out."""
+    """True if an id has the form of the ids that agentplane assigns."""
     return _ID.fullmatch(id_) is not None
 
 
@@ -37,14 +40,16 @@ def durable(prefix: str, number: int) -> str:
 
 
 def next_number(prefix: str, tops: Mapping[str, int], by_hand: Iterable[str]) -> int:
-    """One more than any op or hand edit ever used."""
+    """Return a number higher than any number that an operation or a manual edit ever used."""
     all_tops = dict(tops)
     raise_tops(all_tops, by_hand)
     return all_tops.get(prefix, 0) + 1
 
 
 def match(wanted: str, ids: Collection[str]) -> str:
-    """The id that a person means: any case, leading zeros left out, or its beginning where that is one only."""
+    """Return the id that a person means. The case may differ, leading zeros may be missing, or it may be a
+    unique prefix.
+    """
     if wanted in ids:
         return wanted
     if not wanted.strip():

@@ -14,11 +14,11 @@ from agentplane.text.visible import one_line
 class Kind(msgspec.Struct, frozen=True):
     name: str
     prefix: str
-    """What its durable ids begin with."""
+    """Prefix of its durable ids."""
     file: str
     """Its file, as a path inside the plane."""
     label: str
-    """What the first line of a body begins with, before a colon."""
+    """The word before a colon at the beginning of a body."""
 
 
 BUILT_IN = (
@@ -33,7 +33,7 @@ _RESERVED_FILE = "candidates.md"
 
 
 def kinds_of(settings: Settings) -> dict[str, Kind]:
-    """All kinds of a plane by name: the built-in ones, then its own."""
+    """Return all kinds of a project by name, the built-in kinds first."""
     kinds = {kind.name: kind for kind in BUILT_IN}
     for name, row in settings.kinds.items():
         _check_row(name, row, kinds)
@@ -42,7 +42,7 @@ def kinds_of(settings: Settings) -> dict[str, Kind]:
 
 
 def kinds_in(layout: Layout, settings: Settings) -> dict[str, Kind]:
-    """The same, with the place in config.toml where one does not fit."""
+    """Return all kinds by name. An error names the line in config.toml."""
     try:
         return kinds_of(settings)
     except BadKind as error:
@@ -52,7 +52,7 @@ def kinds_in(layout: Layout, settings: Settings) -> dict[str, Kind]:
 
 
 class BadKind(BadInput):
-    """A kind that cannot be beside the others; `keys` says where under [kinds]."""
+    """Error for a kind that is incompatible with the others. `keys` is its place under [kinds]."""
 
     def __init__(self, what: str, todo: str, keys: tuple[str, ...]) -> None:
         super().__init__(what, todo=todo)

@@ -1,4 +1,6 @@
-"""What settling merged branches did, as data. Each note reads as one line, which the op records and the doors print."""
+"""Notes about a reconciled merge, as data. Each note reads as one line, for the record and for the
+interfaces.
+"""
 
 import msgspec
 
@@ -16,7 +18,7 @@ class SameCandidate(msgspec.Struct, frozen=True):
 
 
 class Renumbered(msgspec.Struct, frozen=True):
-    """Two branches gave one id, and the later entry has a new one."""
+    """Two branches assigned the same id, and the later entry has a new id."""
 
     id: str
     new: str
@@ -26,7 +28,7 @@ class Renumbered(msgspec.Struct, frozen=True):
 
 
 class ChangedTwice(msgspec.Struct, frozen=True):
-    """An entry was changed on two branches. The text that was not kept is a candidate."""
+    """An entry was changed on two branches. The text that wasn't kept is a candidate."""
 
     id: str
     candidate: str
@@ -47,7 +49,7 @@ class SupersededTwice(msgspec.Struct, frozen=True):
 
 
 class FilledGaps(msgspec.Struct, frozen=True):
-    """The log lacked events that it names, and they are in it again."""
+    """Events that the log names but lacked were added to it."""
 
     events: int
 
@@ -57,7 +59,7 @@ class FilledGaps(msgspec.Struct, frozen=True):
 
 
 class RemovedAgain(msgspec.Struct, frozen=True):
-    """Git brought back an entry that was decided on the other branch."""
+    """Git restored an entry that was decided on the other branch."""
 
     id: str
     file: str
@@ -67,7 +69,7 @@ class RemovedAgain(msgspec.Struct, frozen=True):
 
 
 class Deduplicated(msgspec.Struct, frozen=True):
-    """A merge left texts of a file twice."""
+    """Duplicate texts that a merge left in a file were removed."""
 
     file: str
 

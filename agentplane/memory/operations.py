@@ -1,4 +1,4 @@
-"""What can be done to entries. Each verb works out the plan of one op from the memory as it is."""
+"""Operations on entries. Each function returns the plan of one operation on the current memory."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,13 +26,13 @@ MAX_TEXT = 32 * 1024
 STATED = ("tags", "source", "evidence", "confidence", "expires_at", "check", "scope")
 """Header keys that describe a statement, in the order of a header."""
 ARRIVING = ("superseded", "deprecated")
-"""The statuses that a candidate can arrive with, where it was out of force already when it was proposed."""
+"""The statuses that a candidate can arrive with, if it wasn't in force any more when it was proposed."""
 _MARK = re.compile(r"[0-9a-f]{16}")
 _NO_TEXTS: Mapping[str, bytes] = {}
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A memory that somebody would like to be kept."""
+    """A memory that is proposed for approval."""
 
     type: str
     statement: str
@@ -56,7 +56,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
 
 
 class Stamp(msgspec.Struct, frozen=True):
-    """What an approval writes into an entry."""
+    """The fields that an approval writes into an entry."""
 
     today: date
     actor: str
@@ -74,8 +74,9 @@ def propose_many(
     token: Callable[[int], str],
     successors: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> Plan:
-    """Propose all of them in one op, each with its proposer. `successors` maps a proposal to those that replaced it,
-    by index.
+    """Propose all of them in one operation, each with its proposer.
+
+    `successors` maps a proposal to the proposals that replaced it, by index.
     """
     known = memory.snapshot.ledger.known
     given: set[str] = set()
@@ -122,10 +123,10 @@ def _candidate(memory: Memory, proposal: Proposal, id_: str, by: str, today: dat
 def approve(
     memory: Memory, wanted: Sequence[str], stamp: Stamp, texts: Mapping[str, bytes] = _NO_TEXTS
 ) -> Plan:
-    """Move candidates to the shelf, under the next free id of their kind. `texts` replaces the text of some of them.
+    """Approve candidates, each under the next free id of its kind. `texts` replaces the text of some of them.
 
-    A candidate that was superseded or deprecated when it was proposed keeps that status. Entries that one of the
-    candidates superseded are linked to its new id, in edits before the others.
+    A candidate that was superseded or deprecated when it was proposed keeps that status. Entries that one of
+    the candidates superseded are linked to its new id, in edits before the others.
     """
     durables = _durable_ids(memory, wanted, texts)
     edits: list[Edit] = []
@@ -211,7 +212,9 @@ def deprecate(memory: Memory, wanted: Sequence[str], today: date, why: str | Non
 
 
 def pin(memory: Memory, wanted: Sequence[str]) -> Plan:
-    """Of what is in force: each is to stand in front of what is not pinned, in every pack that it is about."""
+    """Pin accepted entries. In every context pack whose scope they match, they come before unpinned
+    entries.
+    """
     edits = []
     for entry in _distinct(memory, wanted):
         if entry.file == INBOX:
@@ -235,7 +238,9 @@ def unpin(memory: Memory, wanted: Sequence[str]) -> Plan:
 
 
 def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
-    """Replaces an entry by `text`, written by a person who saw the entry with the digest `seen`."""
+    """Replace an entry with `text` by a person who saw the entry with the digest `seen`. None if nothing
+    changed.
+    """
     entry = memory.get(wanted)
     if entry.digest != seen:
         raise Refused(
@@ -250,9 +255,9 @@ def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
 
 
 def adopt(memory: Memory, wanted: Collection[str], seen: Mapping[str, str | None] | None = None) -> Plan:
-    """Approves what stands in the files. Their bytes stay as they are.
+    """Approve the manual edits in the files, without changing their bytes.
 
-    `seen`: the digests of what a person was shown, None where nothing stood there any more.
+    `seen` contains the digests of the texts that the person saw, or None for a removed text.
     """
     edits = []
     chosen = _hand_edits(memory, wanted)
@@ -269,7 +274,7 @@ def adopt(memory: Memory, wanted: Collection[str], seen: Mapping[str, str | None
                 todo=f"give it another id, or `agentplane revert {change.id}`.",
             )
         if change.change == "removed" and change.id in added:
-            continue  # it was moved: the place that it has now is what is adopted
+            continue  # the entry was moved, and its new place is adopted
         text = None if change.change == "removed" else memory.snapshot.core(change.file, change.id)
         edits.append(Edit(change.id, change.file, text))
     return Plan("adopt", edits)
@@ -286,7 +291,10 @@ def _check_seen(memory: Memory, change: HandEdit, seen: Mapping[str, str | None]
 
 
 def adopt_what_counts(memory: Memory) -> Plan | None:
-    """Where hand edits count at once: those of the shelf that can be adopted."""
+    """Adopt all manual edits of approved entries that can be adopted, for settings that trust manual edits.
+
+    Return None if there are none.
+    """
     edits = memory.all_hand_edits
     files = {(change.id, change.change): change.file for change in edits}
     names = []
@@ -305,7 +313,7 @@ def adopt_what_counts(memory: Memory) -> Plan | None:
 
 
 def revert(memory: Memory, wanted: Collection[str]) -> Plan:
-    """Puts back what was approved. What stood there by hand is kept in the op's record."""
+    """Restore the approved text. The manual edit is kept in the record of the operation."""
     edits = []
     for change in _hand_edits(memory, wanted):
         _check_readable(memory, change)
@@ -325,7 +333,9 @@ def revert(memory: Memory, wanted: Collection[str]) -> Plan:
 
 
 def _old_place(memory: Memory, change: HandEdit, text: bytes) -> Gap | None:
-    """Behind the entry that its last op put it behind; None: at the end, or where it stands now."""
+    """Return the gap after the entry that preceded it in its last operation. None means its current place or
+    the end.
+    """
     mark = memory.known(change.id)
     page = memory.snapshot.pages.get(change.file)
     if mark is None or page is None or change.change not in ("removed", "broken"):
@@ -344,7 +354,7 @@ def _old_place(memory: Memory, change: HandEdit, text: bytes) -> Gap | None:
 
 
 def unlabelled(memory: Memory, proposal: Proposal) -> Proposal:
-    """Without the label that its kind puts before a statement anyway, where its author wrote it too."""
+    """Return the proposal without labels that its author wrote, because its kind adds them anyway."""
     label = kind_named(memory.kinds, proposal.type).label
     statement = without_label(proposal.statement, label)
     rationale = without_label(proposal.rationale, "Rationale") if proposal.rationale else None
@@ -352,7 +362,7 @@ def unlabelled(memory: Memory, proposal: Proposal) -> Proposal:
 
 
 def check_proposal(memory: Memory, proposal: Proposal) -> None:
-    """Refuses what cannot become a candidate at all."""
+    """Refuse a proposal that can't become a candidate."""
     kind_named(memory.kinds, proposal.type)
     if not proposal.statement.strip():
         raise BadInput("the statement is empty", todo="say what is to be remembered.")
@@ -407,7 +417,7 @@ def candidates(memory: Memory, wanted: Sequence[str]) -> list[Entry]:
 
 
 def check_candidate(memory: Memory, entry: Entry) -> None:
-    """What is approved is what somebody proposed, not what was slipped into the file since."""
+    """Refuse a candidate whose text was changed after it was proposed."""
     mark = memory.known(entry.id)
     if mark is None or mark.digest != entry.digest:
         raise Refused(
@@ -425,7 +435,7 @@ def _distinct(memory: Memory, wanted: Iterable[str]) -> list[Entry]:
 
 
 def _hand_edits(memory: Memory, wanted: Collection[str]) -> list[HandEdit]:
-    """The hand edits that are meant; none named: all of them."""
+    """Return the manual edits with these names, or all of them if none is named."""
     edits = memory.all_hand_edits
     if not edits:
         raise BadInput("nothing was edited by hand")
@@ -439,7 +449,7 @@ def _hand_edits(memory: Memory, wanted: Collection[str]) -> list[HandEdit]:
 
 
 def _check_readable(memory: Memory, change: HandEdit) -> None:
-    """Neither adopted nor reverted: the broken text would be lost, or stand beside a second copy."""
+    """Refuse a broken entry. Adopting it would lose its text, and reverting it would add a second copy."""
     if change.change == "broken":
         raise Refused(
             f"{change.id} cannot be read",
@@ -449,7 +459,7 @@ def _check_readable(memory: Memory, change: HandEdit) -> None:
 
 
 def _with(memory: Memory, entry: Entry, changes: dict[str, Any]) -> Edit:
-    """An entry of the shelf with other fields; not over what somebody wrote into it by hand."""
+    """Return the edit of an approved entry with other fields. Refuse an entry with a manual edit."""
     check_untouched(memory, entry)
     return Edit(entry.id, entry.file, header.set_fields(_core(memory, entry), changes))
 
@@ -471,7 +481,7 @@ def check_untouched(memory: Memory, entry: Entry) -> None:
 
 
 def _single(memory: Memory, entry: Entry, text: bytes) -> bytes:
-    """The core in a text that a person wrote: one entry, with the same id and kind, and nothing else."""
+    """Return the core of a text that a person wrote. It must be one entry with the same id and kind."""
     read = document.parse(text)
     where = entry.id
     if read.troubles:

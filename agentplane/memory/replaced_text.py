@@ -1,4 +1,4 @@
-"""A text that another one took the place of where branches met: whether it says anything else, and as a candidate."""
+"""Texts that a merge of branches replaced, their comparison with the current text, and their candidates."""
 
 import hashlib
 from typing import Any
@@ -11,12 +11,13 @@ from agentplane.text.markdown import document, header
 
 PROPOSED_BY = "merge"
 _ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
-# What approving, pinning and taking out of force write: two texts that differ in nothing else say the same.
+# Fields that an approval, a pin or a status change writes. Texts that differ only in these fields say the
+# same.
 _STAMPS = ("id", "status", "updated", "anchor", "approved_by", "proposed_by", "superseded_by", "pinned")
 
 
 def candidate_id(id_: str, digest: str) -> str:
-    """The same for everyone who finds this text under this id left over."""
+    """Return the id of the candidate for a replaced text, which is the same in every clone."""
     number = int.from_bytes(hashlib.sha256(f"{id_} {digest}".encode()).digest())
     letters = (_ALPHABET[number // len(_ALPHABET) ** place % len(_ALPHABET)] for place in range(6))
     return f"{ids.CANDIDATE_PREFIX}-{''.join(letters)}"
@@ -56,7 +57,7 @@ def as_candidate(text: bytes, id_: str, into: str | None) -> bytes:
     try:
         return header.set_fields(text, changes)
     except BadInput:
-        # An unusual header: its fields are written anew rather than left out.
+        # The header has an unusual form, so its fields are written again instead of being left out.
         read = document.parse(text)
         wanted = {**fields(text), **changes}
         kept = {name: value for name, value in wanted.items() if value is not header.DROP}

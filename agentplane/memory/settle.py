@@ -1,4 +1,7 @@
-"""Bringing branches together after git did: what git left in conflict, one order, one op, one head."""
+"""Reconciliation of branches after a Git merge, with one order, one operation and one head.
+
+It also resolves the conflicts that Git left in files of the plane.
+"""
 
 import hashlib
 from collections.abc import Callable
@@ -23,31 +26,31 @@ from agentplane.text import files
 from agentplane.text.markdown import document
 
 
-# The same for everyone: two clones that merge the same branches write the same op, byte for byte.
+# Equal everywhere, so that two clones that merge the same branches write the same operation, byte for byte.
 ORIGIN = Origin("agentplane", "merge", "git")
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 _MARKS = b"<<<<<<< "
 
 
 class Settled(msgspec.Struct, frozen=True):
-    """What was done; all empty: there was nothing to settle."""
+    """The result of a reconciliation. All fields are empty if it changed nothing."""
 
     op: str | None = None
     told: tuple[Note, ...] = ()
-    """What the op did about ids that met and entries that both changed."""
+    """Notes about ids that both branches assigned and entries that both branches changed."""
     waiting: list[str] = []
-    """The candidates that it made of texts that did not stay."""
+    """The candidates for texts that weren't kept."""
     joined: bool = False
     resolved: list[str] = []
-    """The files, seen from the plane, that git had left in conflict."""
+    """Resolved files, relative to the plane, that Git had left in conflict."""
     left: list[str] = []
-    """Those that somebody has to look at."""
+    """Files in conflict that a person has to resolve."""
     merged: list[str] = []
-    """The files of tools, seen from the project, that git had left in conflict."""
+    """Tool files, relative to the project, that Git had left in conflict."""
     conflicts: list[str] = []
-    """The files of tools in which a person's own text is in conflict."""
+    """Tool files with a conflict in a person's own text."""
     picking: str | None = None
-    """What git is in the middle of; settling waits for its end."""
+    """The Git operation in progress. Reconciliation waits until it ends."""
 
     @property
     def did(self) -> bool:
@@ -55,10 +58,10 @@ class Settled(msgspec.Struct, frozen=True):
 
 
 def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settled:
-    """Settle everything that a merge left open, if anything. Call it without a lock.
+    """Reconcile everything that a merge left open, if anything. Call it without a lock.
 
-    `deep` also asks Git for texts that a merge brought back, and for events that the log names and doesn't hold, which takes
-    a moment. `stopped` means that Git stopped at a conflict in files outside of the plane.
+    `deep` also asks Git for texts that a merge restored, and for events that the log names but lacks, which
+    takes a moment. `stopped` means that Git stopped at a conflict in files outside the plane.
     """
     layout = store.layout
     untracked = _stop_tracking(layout)
@@ -67,10 +70,10 @@ def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settle
     resolved = untracked + resolved
     picking = merge_driver.picking(layout) if resolved or left or stopped else None
     if left or picking:
-        # What git has not brought here yet would have to be settled again after each commit.
+        # Changes that Git hasn't applied yet would need another reconciliation after each commit.
         return Settled(resolved=resolved, left=left, picking=picking)
     into_merge = merge_driver.merging(layout)
-    # A view that an earlier command wrote in the middle of the merge belongs to it too.
+    # A view that an earlier command wrote during the merge belongs to the merge too.
     open_before = merge_driver.unstaged(layout) if into_merge else set()
     before = {name for name in open_before if Path(name).name not in merge_entries.VIEWS}
     out = _take_out(store) if deep else []
@@ -91,7 +94,9 @@ def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settle
 
 
 def _take_out(store: Store) -> list[Note]:
-    """What was decided on one branch, and stands there again since git took it from the other. Says what went."""
+    """Remove entries that one branch decided about and that Git restored from the other. Return notes about
+    them.
+    """
     memory, known = Memory(store.snapshot()), ledgers.read(store.layout).known
     added = [edit for edit in memory.all_hand_edits if edit.change == "added" and edit.id in known]
     story = _story(store.layout) if added else None
@@ -108,12 +113,14 @@ def _take_out(store: Store) -> list[Note]:
 
 
 def _doubled(layout: Layout) -> bool:
-    """Whether a file holds two texts under one id: edits by hand that met, and no op on either branch."""
+    """True if a file contains two texts with one id, after manual edits on both branches without an
+    operation.
+    """
     return any(union_cleanup.doubled(files.read(layout.file(file))) for file in layout.memory_files())
 
 
 def _fill_gaps(store: Store) -> tuple[Note, ...]:
-    """Take the events that the log names and doesn't hold from another branch."""
+    """Add the events that the log names but lacks from another branch."""
     ledger = ledgers.read(store.layout)
     found = lost_events.missing(store.layout, ledger) if ledger.gaps else lost_events.Lost()
     if not found.events:
@@ -125,7 +132,7 @@ def _fill_gaps(store: Store) -> tuple[Note, ...]:
 def _committed(
     store: Store, join: Callable[[Snapshot], Joined | None]
 ) -> tuple[Done | None, tuple[Note, ...]]:
-    """Commit a plan that joins branches. Return the op and what it did."""
+    """Commit a plan that joins branches. Return the operation and its notes."""
     notes: tuple[Note, ...] = ()
 
     def plan(snapshot: Snapshot) -> Plan | None:
@@ -138,7 +145,9 @@ def _committed(
 
 
 def _settle(store: Store) -> tuple[Done | None, bool, tuple[Note, ...]]:
-    """The op, whether heads were joined, and what it did, or which files needed no op."""
+    """Return the operation, True if heads were joined, and notes about the operation or about deduplicated
+    files.
+    """
     store.put_in_order()
     before = ledgers.read(store.layout)
     done, notes, cleared = _bring_together(store, before)
@@ -149,7 +158,7 @@ def _settle(store: Store) -> tuple[Done | None, bool, tuple[Note, ...]]:
 
 
 def _bring_together(store: Store, ledger: Ledger) -> tuple[Done | None, tuple[Note, ...], list[str]]:
-    """The op, what it did, and the files of which texts were there twice."""
+    """Return the operation, its notes, and the files with texts that were duplicated."""
     story = _story(store.layout)
     cleared = store.cut_doubled(lambda _, id_, core: document.digest(core) in story.digests(id_))
     named = hashlib.sha256("\n".join(sorted(ledger.heads)).encode())
@@ -184,7 +193,10 @@ def _story(layout: Layout) -> Story:
 
 
 def _moment(store: Store, ledger: Ledger) -> Clock:
-    """The time of the op, from what it brings together: the same in every clone. So is its id, where files are the same."""
+    """Return a clock with the time of the operation, which is the same in every clone with the same branches.
+
+    The id of the operation is then the same too, if the files are the same.
+    """
     try:
         moment = datetime.fromisoformat(latest(store.layout, set(ledger.heads)))
     except ValueError:
@@ -214,7 +226,7 @@ def _stop_tracking(layout: Layout) -> list[str]:
 
 
 def _resolve(layout: Layout) -> tuple[list[str], list[str]]:
-    """Merges what git left in conflict; says which files are whole now and which are not."""
+    """Resolve the files that Git left in conflict. Return the resolved files and the unresolved ones."""
     top = merge_driver.top(layout)
     resolved, left = [], []
     for stages in merge_driver.in_conflict(layout) if top else []:
@@ -233,7 +245,7 @@ def _solve(layout: Layout, name: str, stages: Stages) -> bool:
     path = layout.file(name)
     standing = files.read_if(path)
     if standing is not None and _MARKS not in standing and not _is_a_side(stages, standing):
-        return True  # somebody brought the two together by hand
+        return True  # a person already merged the two sides
     if name.endswith(".jsonl"):
         data = _union(stages)
     elif name.endswith((".md", ".json")):
@@ -248,13 +260,15 @@ def _solve(layout: Layout, name: str, stages: Stages) -> bool:
 
 
 def _is_a_side(stages: Stages, standing: bytes) -> bool:
-    """Whether a file is just one of the two, also with the line ends that git gives it in a work tree of Windows."""
+    """True if a file equals one of the sides, ignoring the line ends that Git uses in a work tree
+    on Windows.
+    """
     sides = [side.replace(b"\r\n", b"\n") for side in (stages.ours, stages.theirs) if side is not None]
     return standing.replace(b"\r\n", b"\n") in sides
 
 
 def _union(stages: Stages) -> bytes:
-    """The lines of both; their order is put right afterwards."""
+    """Return the lines of both sides. They are put in order later."""
     lines: dict[bytes, None] = {}
     for side in (stages.ours, stages.theirs):
         lines |= dict.fromkeys((side or b"").splitlines(keepends=True))

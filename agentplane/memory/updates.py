@@ -20,24 +20,24 @@ from agentplane.text.visible import one_line
 
 
 _CARRIED = (*STATED, "layer", "systemic_scale")
-"""Header keys that such a candidate replaces. Any other key of the entry stays."""
+"""Header keys that such a candidate replaces. The entry keeps its other keys."""
 _SHOWN = 60
 
 
 def target(memory: Memory, external_id: str | None, kind: str) -> Entry | None:
-    """The entry in force that a candidate of this kind with this external id changes."""
+    """Return the entry in force that a candidate of this kind with this external id changes, or None."""
     found = known_as(memory, external_id)
     if found is None or found.file == INBOX:
         return None
     if found.head.type == kind:
         return found
-    # Branches that met can have an entry of each kind under one id.
+    # After a merge of branches, entries of different kinds can share one id.
     others = (entry for entry in memory.shelf if entry.head.external_id == external_id)
     return next((one for one in others if one.head.type == kind and one.head.status == "accepted"), None)
 
 
 def known_as(memory: Memory, external_id: str | None) -> Entry | None:
-    """What a program means by an id: an entry in force, of any kind, or the candidate that waits under this id."""
+    """Return the entry in force, of any kind, or else the candidate that a program means by an id."""
     if external_id is None:
         return None
     found = memory.entries.get(external_id) or memory.by_external_id.get(external_id)
@@ -52,7 +52,9 @@ def target_of(memory: Memory, candidate: Entry) -> Entry | None:
 
 
 def notice(memory: Memory, candidate: Entry, masked: Callable[[str], str]) -> str | None:
-    """Return the notice for reviewers of a candidate that changes an entry. `masked` takes secrets out of a text."""
+    """Return the notice for reviewers of a candidate that changes an entry. `masked` masks secrets
+    in a text.
+    """
     entry = target_of(memory, candidate)
     if entry is None:
         return None
@@ -61,7 +63,7 @@ def notice(memory: Memory, candidate: Entry, masked: Callable[[str], str]) -> st
 
 
 def differences(entry: Entry, candidate: Entry, masked: Callable[[str], str]) -> list[str]:
-    """The fields of an entry that a candidate changes, with both values."""
+    """Return the fields of an entry that a candidate changes, with both values."""
     before, after = msgspec.structs.asdict(entry.head), msgspec.structs.asdict(candidate.head)
     pairs = [("text", _said(entry), _said(candidate))]
     pairs += [(name, before[name], after[name]) for name in _CARRIED if name != "source"]
@@ -69,7 +71,7 @@ def differences(entry: Entry, candidate: Entry, masked: Callable[[str], str]) ->
 
 
 def plan(memory: Memory, candidate: Entry, entry: Entry, stamp: Stamp) -> Plan:
-    """Take the candidate up into the entry. The header and the text of the entry change, and nothing else."""
+    """Plan to merge the candidate into the entry. Only the header and the text of the entry change."""
     check_candidate(memory, candidate)
     core = memory.snapshot.core(entry.file, entry.id)
     if core is None or not entry.trusted:
@@ -103,7 +105,7 @@ def _value(value: Any) -> Any:
 
 
 def _with_body(core: bytes, raw: bytes) -> bytes:
-    """An entry with the text of another one, in its own line ends."""
+    """Return an entry with the text of another one, in the entry's own line ends."""
     (block,) = document.parse(core).blocks
     text = raw.replace(b"\r\n", b"\n").strip(document.WHITE)
     return core[: block.body] + (text.replace(b"\n", b"\r\n") if b"\r\n" in core else text)

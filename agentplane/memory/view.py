@@ -1,4 +1,4 @@
-"""The memory of a plane at one moment: the shelf, the inbox, and what was edited by hand."""
+"""The memory of a project at one moment, with approved entries, the inbox and manual edits."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,18 +26,19 @@ _HEADED = re.compile(rb"^[\"']?id[\"']?[ \t]*:[ \t]*[\"']?([A-Za-z][A-Za-z0-9]*-
 
 
 class HandEdit(msgspec.Struct, frozen=True):
-    """An entry whose file holds something else than its last op wrote."""
+    """An entry whose file differs from the text that its last operation wrote."""
 
     id: str
     file: str
     line: int | None
     change: Literal["changed", "added", "removed", "broken"]
-    """`broken`: it stands there, but cannot be read any more."""
+    """`broken` means that the entry is in the file but can't be read any more."""
 
 
 class _Marked(msgspec.Struct, frozen=True, dict=True):
-    """A file of a snapshot, and the ledger's state of the ids in it. It needs no kinds, so wrong settings hide no
-    edit.
+    """A file of a snapshot, and the ledger's state of the ids in it.
+
+    It needs no kinds, so invalid settings hide no edit.
     """
 
     page: Page
@@ -57,7 +58,9 @@ class _Marked(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def standing(self) -> int:
-        """How many of its entries have an approved text in this file, whether or not the file has that text."""
+        """The number of its entries with an approved text in this file, whether or not the file has that
+        text.
+        """
         return sum(
             mark is not None and mark.digest is not None and mark.file == self.page.file
             for mark in self.marks
@@ -78,7 +81,7 @@ class _Part(msgspec.Struct, frozen=True):
 
 
 class Memory:
-    """Reads a snapshot; works out only what is asked for."""
+    """Reads a snapshot. Each part is computed when it is first used."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -93,7 +96,7 @@ class Memory:
 
     @cached_property
     def entries(self) -> dict[str, Entry]:
-        """Every entry that can be read, by id: the shelf in file order, then the inbox."""
+        """Every readable entry by id, the approved entries in file order first, then the inbox."""
         found = dict(self._on_shelf)
         for entry in self._inbox:
             found[entry.id] = entry
@@ -101,7 +104,7 @@ class Memory:
 
     @cached_property
     def _on_shelf(self) -> dict[str, Entry]:
-        """The shelf by id. Don't change it: a long-lived process uses it again."""
+        """The approved entries by id. Don't change the dict, because a long-lived process uses it again."""
         parts = tuple(part for file, part in self._parts.items() if file != INBOX)
 
         def made() -> dict[str, Entry]:
@@ -116,7 +119,7 @@ class Memory:
 
     @cached_property
     def shelf_in_order(self) -> tuple[Entry, ...]:
-        """The shelf as one object, the same as long as nothing on the shelf changes."""
+        """The approved entries as one object. It stays the same until one of them changes."""
         found = self._on_shelf
         return server_memory.once(
             self.snapshot.layout, "shelf in order", (found,), lambda: tuple(found.values())
@@ -124,7 +127,7 @@ class Memory:
 
     @cached_property
     def _inbox(self) -> tuple[Entry, ...]:
-        """The candidates that no entry of the shelf hides."""
+        """The candidates without an approved entry of the same id."""
         part = self._parts.get(INBOX)
         return tuple(entry for entry in part.entries if entry.id not in self._on_shelf) if part else ()
 
@@ -135,7 +138,8 @@ class Memory:
 
     def _part(self, page: Page) -> _Part:
         layout, name, shelf = self.snapshot.layout, f"part {page.file}", self.snapshot.ledger.shelf
-        # An op that touches nothing on the shelf hands this very object on, and changes no mark of a shelf file.
+        # An operation that changes no approved entry keeps this very object, and changes no mark of their
+        # files.
         kept: tuple[str | None, _Part | None] = server_memory.get(layout, name) or (None, None)
         then, before = kept
         same_marks = shelf is not None and then is shelf and page.file != INBOX
@@ -154,7 +158,7 @@ class Memory:
 
     @cached_property
     def _blocks(self) -> dict[str, tuple[str, Block]]:
-        """File and place of each id: where an op put it counts before a copy elsewhere, else the first."""
+        """File and block of each id. The file of its last operation has priority, then the first one."""
         found: dict[str, tuple[str, Block]] = {}
         for file, page in self.snapshot.pages.items():
             for block in page.document.blocks:
@@ -165,7 +169,9 @@ class Memory:
 
     @property
     def _by_hand_counts(self) -> bool:
-        """True if manual edits are trusted. Where branches meet, what git left in a file may be nobody's edit."""
+        """True if manual edits are trusted. During a merge of branches, Git may have written the text in a
+        file.
+        """
         return self.snapshot.settings.trust.hand_edits == "accept" and not self.snapshot.ledger.unsettled
 
     @property
@@ -178,13 +184,13 @@ class Memory:
 
     @property
     def inbox_ids(self) -> list[str]:
-        """The candidates' ids, without a look at the rest of them."""
+        """The ids of the candidates, without reading their headers."""
         page = self.snapshot.pages.get(INBOX)
         return [block.id for block in page.document.blocks] if page else []
 
     @property
     def hidden(self) -> list[str]:
-        """Candidates that nobody can decide about: an entry of the same id stands on the shelf, and counts."""
+        """Candidates that can't be decided about, because an approved entry has the same id."""
         return [id_ for id_ in self.inbox_ids if id_ in self.entries and self.entries[id_].file != INBOX]
 
     @cached_property
@@ -198,14 +204,16 @@ class Memory:
         return found
 
     def awaited(self) -> dict[str, str]:
-        """Ids of facts that runs named and that have no statement yet, each with the run that named it first."""
+        """Return the ids of facts that runs named but nobody stated yet, each with the run that named it
+        first.
+        """
         named = self.snapshot.ledger.named
         there = self.by_external_id.keys() | self._blocks.keys() if named else set()
         known = self.snapshot.ledger.known
         return {id_: run for id_, run in named.items() if id_ not in there and id_ not in known}
 
     def get(self, wanted: str) -> Entry:
-        """The entry that a person names."""
+        """Return the entry that a person names."""
         exact = [
             (page, block) for page in self.snapshot.pages.values() if (block := page.document.find(wanted))
         ]
@@ -221,7 +229,7 @@ class Memory:
         try:
             id_ = ids.match(wanted, self._blocks)
         except BadInput:
-            # Last, so that no program can give an entry the name that a person uses for another one.
+            # Last, so that no program can give an entry the name that a person uses for another entry.
             if wanted in self.by_external_id:
                 return self.by_external_id[wanted]
             raise
@@ -230,12 +238,12 @@ class Memory:
 
     @property
     def hand_edits(self) -> list[HandEdit]:
-        """What waits to be adopted or reverted."""
+        """The manual edits to adopt or revert."""
         return [] if self._by_hand_counts else self.all_hand_edits
 
     @cached_property
     def all_hand_edits(self) -> list[HandEdit]:
-        """Every difference between the files and what the ops wrote, in file order."""
+        """Every difference between the files and the texts of the operations, in file order."""
         edited = [edit for marked in self._marked.values() for edit in marked.edited]
         return [*edited, *self._removed()]
 
@@ -259,14 +267,16 @@ class Memory:
         return set(self._blocks) | set(self._broken_ids())
 
     def _broken_ids(self) -> Iterator[str]:
-        """Ids in pieces that cannot be read now, but may be mended."""
+        """Yield ids in pieces that can't be read now, but may be fixed."""
         for page in self.snapshot.pages.values():
             for piece in page.document.troubles:
                 text = page.document.data[piece.start : piece.end]
                 yield from (found.decode() for found in _HEADED.findall(text))
 
     def _of_file(self, file: str, blocks: Sequence[Block]) -> list[Entry]:
-        """Entries in one go: reading ten thousand of them costs a few calls for each and no more."""
+        """Return the entries of many blocks at once, which takes only a few calls for ten thousand
+        entries.
+        """
         data, known = self.snapshot.pages[file].document.data, self.snapshot.ledger.known
         kind, kinds = self._kind_of_file.get(file), self.kinds
         by_hand_counts = self._by_hand_counts
@@ -298,7 +308,7 @@ class Memory:
                 yield HandEdit(id_, mark.file, line, "broken" if line else "removed")
 
     def _broken_line(self, id_: str, file: str) -> int | None:
-        """The line at which an entry stands that cannot be read, if it does."""
+        """Return the line of an entry that can't be read, or None if it is missing."""
         if file not in self.snapshot.pages:
             return None
         document = self.snapshot.pages[file].document
@@ -312,7 +322,7 @@ class Memory:
         return next((piece.line for piece in standing), None)
 
     def approved_as(self, id_: str) -> Entry | None:
-        """Return the approved text of a shelf entry."""
+        """Return the approved text of an entry in memory."""
         found = self._on_shelf.get(id_)
         if found is not None and found.trusted:
             return found
@@ -322,7 +332,9 @@ class Memory:
         return next(iter(self._as_approved(id_, mark.file)), None)
 
     def approved(self) -> list[Entry]:
-        """The shelf as it was approved: where a file was edited by hand, the text of the last op stands in for it."""
+        """Return the approved entries. For an entry with a manual edit, this is the text of its last
+        operation.
+        """
         found = {entry.id: entry for entry in self.shelf if entry.trusted}
         if not self._by_hand_counts:
             for id_, mark in self.snapshot.ledger.known.items():
@@ -331,12 +343,12 @@ class Memory:
         return list(found.values())
 
     def _as_approved(self, id_: str, file: str) -> list[Entry]:
-        """An entry from its last approved text; none where that was pruned."""
+        """Return an entry with its last approved text, or nothing if that text was pruned."""
         text = self.snapshot.approved_text(id_)
         return [] if text is None else [entry for entry in self.entries_in(text, file) if entry.id == id_]
 
     def entries_in(self, text: bytes, file: str) -> list[Entry]:
-        """The entries of a text that was approved for a file."""
+        """Return the entries of a text that was approved for a file."""
         read = document.parse(text)
         heads, _ = read_headers([block.packed for block in read.blocks])
         kind = self._kind_of_file.get(file)
@@ -347,7 +359,7 @@ class Memory:
 
     @property
     def broken(self) -> int:
-        """How many pieces of the files cannot be read."""
+        """The number of unreadable pieces in the files."""
         return sum(len(page.document.troubles) for page in self.snapshot.pages.values())
 
     def known(self, id_: str) -> Known | None:

@@ -1,4 +1,4 @@
-"""Which entries hold a word: an index of the shelf, for a process that is asked again and again."""
+"""Index of the words of entries, for a process that answers many questions."""
 
 from array import array
 from collections.abc import Sequence
@@ -14,13 +14,15 @@ from agentplane.plane.derived import server_memory
 
 _LAST = "words made last"
 _MOST_LATER = 8
-"""When a share of this many came later than the index, it is made again."""
+"""When more than one in this many entries was added after the index was built, it is built again."""
 
 Places = npt.NDArray[np.int32]
 
 
 def of_shelf(memory: Memory) -> "Words":
-    """The index of the shelf. Only for a process that serves for long: for one question a look at each entry takes less."""
+    """Return the index of memory. Only for long-lived processes, because for one question reading each entry
+    is faster.
+    """
     layout, entries = memory.snapshot.layout, memory.shelf_in_order
     before: Words | None = server_memory.get(layout, _LAST)
 
@@ -37,17 +39,18 @@ class Words:
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.entries: list[Entry | None] = list(entries)
-        """What stands at each place; nothing where an entry is gone."""
+        """The entry at each place, or None if it was removed."""
         self._first = _Postings(entries)
         self._later = _Postings(())
         self._added: list[Entry] = []
 
     def of(self, entries: Sequence[Entry]) -> "Words":
-        """The index of these entries: what it has of them already is not taken apart again."""
+        """Return the index of these entries. Known entries aren't split into words again."""
         wanted = {(entry.digest, entry.file): entry for entry in entries}
         made = Words.__new__(Words)
         first = self._first.size
-        # An entry that was approved again has other words, or another line: what stands at a place is the entry as it is now.
+        # An entry that was approved again has other words or another line, so each place gets the current
+        # entry.
         kept = [
             wanted.pop((entry.digest, entry.file), None) if entry is not None else None
             for entry in self.entries[:first]
@@ -61,16 +64,18 @@ class Words:
 
     @property
     def lengths(self) -> Places:
-        """How long the different words of each entry are, one after the other with blanks between them."""
+        """The length of the different words of each entry, joined with blanks."""
         return np.concatenate([self._first.lengths, self._later.lengths])
 
     def places(self, term: str) -> Places:
-        """Where entries hold a form of a word; also of entries that are gone, whose place is empty."""
+        """Return the places of entries that contain a form of a word. Removed entries may be included as
+        empty places.
+        """
         first, later = self._first.of(term), self._later.of(term)
         return np.concatenate([first, later + np.int32(self._first.size)]) if len(later) else first
 
     def holding(self, text: str) -> Sequence[Entry]:
-        """At least those that hold all words of a text."""
+        """Return at least the entries that contain all words of a text."""
         terms = words.listed(text.casefold())
         if not terms:
             return [entry for entry in self.entries if entry is not None]
@@ -88,7 +93,7 @@ class _Postings:
             text = said(entry)
             found = dict.fromkeys(words.listed(text))
             if not text.isascii():
-                # Folding case can cut a word of another script in two.
+                # Case folding can split a word of another script.
                 found |= dict.fromkeys(words.listed(text.casefold()))
             listed.extend(terms.setdefault(term, len(terms)) for term in found)
             lengths.append(len(found))

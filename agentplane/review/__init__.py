@@ -1,1 +1,1 @@
-"""What decides about candidates: policy and promotion."""
+"""Review of candidates, with policy and promotion."""

@@ -1,4 +1,4 @@
-"""What this room notices for `doctor`: what is missing to compare with, entries that are past their date or their ground."""
+"""Checks of this package for `doctor`, such as missing embeddings, expired entries and lost evidence."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -32,7 +32,7 @@ def check(store: Store) -> Iterator[Finding]:
 
 
 def _withheld(store: Store, memory: Memory) -> Iterator[Finding]:
-    """Approved entries that no tool is given, because they look like they contain a secret."""
+    """Report approved entries that tools don't get, because they look like they contain a secret."""
     if not memory.snapshot.settings.gate.finds_secrets:
         return
     for entry in delivery.searched(memory.approved()):
@@ -87,7 +87,7 @@ def _expired(entry: Entry, where: str, today: date) -> Iterator[Finding]:
 
 
 def _stale(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
-    """What an entry rests on and is not there any more."""
+    """Report evidence of an entry that is gone."""
     name = one_line(entry.id, 40)
     for lack in evidence_lookup.lacks(entry.head.evidence, store.layout.project):
         if lack.trouble == "gone":

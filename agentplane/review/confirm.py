@@ -1,7 +1,8 @@
-"""Text with a flag of high severity counts as approved only if a person saw the spot and confirmed that one text.
+"""Text with a flag of high severity counts as approved only if a person saw the spot and confirmed that one
+text.
 
-Every op that approves a text which a person chose or wrote is checked here, whichever door it came through. Bulk approvals
-and the policy take only texts without a flag. Nothing is taken as confirmed for several entries at once.
+Every operation that approves a text which a person chose or wrote is checked here, in every interface. Bulk
+approvals and the policy accept only texts without a flag. No confirmation covers several entries at once.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from agentplane.plane.store.store import Plan
 from agentplane.text.visible import one_line
 
 
-# Commands that only look don't need the gate, which takes long to load.
+# Commands that only read don't need the gate, which takes long to load.
 if TYPE_CHECKING:
     from agentplane.review.gate.verdicts import Flag
 
@@ -37,7 +38,7 @@ class Confirmation(msgspec.Struct, frozen=True):
 
 
 class Unconfirmed(Refused):
-    """An op would approve text that a person has to confirm on its own."""
+    """Error for an operation that would approve text that a person has to confirm separately."""
 
     def __init__(
         self,
@@ -48,8 +49,8 @@ class Unconfirmed(Refused):
         together: Sequence[str] = (),
         changed: bool = False,
     ) -> None:
-        """`together` are the flagged entries, if the op approves other texts as well. `changed` means that another text was
-        confirmed.
+        """`together` are the flagged entries, if the operation approves other texts as well. `changed` means
+        that another text was confirmed.
         """
         self.entry = entry
         self.flags = tuple(flags)
@@ -83,8 +84,8 @@ def checked(
 ) -> Plan:
     """Return the plan with its confirmation recorded. Raise Unconfirmed if a confirmation is missing.
 
-    `as_proposed` means that the op approves candidates unchanged, as new entries or as changes to entries. Then the
-    person saw the candidates. Otherwise, the person saw the text that the op writes.
+    `as_proposed` means that the operation approves candidates unchanged, as new entries or as changes to
+    entries. Then the person saw the candidates. Otherwise, the person saw the text that the operation writes.
     """
     texts = _candidates(memory, plan) if as_proposed else _written(memory, plan)
     flagged = [(entry, flags) for entry, flags in zip(texts, _flags(memory, texts), strict=True) if flags]
@@ -104,12 +105,12 @@ def checked(
 
 
 def _candidates(memory: Memory, plan: Plan) -> list[Entry]:
-    """The candidates whose text an op approves."""
+    """Return the candidates whose text an operation approves."""
     return [memory.get(edit.was) for edit in plan.edits if edit.file != INBOX and edit.was is not None]
 
 
 def _written(memory: Memory, plan: Plan) -> list[Entry]:
-    """The texts that an op writes among the approved entries, each as an entry."""
+    """Return the texts that an operation writes among the approved entries, each as an entry."""
     texts = [(edit.text, edit.file) for edit in plan.edits if edit.file != INBOX and edit.text is not None]
     return [entry for text, file in texts for entry in memory.entries_in(text, file)]
 

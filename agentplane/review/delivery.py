@@ -1,7 +1,7 @@
-"""Which approved text may be given to tools: an entry that still holds a likely secret is withheld, whoever approved it.
+"""Delivery of approved text to tools. An entry with a likely secret is withheld, whoever approved it.
 
-Context packs, files of tools, recall and MCP resources all ask here. What was found is kept by the digest of the entry, so
-that only new texts are searched.
+Context packs, tool files, recall and MCP resources all ask here. The results are cached by the digest of the
+entry, so only new texts are searched.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ _MOST = 100_000
 
 
 class Given(msgspec.Struct, frozen=True):
-    """Entries, divided into those whose text may be given to tools and those that are withheld."""
+    """Entries, divided into entries for tools and withheld entries."""
 
     entries: tuple[Entry, ...]
     withheld: tuple[Entry, ...] = ()
@@ -39,7 +39,9 @@ class Given(msgspec.Struct, frozen=True):
 
     @property
     def withheld_names(self) -> tuple[str, ...]:
-        """The ids as tools may read them. An id that agentplane didn't give out can hold the secret itself."""
+        """The ids as tools may read them. An id that agentplane didn't assign can contain the
+        secret itself.
+        """
         return tuple(map(_name, self.withheld_ids))
 
 
@@ -54,21 +56,21 @@ def _name(id_: str) -> str:
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
     version: str
     without: bytes
-    """The first bytes of the digests of entries that hold no secret, one after the other."""
+    """The first bytes of the digests of entries without a secret, concatenated."""
     holding: bytes
-    """The same of entries that hold one."""
+    """The same for entries with a secret."""
 
 
 _codec = decode.Pack(_Kept)
 
 
 def given(memory: Memory) -> Given:
-    """Return what tools may be given of the approved entries, of every status."""
+    """Return the approved entries of every status, divided by whether tools may have them."""
     return divided(memory.snapshot, memory.approved())
 
 
 def divided(snapshot: Snapshot, entries: Sequence[Entry]) -> Given:
-    """Divide entries of a plane. Only texts that were never searched before are searched now."""
+    """Divide entries of a project. Only texts that were never searched before are searched now."""
     if not snapshot.settings.gate.finds_secrets:
         return Given(tuple(entries))
     known = _Known(snapshot)
@@ -76,7 +78,8 @@ def divided(snapshot: Snapshot, entries: Sequence[Entry]) -> Given:
     for entry in entries:
         if known.holds_secret(entry):
             holding.add(entry.digest)
-        # A hook has little time for a large memory that is new to this machine. The next one goes on from here.
+        # A hook has little time for a large memory that is new to this machine. The next hook continues from
+        # here.
         if known.new >= _AT_ONCE:
             known.save()
     known.save()
@@ -91,12 +94,12 @@ def _divided(entries: Sequence[Entry], holding: AbstractSet[str]) -> Given:
 
 
 def unkept(entries: Sequence[Entry]) -> Given:
-    """Divide entries of no plane: nothing is read from the cache, and nothing is kept in it."""
+    """Divide entries that belong to no project, without reading or writing the cache."""
     return _divided(entries, {entry.digest for entry in entries if _holds_secret(entry)})
 
 
 def may_be_delivered(entry: Entry, settings: Settings) -> bool:
-    """True if the text of one entry may be given to tools. For many entries of a plane `divided` is faster.
+    """True if tools may have the text of one entry. For many entries of a project, `divided` is faster.
 
     A project can turn the search for secrets off, which is a trust setting.
     """
@@ -104,16 +107,16 @@ def may_be_delivered(entry: Entry, settings: Settings) -> bool:
 
 
 def searched(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Return the entries that hold a likely secret, without reading what is kept in the cache: for `doctor`."""
+    """Return the entries with a likely secret, for `doctor`. The cache isn't read."""
     return tuple(entry for entry in entries if _holds_secret(entry))
 
 
 _searched: dict[str, bool] = {}
-"""What this process found itself, by the digest of the entry."""
+"""Results of this process by the digest of the entry."""
 
 
 def _holds_secret(entry: Entry) -> bool:
-    from agentplane.review.gate import gate  # takes long to load, and kept answers need none of it
+    from agentplane.review.gate import gate  # takes long to load, and cached results don't need it
 
     if entry.digest not in _searched:
         if len(_searched) >= _MOST:
@@ -123,7 +126,7 @@ def _holds_secret(entry: Entry) -> bool:
 
 
 class _Known:
-    """What is known of the texts of a plane."""
+    """Cached results for the texts of a project."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -144,7 +147,9 @@ class _Known:
         return key in self._holding
 
     def save(self) -> None:
-        """Keep what is new. A process that serves for long knows it anyway, and waits until it is a share of all."""
+        """Save the new results. A long-lived process has them in memory, and waits until they are a share of
+        all results.
+        """
         there = len(self._without) + len(self._holding) - self.new
         if not self.new or (server_memory.is_on() and not server_memory.is_due(self.new, there)):
             return

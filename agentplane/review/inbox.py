@@ -1,4 +1,4 @@
-"""The inbox as a reviewer sees it: each candidate with what it conflicts with and what is to be said of it."""
+"""The inbox for reviewers, with the conflicts and flags of each candidate."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
@@ -22,29 +22,29 @@ from agentplane.text.gc_pause import uncollected
 
 
 class Reviewed(msgspec.Struct, frozen=True):
-    """A candidate as things are now."""
+    """A candidate with its current conflicts and flags."""
 
     entry: Entry
     conflicts: tuple[Conflict, ...]
     """The conflicts to show, the most serious first. Only those with `blocks` prevent an approval."""
     flags: tuple[str, ...]
     age: int | None
-    """In days."""
+    """Age in days."""
     because: str
-    """Who proposed it, and from which run."""
+    """The proposer and the run."""
     like: str | None
-    """An earlier candidate that says the same: one decision for both."""
+    """An earlier candidate that says the same, so that one decision covers both."""
 
     near: tuple[Conflict, ...] = ()
     """Entries about the same things, the nearest first. Only the details show them."""
     checked: bool = True
-    """False: not all of it was looked at as things are now."""
+    """False if the checks aren't complete for the current memory."""
     noticed: tuple[Flag, ...] = ()
     """The flags that the gate raised, with code and severity."""
 
     @property
     def contested(self) -> bool:
-        """Whether a person must choose between it and an entry or another candidate."""
+        """True if a person must choose between it and an entry or another candidate."""
         return any(conflict.needs_choice for conflict in self.conflicts)
 
     @property
@@ -59,18 +59,20 @@ class Reviewed(msgspec.Struct, frozen=True):
 
 
 AT_ONCE = 100
-"""So many candidates are looked at before anybody is answered; more are looked at behind their back."""
+"""Maximum number of candidates to check before answering. More candidates are checked in the background."""
 MOST_PAIRS = 5_000
-"""So many pairs may be compared to tell what a change has touched, before anybody is answered."""
+"""Maximum number of pairs to compare before answering, to find out which candidates a change affects."""
 _FRESH = 500
-"""Of so many, what the gate looks up outside of the plane is looked up each time; of more, what was found last counts."""
+"""Up to this number of candidates, the gate looks up files and commits each time. For more, its last result
+counts.
+"""
 _MOST_NEAR = 3
 _FEW = 50
-"""Of so few, what was found before is not read: comparing them takes less."""
+"""Up to this number of texts, earlier results aren't read, because comparing the texts takes less time."""
 
 
 class Conflicts:
-    """What candidates conflict with: the shelf as far as it is in force, and the rest of the inbox."""
+    """Conflicts of candidates with entries in force and with the other candidates."""
 
     def __init__(
         self,
@@ -80,9 +82,10 @@ class Conflicts:
         looks: result_cache.Looks | None = None,
         in_parts: bool = False,
     ) -> None:
-        """`beside`: the candidates that count, where an op is about these only; else all of them.
+        """`beside` are the candidates that count if an operation is only about these. Otherwise, all of them
+        count.
 
-        `in_parts`: many are asked for, a few at a time; what was found is kept when `keep` is called.
+        With `in_parts`, the caller asks for many candidates in small groups, and `keep` saves the results.
         """
         self.memory = memory
         self.kept = Kept(memory.snapshot.layout, memory.snapshot.ledger.head)
@@ -93,7 +96,7 @@ class Conflicts:
 
     @property
     def missing(self) -> str | None:
-        """What is missing for finding all that is near, in one line."""
+        """One line about missing packages for finding neighbors, or None."""
         return self._sides.shelf.missing or self._sides.inbox.missing
 
     @cached_property
@@ -103,7 +106,9 @@ class Conflicts:
     def of_each(
         self, wanted: Sequence[Entry], kinds: Collection[str] | None = None
     ) -> list[tuple[Conflict, ...]]:
-        """For each of the wanted, the gravest first. `kinds`: of entry, where no other matters."""
+        """Return the conflicts of each candidate, the most serious first. `kinds` limits the kinds
+        of entry.
+        """
         if self._beside is not None or kinds is not None:
             return self._some(wanted, kinds)
         if not self.bring(None if self._in_parts or len(wanted) > AT_ONCE else MOST_PAIRS):
@@ -115,22 +120,22 @@ class Conflicts:
         return [self.looks.seen[entry.id].found for entry in wanted]
 
     def known(self) -> dict[str, tuple[Conflict, ...]]:
-        """What was found about candidates as things are now, as far as that can be told at once."""
+        """Return the current conflicts of candidates by id, or nothing if finding out takes too long."""
         brought = self.bring(MOST_PAIRS)
         return {id_: seen.found for id_, seen in self.looks.seen.items()} if brought else {}
 
     def bring(self, most: int | None = None) -> bool:
-        """Drops what does not hold any more. `most`: False where that takes more comparisons."""
+        """Drop outdated results. Return False if that takes more than `most` comparisons."""
         self._brought = self._brought or self.looks.bring(self._sides, most)
         return self._brought
 
     def keep_if_whole(self) -> None:
-        """Keeps what was found, unless it is asked for in parts."""
+        """Save the results, unless the caller asks in parts."""
         if not self._in_parts:
             self.keep()
 
     def keep(self) -> None:
-        """For the next time the same is asked, and for the badge."""
+        """Save the results for the next time, and for the badge."""
         snapshot = self.memory.snapshot
         self.looks.save(snapshot)
         if self._brought:
@@ -144,7 +149,7 @@ class Conflicts:
         return self.of_each([entry])[0]
 
     def _some(self, wanted: Sequence[Entry], kinds: Collection[str] | None) -> list[tuple[Conflict, ...]]:
-        """What an op must know. What was found before is used, and nothing is added to it."""
+        """Return the conflicts for an operation. Earlier results are used, and no new ones are saved."""
         texts = [text_of(entry) for entry in wanted]
         shelves, inboxes = self._compared_with(texts, kinds)
         if not any(shelves) and not any(inboxes):
@@ -159,10 +164,10 @@ class Conflicts:
     def _compared_with(
         self, texts: Sequence[Text], kinds: Collection[str] | None
     ) -> tuple[list[list[Text]], list[list[Text]]]:
-        """Return the texts to compare with each text, on the shelf and in the inbox.
+        """Return the texts to compare with each text, in memory and in the inbox.
 
-        If only some kinds count and their entries are few, all of them are compared. Ranking a large shelf would take
-        far longer.
+        If only some kinds count and their entries are few, all of them are compared. Ranking a large memory
+        would take far longer.
         """
 
         def of_side(side: int, entries: Iterable[Entry]) -> list[list[Text]]:
@@ -180,7 +185,7 @@ class Conflicts:
     def _compared(
         self, texts: Sequence[Text]
     ) -> Iterator[tuple[tuple[list[Text], list[Text]], list[Conflict], tuple[Reach | None, Reach | None]]]:
-        """For each text, what it was compared with, what was found, and how near others had to be."""
+        """Yield for each text the compared texts, the conflicts, and the reach on both sides."""
         if not texts:
             return
         how = self.looks.comparing(texts)
@@ -192,7 +197,9 @@ class Conflicts:
     def _near(
         self, texts: Sequence[Text], side: int, near: Neighbours
     ) -> list[tuple[list[Text], Reach | None]]:
-        """What each text is compared with on one side: as before, where nothing has touched that."""
+        """Return the texts to compare with each text on one side. Unaffected earlier results are
+        used again.
+        """
         kept = [self.looks.near(text, side) for text in texts]
         found = iter(near.reached_each([text for text, one in zip(texts, kept, strict=True) if one is None]))
         return [one or next(found) for one in kept]
@@ -212,11 +219,11 @@ class Conflicts:
 
 
 def in_force(memory: Memory, kept: Kept) -> Neighbours:
-    """Return the entries of the shelf that count. The object stays the same until the shelf changes."""
+    """Return the accepted entries. The object stays the same until memory changes."""
     entries = memory.shelf_in_order
 
     def made() -> Neighbours:
-        # Of an entry no claims are read, so its body is not kept a second time.
+        # The body of an entry isn't searched for claims, so it isn't stored a second time.
         texts = [_without_body(text_of(one)) for one in entries if one.head.status == "accepted"]
         return Neighbours(texts, kept, "shelf")
 
@@ -228,15 +235,15 @@ def _without_body(text: Text) -> Text:
 
 
 def deciding(memory: Memory) -> ConflictsOf:
-    """What candidates conflict with that are decided about together: the shelf, and one another."""
+    """Return a function for the conflicts of candidates with entries in force and with each other."""
     return lambda entries, kinds: Conflicts(memory, entries).of_each(entries, kinds)
 
 
 class Alike(msgspec.Struct, frozen=True):
-    """Candidates that say the same as those that are decided about."""
+    """Other candidates that say the same as the candidates of a decision."""
 
     same: tuple[str, ...]
-    """One decision does for them too: of the same kind, for the same places, without links of their own."""
+    """Candidates that the decision covers too. They have the same kind and scope, and supersede nothing."""
     other: tuple[str, ...]
 
 
@@ -260,12 +267,14 @@ def _decided_with(entry: Entry, candidate: Entry) -> bool:
 
 
 def gate_context(memory: Memory, today: date) -> Context:
-    """What a new proposal is held against."""
+    """Return the context that a new proposal is checked against."""
     return gate.context(memory, today, _actions(memory), past_rejections.kept(memory.snapshot))
 
 
 def same_for_gate(before: Memory, after: Memory) -> bool:
-    """True if only proposals were added in between, so that the gate would look at the same rejections and settings."""
+    """True if only proposals were added in between, so that the gate would use the same rejections and
+    settings.
+    """
     old, new = before.snapshot, after.snapshot
     count = len(old.ledger.ops)
     added = new.ledger.ops[count:]
@@ -281,7 +290,7 @@ def _actions(memory: Memory) -> dict[str, Action]:
 
 
 class Reviewer:
-    """Looks at candidates as things are at one moment."""
+    """Reviews candidates against the memory of one moment."""
 
     def __init__(
         self,
@@ -292,12 +301,12 @@ class Reviewer:
         in_parts: bool = False,
         judged: Context | None = None,
     ) -> None:
-        """`looks` are the earlier results. For `in_parts`, see `Conflicts`. `judged` is the context that a new candidate
-        was held against, if the same rejections and settings are in force in `memory`.
+        """`looks` are the earlier results. For `in_parts`, see `Conflicts`. `judged` is the context that a
+        new candidate was checked against, if the same rejections and settings are in force in `memory`.
         """
         self.memory = memory
         self.conflicts = Conflicts(memory, looks=looks, in_parts=in_parts)
-        # Of what was approved since, the conflicts speak; the rest of the gate looks again.
+        # Conflicts already report entries that were approved since, so the gate doesn't look for `known`.
         actions: dict[str, Action] = {**_actions(memory), "known": "off"}
         rejected = judged.tombstones if judged else None
         self._rejected = rejected or past_rejections.kept(memory.snapshot, self.conflicts.kept)
@@ -310,12 +319,12 @@ class Reviewer:
         self._places = {id_: place for place, id_ in enumerate(memory.inbox_ids)}
 
     def look(self, wanted: Sequence[str] = ()) -> list[Reviewed]:
-        """The named candidates; none named: all, in the order of the file."""
+        """Return the named candidates, or all of them in the order of the file if none is named."""
         entries = [self.memory.get(name) for name in wanted] if wanted else self.memory.inbox
         return self._look(entries)
 
     def first_answer(self) -> list[Reviewed]:
-        """All candidates, with what can be told of them at once; where much is to be looked at, it is left out."""
+        """Return all candidates with the results that are available at once. Slow checks are left out."""
         if len(self.memory.inbox) <= _FRESH:
             if len(self.unchecked()) <= AT_ONCE:
                 return self.look()
@@ -334,11 +343,11 @@ class Reviewer:
         ]
 
     def unchecked(self) -> frozenset[str]:
-        """The candidates of which not all is known as things are now, as far as that can be told at once."""
+        """Return the candidates without complete current results, or all if finding out takes too long."""
         return self._unknown(MOST_PAIRS)
 
     def touched(self) -> frozenset[str]:
-        """The same, however long it takes to tell."""
+        """Return the candidates without complete current results, however long finding out takes."""
         return self._unknown(None)
 
     def _unknown(self, most: int | None) -> frozenset[str]:
@@ -353,7 +362,7 @@ class Reviewer:
         return reviewed
 
     def earlier(self, entry: Entry) -> verdicts.Earlier | None:
-        """A rejection that a candidate says again, or nearly."""
+        """Return the rejection that a candidate repeats, exactly or nearly, or None."""
         found = self._rejected.find(entry.statement, scope=entry.head.scope, besides=entry.id)
         return verdicts.shown_earlier(found.rejection) if found else None
 
@@ -363,7 +372,7 @@ class Reviewer:
 
     @cached_property
     def _edits(self) -> dict[str, list[str]]:
-        """How candidates were edited by hand, by id."""
+        """The manual edits of candidates by id."""
         found: dict[str, list[str]] = {}
         for edit in self.memory.hand_edits:
             found.setdefault(edit.id, []).append(edit.change)
@@ -372,7 +381,9 @@ class Reviewer:
     def _reviewed(
         self, entry: Entry, conflicts: Sequence[Conflict], *, known: bool | None = None
     ) -> Reviewed:
-        """`known`: whether all of it is; None: to be found now."""
+        """With `known` as None, the gate checks the candidate now. Otherwise, `known` is True if all results
+        are available.
+        """
         said = self._gate.of(entry) if known is None else self._gate.kept(entry)
         return Reviewed(
             entry=entry,

@@ -1,4 +1,4 @@
-"""What a candidate looks like when the inbox is opened: is its ground still there, how old is it, whose is it."""
+"""Flags of a candidate that come from its history and its links, and figures of each source."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,18 +21,18 @@ from agentplane.text.visible import one_line
 
 
 class SourceFigures(msgspec.Struct, frozen=True):
-    """How the proposals of one source have fared."""
+    """Decisions about the proposals of one source."""
 
     source: str
     proposed: int
     approved: int
     rejected: int
     suppressed: int = 0
-    """Repeats of what was rejected that were refused, as far as this machine counted them."""
+    """The number of refused repeats of rejected statements that this machine counted."""
 
     @property
     def accepted(self) -> float | None:
-        """The share that was approved of what was decided."""
+        """The approved share of the decided proposals."""
         decided = self.approved + self.rejected
         return self.approved / decided if decided else None
 
@@ -41,7 +41,7 @@ _TAKEN_IN = ("approve", "supersede", "merge")
 
 
 def flags(memory: Memory, entry: Entry, context: Context) -> list[str]:
-    """What a reviewer should know of a candidate as things are now: the gate looks at it once more."""
+    """Return the current flags of a candidate, including those of the gate, which checks it again."""
     edits = {entry.id: [edit.change for edit in memory.hand_edits if edit.id == entry.id]}
     found = standing(memory, entry, context, edits)
     verdict = check_again(entry, context)
@@ -50,7 +50,7 @@ def flags(memory: Memory, entry: Entry, context: Context) -> list[str]:
 
 
 def standing(memory: Memory, entry: Entry, context: Context, edits: Mapping[str, Sequence[str]]) -> list[str]:
-    """Of that, what the gate does not say. `edits`: how candidates were edited by hand, by id."""
+    """Return the flags that don't come from the gate. `edits` are the manual edits of candidates by id."""
     found = [f"hand edit: {change}" for change in edits.get(entry.id, ())]
     found += entry.problems
     found += [told] if (told := change_notice(memory, entry)) else []
@@ -66,14 +66,16 @@ def change_notice(memory: Memory, candidate: Entry) -> str | None:
 
 
 def _rejected_itself(entry: Entry, context: Context) -> Iterator[str]:
-    """A candidate that was rejected and stands here again: by a merge of branches, or by hand."""
+    """Yield a flag for a candidate that was rejected and is in the inbox again, after a merge of branches or
+    a manual edit.
+    """
     earlier = context.tombstones.of(entry.id) if context.tombstones else None
     if earlier and context.looks_for("repeat"):
         yield f"this very candidate was rejected, {told_earlier(shown_earlier(earlier))}"
 
 
 def lost_targets(memory: Memory, entry: Entry) -> Iterator[str]:
-    """Entries that a candidate would supersede and that are not in force any more."""
+    """Yield flags for the entries that a candidate would supersede but that aren't in force any more."""
     for name in entry.head.supersedes:
         target = memory.entries.get(name)
         if target is None and name in memory.snapshot.ledger.known:
@@ -94,7 +96,7 @@ def age_in_days(entry: Entry, today: date) -> int | None:
 
 
 def provenance(entry: Entry) -> str:
-    """Why it is here: who proposed it, from which run, and how they say that it stands to other entries."""
+    """Return the proposer, the run, and the relations to other entries that the proposer named."""
     head = entry.head
     told = [f"by {head.proposed_by}" if head.proposed_by else "by hand"]
     told += [f"from run {head.source}"] if head.source else []
@@ -106,7 +108,7 @@ def provenance(entry: Entry) -> str:
 
 
 def figures(snapshot: Snapshot) -> list[SourceFigures]:
-    """Acceptance per source, the one that proposes most first."""
+    """Return the figures of each source, starting with the source of the most proposals."""
     proposed: Counter[str] = Counter()
     approved: Counter[str] = Counter()
     rejected: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""What may be approved without a person: nothing, unless config.toml says otherwise."""
+"""Approvals without a person. The policy allows none unless config.toml does."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ from agentplane.plane.settings import Settings
 
 
 def check_person(settings: Settings, verb: str) -> None:
-    """Refuses a decision that does not come from a person at a terminal."""
+    """Refuse a decision that doesn't come from a person at a terminal."""
     if settings.trust.tools_may_approve:
         return
     tool = tool_in(os.environ)
@@ -27,7 +27,7 @@ def check_person(settings: Settings, verb: str) -> None:
 
 
 def may_auto_approve(settings: Settings, fact: Proposal) -> bool:
-    """Whether a fact is sure enough, and cites both its evidence and the run that found it."""
+    """True if a fact is sure enough, and cites both its evidence and the run that found it."""
     limit = settings.policy.auto_approve_confidence
     if limit is None or fact.confidence is None or fact.type != "fact":
         return False

@@ -1,4 +1,4 @@
-"""Facts that a run derived: proposed always, approved only where the policy allows it."""
+"""Facts that a run derived. They are always proposed, and approved only if the policy allows it."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -17,12 +17,12 @@ from agentplane.text.visible import one_line
 
 
 _NAMES = {"id": "external_id", "kind": "type", "source_run": "source", "run_id": "source"}
-"""Fields of a fact as programs call them, and as a proposal does."""
+"""Names of fields that programs use in a fact, with their names in a proposal."""
 _TOLD = ("status", "agentplane")
 """Fields of a fact in state.json that a proposal can't set."""
 _LISTS = ("tags", "evidence", "scope", "supersedes", "refines", "unrelated")
 _OWN = ("supersedes", "refines", "unrelated", "harvested", "external_id")
-"""Fields that a change of an entry doesn't take over from it."""
+"""Fields that a change of an entry doesn't copy from it."""
 
 
 def fact_proposal(fact: Mapping[str, Any] | str, memory: Memory) -> Proposal:
@@ -58,7 +58,7 @@ def fact_proposal(fact: Mapping[str, Any] | str, memory: Memory) -> Proposal:
 
 
 def said_already(memory: Memory, proposal: Proposal) -> Entry | None:
-    """The entry or the candidate that says all of a fact already, under the same external id."""
+    """Return the entry or candidate with the same external id that already says all of a fact, or None."""
     if proposal.external_id is None:
         return None
     entry = updates.target(memory, proposal.external_id, proposal.type)
@@ -89,7 +89,9 @@ def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
 
 
 def awaited(memory: Memory) -> dict[str, str]:
-    """Ids of facts that wait for their statement, each with the run that named it first. A rejected fact had one."""
+    """Return the ids of facts without a statement so far, each with the run that named it first. A rejected
+    fact had one.
+    """
     found = memory.awaited()
     if not found:
         return {}
@@ -100,7 +102,7 @@ def awaited(memory: Memory) -> dict[str, str]:
 
 
 def _name(given: object) -> str | None:
-    """The id that a program gives to a fact."""
+    """Return the id that a program gives to a fact."""
     if given is not None and not isinstance(given, str):
         raise BadInput(
             f"id: expected a text, got {one_line(repr(given), 40)}",
@@ -111,14 +113,14 @@ def _name(given: object) -> str | None:
 
 
 def _kind(given: object, known: Entry | None) -> str:
-    """The kind that a program names. Where it names none, its id says which entry it means."""
+    """Return the kind that a program names. Without one, its id tells which entry it means."""
     if given is None:
         return known.head.type if known else "fact"
     return given if isinstance(given, str) else repr(given)
 
 
 def _fields(fact: Mapping[str, Any] | str) -> dict[str, Any]:
-    """The fields of a proposal in what a program hands in."""
+    """Return the fields of a proposal from a program's input."""
     if not isinstance(fact, str | Mapping):
         raise BadInput(
             f"not a fact: expected a text or an object, got {type(fact).__name__}",
@@ -136,7 +138,9 @@ def _fields(fact: Mapping[str, Any] | str) -> dict[str, Any]:
 
 
 def _day(text: str) -> str:
-    """The day of a time, in UTC: an entry expires at the end of a day. Any other text stays as it is."""
+    """Return the UTC day of a time, because an entry expires at the end of a day. Any other text is returned
+    unchanged.
+    """
     try:
         moment = datetime.fromisoformat(text) if "T" in text else None
         return moment.astimezone(UTC).date().isoformat() if moment and moment.tzinfo else text
@@ -145,7 +149,7 @@ def _day(text: str) -> str:
 
 
 def _of_entry(entry: Entry) -> dict[str, Any]:
-    """The fields of an entry that a change of it keeps unless it says otherwise."""
+    """Return the fields of an entry that a change keeps by default."""
     from agentplane.review.gate import gate
 
     told: dict[str, Any] = msgspec.to_builtins(gate.proposal_of(entry))

@@ -1,7 +1,7 @@
-"""What is offered by a program that can judge for itself: how it stands to other entries, and what it is told at once.
+"""Proposals by programs, with their relation to other entries and the immediate answer.
 
-A program that is told of a conflict answers by offering the same statement again and saying how it stands to the
-other entry. That adds to its candidate; it does not make a second one.
+A program that learns about a conflict can propose the same statement again, together with its relation to the
+other entry. The relation is added to the existing candidate, and no second candidate is created.
 """
 
 from typing import Any
@@ -30,13 +30,13 @@ _SHOWN = 300
 
 
 class Met(msgspec.Struct, frozen=True):
-    """A conflict, with the other entry as it may be told to a program."""
+    """A conflict, with the part of the other entry that a program may read."""
 
     conflict: Conflict
     waits: bool
-    """Whether the other one is a candidate as well."""
+    """True if the other entry is a candidate as well."""
     statement: str | None
-    """None where nobody has approved it and it may be aimed at its reader."""
+    """The statement of the other entry. None if nobody approved it and it may be aimed at its reader."""
 
 
 class Offered(msgspec.Struct, frozen=True):
@@ -44,13 +44,13 @@ class Offered(msgspec.Struct, frozen=True):
 
     reviewed: Reviewed
     reviewer: Reviewer
-    """What checked the candidate. It holds the plane with the candidate."""
+    """The reviewer that checked the candidate. Its memory includes the candidate."""
     again: bool
     """True if the statement was a candidate already."""
 
     @property
     def seen(self) -> Memory:
-        """The plane with the candidate."""
+        """The memory that includes the candidate."""
         return self.reviewer.memory
 
     @property
@@ -60,17 +60,17 @@ class Offered(msgspec.Struct, frozen=True):
 
     @property
     def met(self) -> tuple[Met, ...]:
-        """The conflicts of the candidate, each with the other entry as a program may be told of it."""
+        """The conflicts of the candidate, each with the part of the other entry that a program may read."""
         return met(self.seen, self.reviewed)
 
     @property
     def earlier(self) -> Earlier | None:
-        """A rejection that says nearly the same."""
+        """An earlier rejection of nearly the same statement."""
         return self.reviewer.earlier(self.reviewed.entry)
 
 
 def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None) -> Proposal:
-    """The proposal with the link that the relation means; refuses one to an entry that is not there."""
+    """Return the proposal with the link of the relation. A relation to a missing entry is refused."""
     if relation is None:
         return proposal
     other = memory.get(relation.id)
@@ -88,7 +88,7 @@ def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None)
 
 
 def waiting_copy(memory: Memory, proposal: Proposal, by: str) -> Entry | None:
-    """A candidate of the same proposer that says this word for word."""
+    """Return a candidate of the same proposer with the same words, or None."""
     kind, said = kind_named(memory.kinds, proposal.type).name, " ".join(proposal.statement.split())
     for entry in memory.inbox:
         if entry.head.proposed_by == by and entry.head.type == kind and _said(entry) == said:
@@ -101,7 +101,9 @@ def _said(entry: Entry) -> str:
 
 
 def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan | None:
-    """Adds the links of a proposal to the candidate that it repeats; None: it has them already."""
+    """Plan to add the links of a proposal to the candidate that it repeats. Return None if it has them
+    already.
+    """
     entry = operations.candidates(memory, [candidate])[0]
     operations.check_candidate(memory, entry)
     if entry.head.proposed_by != by:
@@ -118,13 +120,15 @@ def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan 
 
 
 def _given(memory: Memory, id_: str) -> Entry | None:
-    """The approved text of an entry, if tools may have it."""
+    """Return the entry with its approved text if tools may have it, or None."""
     entry = memory.approved_as(id_)
     return entry if entry and delivery.may_be_delivered(entry, memory.snapshot.settings) else None
 
 
 def met(memory: Memory, reviewed: Reviewed) -> tuple[Met, ...]:
-    """The conflicts of a candidate. Of other entries only that is told which people approved, or the gate lets pass."""
+    """Return the conflicts of a candidate. The text of another entry is included only if tools may have its
+    approved text, or if it is a candidate without flags of high severity.
+    """
     found = []
     for conflict in reviewed.conflicts:
         other = memory.entries.get(conflict.id)

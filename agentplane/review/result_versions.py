@@ -1,22 +1,22 @@
-"""Versions of the results that the cache keeps. Hooks read it, so it loads nothing.
+"""Versions of the cached results. Hooks read this module, so it imports almost nothing.
 
-Raise a version when its results change. Results of another version are worked out again, and so are those of another
-release. `tests/review/test_result_versions.py` pins the results of each version.
+Raise a version when its results change. Results with another version, or from another release, are computed
+again. `tests/review/test_result_versions.py` pins the results of each version.
 """
 
 from agentplane import __version__
 
 
 CONFLICTS = 1
-"""How two statements stand to each other, and which statements are compared."""
+"""Relations between statements, and the choice of statements to compare."""
 GATE = 1
-"""What the gate says of a candidate, apart from secrets."""
+"""Flags of the gate for a candidate, apart from secrets."""
 SECRETS = 1
-"""Whether a text holds a likely secret."""
+"""Likely secrets in texts."""
 CONTEXT = 1
-"""The text of a context for a given memory."""
+"""Texts of contexts for the same memory."""
 
 
 def mark(*versions: int) -> str:
-    """Return the text by which a cache file tells whether its results still hold."""
+    """Return the mark that a cache file stores, to recognize outdated results."""
     return " ".join(map(str, (__version__, *versions)))

@@ -1,1 +1,1 @@
-"""Dangerous text: secrets, hidden characters, and orders to the reader. Knows no memory."""
+"""Detection of dangerous text, such as secrets, hidden characters, and orders to the reader."""

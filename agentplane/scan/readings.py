@@ -289,7 +289,7 @@ def _together(hit: "re.Match[str]") -> str:
 
 
 _Cipher = Literal["backwards", "atbash"] | int
-"""How the letters of a text are exchanged. A number: by how many places of the alphabet they are moved."""
+"""A cipher for letters. A number is the shift in places of the alphabet."""
 
 
 @cache

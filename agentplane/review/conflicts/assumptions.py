@@ -1,4 +1,4 @@
-"""Contradictions among approved assumptions, for packs and `doctor`.
+"""Contradictions among approved assumptions, for context packs and `doctor`.
 
 An assumption may be approved next to one that contradicts it, because nobody knows yet which one is right. The
 results are cached by the statements of each pair, so only new texts are compared.
@@ -20,7 +20,7 @@ from agentplane.text import globs
 from agentplane.text.json import decode
 
 
-# Kept answers need none of these, and they take long to load.
+# Cached results need none of these modules, which take long to load.
 if TYPE_CHECKING:
     from agentplane.claims.compare.structure import Relation
     from agentplane.claims.parse.statement import Statement
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 KIND = "assumption"
 KEPT = "assumptions"
 FEW = 48
-"""Up to this number, every assumption is compared with every other one."""
+"""Up to this number, every assumption is compared with every other assumption."""
 NEAREST = 24
 """Beyond `FEW`, each assumption is compared with this many that share its rarest words. The choice depends on the
 statements alone, so every clone finds the same contradictions.
@@ -48,14 +48,14 @@ class Contradiction(msgspec.Struct, frozen=True, order=True):
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
     version: str
     without: bytes
-    """The keys of pairs that do not contradict each other, one after the other."""
+    """The keys of pairs that don't contradict each other, concatenated."""
     likely: bytes
     proven: bytes
 
 
 _codec = decode.Pack(_Kept)
 _Judged = dict[bytes, bool | None]
-"""Whether the contradiction of a pair is proven, or None if there is none, by the key of the pair."""
+"""Maps the key of a pair to whether its contradiction is proven, or to None if there is none."""
 
 
 def among(snapshot: Snapshot, entries: Sequence[Entry]) -> tuple[Contradiction, ...]:
@@ -85,7 +85,7 @@ def between(one: Entry, other: Entry) -> Contradiction | None:
 
 
 def by_id(found: Iterable[Contradiction]) -> Mapping[str, tuple[Contradiction, ...]]:
-    """The contradictions of each assumption that has one."""
+    """Return the contradictions of each assumption that has any."""
     each: dict[str, list[Contradiction]] = {}
     for one in sorted(found):
         for id_ in one.ids:
@@ -103,7 +103,7 @@ def _found(pairs: Iterable[tuple[Entry, Entry]], judged: _Judged) -> tuple[Contr
 
 
 def _pairs(entries: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
-    """The pairs to compare, each in the order of the ids."""
+    """Return the pairs to compare, each in the order of the ids."""
     chosen = sorted((entry for entry in entries if entry.head.type == KIND), key=lambda entry: entry.id)
     few = len(chosen) <= FEW
     places: Collection[tuple[int, int]]
@@ -113,7 +113,7 @@ def _pairs(entries: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
 
 
 def _can_meet(one: Entry, other: Entry) -> bool:
-    """False where a person approved that the two have nothing to do with each other, or no path is in the scope of both."""
+    """False if a person approved that the two are unrelated, or if no path is in the scope of both."""
     if one.id == other.id or other.id in one.head.unrelated or one.id in other.head.unrelated:
         return False
     return globs.can_meet(one.head.scope, other.head.scope)
@@ -133,7 +133,7 @@ def _near(statements: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _judged(pairs: Mapping[bytes, tuple[Entry, Entry]]) -> _Judged:
-    """Each with all of its others at once, which is much faster than pair by pair."""
+    """Judge each assumption with all its partners at once, which is much faster than pair by pair."""
     from agentplane.claims.parse.statement import parse
     from agentplane.claims.verdict import judge_each
 
@@ -164,7 +164,7 @@ def _is_sure(found: "Relation", one: "Statement", other: "Statement") -> bool:
 
 
 def _ordered(one: Entry, other: Entry) -> tuple[str, str]:
-    """In the order of the texts, so that it makes no difference which of the two has which id."""
+    """Return the two statements in the order of their texts, so that the ids make no difference."""
     first, second = sorted((one.statement, other.statement))
     return first, second
 

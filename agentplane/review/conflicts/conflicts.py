@@ -1,4 +1,6 @@
-"""What a candidate conflicts with, and why: by the structure of statements, without a model and without the disk."""
+"""Conflicts of a candidate and their reasons, found by the structure of statements, without a model
+or files.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -28,16 +30,16 @@ WEIGHTS: dict[str, Weight] = {"invariant": "blocks", "decision": "resolve"}
 _ORDER: dict[Kind, int] = {"supersession": 0, "contradiction": 1, "duplicate": 2, "overlap": 3, "near": 4}
 
 MAX_CLAIMS = 4000
-"""So much of a body is searched for claims."""
+"""Maximum number of characters of a body that are searched for claims."""
 _CLAIM = re.compile(r"\b(?:[Ss]upersedes|[Rr]eplaces|[Oo]bsoletes) ([A-Z][A-Za-z]{0,15}-\w{1,32})\b")
 
 
 class Conflict(msgspec.Struct, frozen=True, kw_only=True):
     id: str = msgspec.field(name="with")
-    """The other entry."""
+    """The id of the other entry."""
     kind: Kind
     score: float
-    """0-1: how sure, within the kind."""
+    """Confidence from 0 to 1, within the kind."""
     reasons: tuple[str, ...]
     weight: Weight
     blocks: bool
@@ -45,7 +47,7 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needs_choice(self) -> bool:
-        """Whether a person must choose between the two before both are approved."""
+        """True if a person must choose between the two before both are approved."""
         return self.weight in ("blocks", "resolve")
 
     @property
@@ -54,7 +56,7 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Text(msgspec.Struct, frozen=True, kw_only=True):
-    """What is compared of an entry or a proposal."""
+    """The fields of an entry or a proposal that are compared."""
 
     id: str
     type: str
@@ -88,16 +90,19 @@ def text_of(entry: Entry) -> Text:
 
 
 def compare(candidate: Text, other: Text) -> Conflict | None:
-    """How the candidate stands to the other entry; None: nothing that a person must look at."""
+    """Return the conflict of the candidate with the other entry, or None if a person needn't look at the
+    pair.
+    """
     return _compared(candidate, [other], None)[0]
 
 
 def compare_each(
     candidate: Text, others: Sequence[Text], both_ways: RelationCache | None = None
 ) -> list[Conflict | None]:
-    """Return the conflicts with many others, much faster than one by one, and those that are only near.
+    """Return the conflicts with many entries, including entries that are only near.
 
-    `both_ways` is given if the others are candidates as well.
+    This is much faster than calling `compare` for each entry. `both_ways` is given if the others are
+    candidates as well.
     """
     found = _compared(candidate, others, both_ways)
     left = [at for at, one in enumerate(found) if one is None and _can_meet(candidate, others[at])]
@@ -166,8 +171,8 @@ def _conflict(candidate: Text, other: Text, found: Relation | None, *, claimed: 
 
 
 def _weight(found: Relation, other: Text) -> Weight:
-    """Return the weight of a conflict. Only a proof or the author's own words block a candidate. All others are
-    advice.
+    """Return the weight of a conflict. Only a proof or the author's own words block a candidate. Every other
+    conflict is advice.
     """
     if found.kind == "near":
         return "quiet"
@@ -177,7 +182,9 @@ def _weight(found: Relation, other: Text) -> Weight:
 
 
 def claims(candidate: Text) -> frozenset[str]:
-    """The entries that the author says it supersedes: in its links, or in words (`replaces DEC-004`)."""
+    """Return the entries that the author claims to supersede, in links or in words such as `replaces
+    DEC-004`.
+    """
     return frozenset((*candidate.supersedes, *_claimed(candidate.statement, candidate.body)))
 
 
@@ -187,7 +194,9 @@ def _claimed(statement: str, body: str) -> list[str]:
 
 
 def find(candidate: Text, others: Sequence[Text], how: Compare | None = None) -> list[Conflict]:
-    """All conflicts with the others, the gravest first. `how`: what compares, where answers are kept."""
+    """Return all conflicts with the others, the most serious first. `how` compares texts with
+    cached results.
+    """
     return sorted(
         filter(None, (how or compare_each)(candidate, others)),
         key=lambda one: (not one.needs_choice, _ORDER[one.kind], -one.score, one.id),

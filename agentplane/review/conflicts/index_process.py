@@ -1,7 +1,8 @@
-"""Builds a large index in a child process, so that a long-lived server doesn't keep the memory that building takes.
+"""Child process that builds a large index, so that a long-lived server doesn't keep the memory that building
+takes.
 
-The child reads the statements from standard input. It writes the index to the plane's cache under this user's mark,
-and the server reads it from there.
+The child reads the statements from standard input. It writes the index to the project's cache under this
+user's mark, and the server reads it from there.
 """
 
 import subprocess
@@ -29,7 +30,9 @@ class _Job(msgspec.Struct, frozen=True, array_like=True):
 
 
 def build(kept: "shortlist.Kept", name: str, statements: list[str]) -> None:
-    """Build an index in a child process. Never raises: a caller that finds no index builds it itself."""
+    """Build an index in a child process. Never raises, because a caller without an index builds it
+    instead.
+    """
     job = msgspec.msgpack.encode(_Job(str(kept.layout.root), kept.head, name, statements))
     command = programs.python("agentplane.review.conflicts.index_process")
     with suppress(OSError, subprocess.SubprocessError):

@@ -1,4 +1,4 @@
-"""How a proposal stands to an entry, as whoever proposes it says."""
+"""The relation of a proposal to an entry, as the proposer states it."""
 
 from typing import Literal
 

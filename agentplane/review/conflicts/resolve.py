@@ -1,4 +1,6 @@
-"""What becomes of a candidate that meets what was decided before: each choice is the plan of one op."""
+"""Resolution of conflicts between a candidate and earlier decisions. Each choice is the plan of one
+operation.
+"""
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -19,9 +21,11 @@ from agentplane.text.markdown.statement import statement_of
 
 
 ConflictsOf = Callable[[Sequence[Entry], Collection[str] | None], Sequence[Sequence[Conflict]]]
-"""What each of some candidates conflicts with. The second: the kinds of entry that matter; None: all."""
+"""Returns the conflicts of each candidate. The second argument limits the kinds of entry, and None allows
+all.
+"""
 EXCLUDING = frozenset(kind for kind, weight in WEIGHTS.items() if weight == "blocks")
-"""Kinds of entry that nothing may stand beside which contradicts them."""
+"""Kinds of entry that never coexist with an entry that contradicts them."""
 _FEW = 4
 _SAYS = {
     "duplicate": "repeats",
@@ -38,26 +42,26 @@ _MAY = _SAYS | {
 
 
 class NeedsChoice(Refused):
-    """A candidate conflicts with other texts, and a person has to say what becomes of them."""
+    """Error for a candidate with conflicts that a person has to resolve."""
 
     def __init__(self, what: str, *, conflict: Conflict, todo: str) -> None:
         super().__init__(what, todo=todo)
         self.conflict = conflict
-        """The first of the conflicts."""
+        """The first conflict."""
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """What a person says about the conflicts of what is being approved."""
+    """A person's choice about the conflicts of an approval."""
 
     supersede: tuple[str, ...] = ()
-    """Entries that it takes the place of."""
+    """Entries that the candidate replaces."""
     keep_both: bool = False
-    """It stands beside what it met; needs a reason."""
+    """Keep the candidate and the entries in conflict with it. Needs a reason."""
     why: str | None = None
     alike: bool = False
-    """Candidates that say the same leave the inbox with it."""
+    """Remove candidates that say the same from the inbox too."""
     reject: tuple[str, ...] = ()
-    """Candidates that are rejected with it, because it was chosen over them."""
+    """Candidates that are rejected in the same operation, because this candidate was chosen over them."""
 
 
 def approve(
@@ -68,9 +72,10 @@ def approve(
     conflicts_of: ConflictsOf,
     alike: Sequence[str] = (),
 ) -> Plan:
-    """Approves candidates whose conflicts are resolved by the choice; refuses the others with what can be chosen.
+    """Plan the approval of candidates whose conflicts the choice resolves. Other candidates are refused with
+    their options.
 
-    `alike`: candidates that leave the inbox with them.
+    The `alike` candidates leave the inbox in the same operation.
     """
     entries = list({entry.id: entry for entry in map(memory.get, wanted)}.values())
     targets = list(
@@ -98,7 +103,7 @@ def approve(
 
 
 def _rejected(memory: Memory, entries: Sequence[Entry], choice: Choice) -> list[str]:
-    """The candidates that the choice rejects. They must not be approved in the same op."""
+    """Return the candidates that the choice rejects. They must not be approved in the same operation."""
     if not choice.reject:
         return []
     if len(entries) != 1:
@@ -129,7 +134,7 @@ def _changed_by(memory: Memory, entries: Sequence[Entry], targets: Sequence[Entr
 def merge(
     memory: Memory, candidate: str, target: str, text: bytes, seen: str, why: str | None = None
 ) -> Plan:
-    """Takes a candidate up into an entry, in the words of a person who saw the entry with the digest `seen`."""
+    """Merge a candidate into an entry, with a text by a person who saw the entry with the digest `seen`."""
     entry, into = operations.candidates(memory, [candidate])[0], _target(memory, target)
     operations.check_candidate(memory, entry)
     planned = operations.edit(memory, into.id, text, seen)
@@ -166,7 +171,9 @@ def merge_candidates(
 
 
 def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
-    """Replaces an entry by what a person wrote, who saw it with the digest `seen`; None: nothing changed."""
+    """Replace an entry with a text by a person who saw it with the digest `seen`. Return None if nothing
+    changed.
+    """
     planned = operations.edit(memory, wanted, text, seen)
     entry = memory.get(wanted)
     if planned is not None and entry.file != INBOX and entry.head.status == "accepted":
@@ -213,7 +220,7 @@ def merged_draft(memory: Memory, candidate: str, target: str) -> tuple[Entry, by
     has = {"tags": into.head.tags, "evidence": into.head.evidence}
     brings = {"tags": entry.head.tags, "evidence": entry.head.evidence}
     both = {name: list(dict.fromkeys([*has[name], *brings[name]])) for name in has if brings[name]}
-    with suppress(BadInput):  # a header of an unusual layout stays as it is
+    with suppress(BadInput):  # a header with an unusual layout isn't changed
         core = header.set_fields(core, both)
     return into, core + b"\n\n" + entry.raw.strip()
 
@@ -234,7 +241,7 @@ def _target(memory: Memory, name: str) -> Entry:
 
 
 def _stands_beside(choice: Choice) -> bool:
-    """Whether it may stand beside all that does not exclude it: then only what may is compared."""
+    """True if the choice keeps both and has a reason. Then only conflicts that exclude each other matter."""
     return choice.keep_both and bool((choice.why or "").strip())
 
 
@@ -247,7 +254,7 @@ def _check_each(
 ) -> None:
     together = {entry.id for entry in entries}
     for entry, found in zip(entries, conflicts, strict=True):
-        # Candidates that conflict with one another are decided one after the other, unless all are approved at once.
+        # Conflicting candidates are decided one after the other, unless all of them are approved at once.
         met = [c for c in found if c.id in together or memory.entries[c.id].file != INBOX]
         _check_resolved(entry, choice, targets, met, together)
 
@@ -289,9 +296,10 @@ def described(conflict: Conflict, count: int = 1) -> str:
 
 
 def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, together: bool = False) -> str:
-    """What can be done about a conflict; `together`: with one that is being approved with it.
+    """Return the options for a conflict. `together` means that the other candidate is approved in the same
+    operation.
 
-    `others`: entries whose place it must take as well, where it takes that of this one.
+    `others` are further entries that the candidate must replace if it replaces this one.
     """
     other = conflict.id
     supersede = " ".join(f"--supersede {name}" for name in (*others, other)[-_FEW:])
@@ -313,7 +321,7 @@ def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, t
 
 
 def _without_claims(memory: Memory, plan: Plan) -> Plan:
-    """What stands beside another does not say that it took its place."""
+    """Remove links to superseded entries that are kept next to the new entry."""
     edits = []
     for edit in plan.edits:
         entry = memory.entries.get(edit.was or "")
@@ -327,9 +335,9 @@ def _without_claims(memory: Memory, plan: Plan) -> Plan:
 
 
 def _with_supersession(memory: Memory, plan: Plan, targets: Sequence[Entry], stamp: Stamp) -> Plan:
-    """Both sides get their links; the superseded ones their status."""
+    """Link both sides, and mark the targets as superseded."""
     *linked, gone, come = plan.edits
-    # A candidate has no place to be taken, and its id is never one of the shelf.
+    # A link to a candidate supersedes nothing, and its id never belongs to an approved entry.
     candidates = f"{CANDIDATE_PREFIX}-"
     claimed = [name for name in memory.entries[gone.id].head.supersedes if not name.startswith(candidates)]
     names = list(dict.fromkeys([*(entry.id for entry in targets), *claimed]))

@@ -1,8 +1,8 @@
-"""What was found about candidates, kept in the plane's cache by the content of what was compared.
+"""Cached results about candidates, with hashes of the compared texts as keys.
 
-For each candidate: what it was compared with, what it conflicts with, and what the gate said of it. When texts of the plane
-change, only the candidates are looked at again that were compared with one of them, or would be now. Results of another
-version of the comparison, of the gate or of the embeddings aren't used.
+The cache contains for each candidate the compared texts, the conflicts, and the verdict of the gate. After a
+change of entries, a candidate is checked again only if it was compared with a changed text or would be now.
+Results of another version of the comparison, the gate or the embeddings aren't used.
 """
 
 import os
@@ -34,44 +34,44 @@ T = TypeVar("T")
 
 KEPT = "looked"
 _AT_ONCE = 50
-"""So many candidates are made bytes, or are made of bytes, before another thread gets its turn."""
+"""Number of candidates to encode or decode before another thread gets its turn."""
 _BLOCK = 500
 _MOST_NEW = 100
-"""Of so many new texts it can be told at once whom they touch."""
+"""Up to this number of new texts, the affected candidates can be found at once."""
 
 
 class Gated(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What the gate said of a candidate."""
+    """The verdict of the gate about a candidate."""
 
     mark: bytes
-    """A hash of all that this depends on, but for what was rejected."""
+    """Hash of everything that this depends on, except past rejections."""
     digest: str
-    """Of the candidate's bytes, header and body."""
+    """Digest of the candidate's bytes, header and body."""
     refused: tuple[Flag, ...]
     flags: tuple[Flag, ...]
     repeats: str | None
-    """The name of the rejection that it says again."""
+    """The name of the rejection that it repeats."""
     repeat_refused: tuple[Flag, ...]
     repeat_flags: tuple[Flag, ...]
 
 
 class Seen(msgspec.Struct, array_like=True, gc=False):
-    """A candidate that was looked at."""
+    """Cached results about a candidate."""
 
     key: bytes
-    """Of its text."""
+    """Key of its text."""
     compared: tuple[bytes, bytes]
-    """The places of the texts that it was compared with, on the shelf and in the inbox."""
+    """The places of the texts that it was compared with, in memory and in the inbox."""
     found: tuple[Conflict, ...]
     reaches: tuple[Reach | None, Reach | None]
-    """On the shelf, in the inbox."""
+    """The reach in memory and in the inbox."""
     names: tuple[str, ...]
-    """The entries that it says it supersedes."""
+    """The entries that it claims to supersede."""
     gated: Gated | None = None
 
 
 class Sides(msgspec.Struct, frozen=True):
-    """What candidates are compared with: the shelf as far as it is in force, and the inbox."""
+    """The texts that candidates are compared with, which are the entries in force and the inbox."""
 
     shelf: Neighbours
     inbox: Neighbours
@@ -91,10 +91,10 @@ class _Texts:
             self.by_key = {(known or {}).get(text) or key_of(text): text for text in side.texts}
         self.keys: AbstractSet[bytes] = self.by_key.keys()
         self.key_at = {id(text): key for key, text in self.by_key.items()}
-        """The key of each of these texts, by what Python knows it by."""
+        """The key of each of these text objects by its `id()`."""
 
     def of(self, side: Neighbours) -> "_Texts":
-        """Return the texts of a side. Most keys are known from the last time."""
+        """Return the texts of a side. Most keys are reused from the previous texts."""
         if side is self.side:
             return self
         return _Texts(side, {text: key for key, text in self.by_key.items()})
@@ -126,16 +126,16 @@ def version() -> str:
 
 
 class Looks:
-    """What was found about candidates so far. All of it holds for the texts that `bring` was given last."""
+    """Results about candidates so far. All of them are valid for the texts of the last `bring`."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._read = False
         self.seen: dict[str, Seen] = {}
         self._stale: dict[str, Seen] = {}
-        """To be looked at again; of the pairs that did not change, what was found still counts."""
+        """Outdated results. Their results for unchanged pairs are still valid."""
         self._lost: dict[str, frozenset[int]] = {}
-        """Of these, the sides on which others are near now; those that are not here have lost both."""
+        """The sides of outdated results that need other neighbors. A missing id means both sides."""
         self._held: tuple[_Texts, _Texts] = (_Texts(), _Texts())
         """The texts of each side."""
         self._keys: list[bytes] = []
@@ -146,16 +146,16 @@ class Looks:
         self._changed = False
         self._unsaved = 0
         self._as_of: str | None = None
-        """The head of the log when it was to be kept last."""
+        """The head of the log at the last attempt to save."""
         self._stamp: object = None
         """The stamp of the file at the last read or write."""
 
-    # What changed
+    # Changes of the texts
 
     def bring(self, now: Sides, most: int | None = None) -> bool:
-        """Drops what does not hold for these texts any more.
+        """Drop the results that are outdated for these texts.
 
-        `most`: False where telling takes more comparisons than this; then nothing is dropped.
+        Return False, and drop nothing, if finding out takes more than `most` comparisons.
         """
         self.load()
         shelf, inbox = (there.of(side) for there, side in zip(self._held, now.both, strict=True))
@@ -219,14 +219,15 @@ class Looks:
         return met * len(self.seen) <= most
 
     def _without_reach(self, near: Neighbours, side: int) -> list[str]:
-        """Those for which others were ranked among other texts than they would be now."""
+        """Return the candidates whose neighbors were ranked with another index than the current one."""
         index = near.index if self.seen else None
         reaches = ((id_, seen.reaches[side]) for id_, seen in self.seen.items())
         return [id_ for id_, reach in reaches if (reach.index if reach else None) != index]
 
     def _without(self, gone: Collection[bytes], side: int) -> Iterator[str]:
-        """Those that conflict with what is gone; among ranked texts also those to which it was near, because another
-        takes its place.
+        """Yield the candidates that conflict with a removed text.
+
+        Among ranked texts, also yield the candidates near a removed text, because another text replaces it.
         """
         if not gone:
             return
@@ -252,7 +253,9 @@ class Looks:
         old: Collection[bytes],
         asked: Mapping[str, Text],
     ) -> Iterable[str]:
-        """Those that would be compared with a new text; where all are compared, those that it has to do with."""
+        """Return the candidates that would be compared with a new text. If all texts are compared, only
+        related ones.
+        """
         if not near.ranked:
             return meeting(new, [asked[id_] for id_ in self.seen])
         before: dict[str, list[int]] = {}
@@ -263,7 +266,7 @@ class Looks:
         found = set(self._compared_with(copied, side))
         statements = list(dict.fromkeys(text.statement for text in new if text.statement not in before))
         if statements:
-            # Those that were ranked among other texts are ranked again anyway.
+            # Candidates that were ranked with another index are ranked again anyway.
             index = near.index
             reaches = {
                 id_: reach
@@ -283,15 +286,15 @@ class Looks:
         met_by: Callable[[list[str], list[str]], set[str]],
         most: int | None = None,
     ) -> bool:
-        """Drops what the gate said where another rejection counts now.
+        """Drop the verdicts of the gate that other rejections affect.
 
-        `met_by`: which of some candidates have to do with one of some rejections. `most`: see `bring`.
+        `met_by` returns the candidates that are related to one of some rejections. For `most`, see `bring`.
         """
         self.load()
         now = frozenset(rejected)
         if now == self.rejected:
             return True
-        # What is to be compared again keeps what the gate said of it.
+        # A candidate that must be compared again keeps its verdict of the gate.
         every = {**self._stale, **self.seen}
         gated = {id_: seen.gated for id_, seen in every.items() if seen.gated}
         before = self.rejected if self.rejected is not None else now
@@ -309,10 +312,12 @@ class Looks:
         self._changed = True
         return True
 
-    # What is found
+    # New results
 
     def comparing(self, wanted: Iterable[Text]) -> Compare:
-        """`wanted`: candidates that are compared, also with one another."""
+        """Return a comparison that uses earlier results. `wanted` are candidates that are also compared with
+        each other.
+        """
         self.load()
         both_ways = RelationCache({text.statement for text in wanted})
         return lambda candidate, others: self._compare_each(candidate, others, both_ways)
@@ -328,7 +333,7 @@ class Looks:
         return [fresh[at] if at in fresh else known[key] for at, key in enumerate(keys)]
 
     def _known(self, candidate: Text) -> dict[bytes, Conflict | None]:
-        """By the key of the other text, what was found when they were compared."""
+        """Return the earlier results of a candidate by the key of the other text."""
         seen = self.seen.get(candidate.id) or self._stale.get(candidate.id)
         if seen is None or seen.key != key_of(candidate):
             return {}
@@ -337,7 +342,9 @@ class Looks:
         return {self._keys[place]: met.get(self._ids[place]) for place in places}
 
     def near(self, candidate: Text, side: int) -> tuple[list[Text], Reach | None] | None:
-        """What a candidate was compared with on one side, where it would be compared with the same now."""
+        """Return the texts that a candidate was compared with on one side, or None if they would
+        differ now.
+        """
         seen = self._stale.get(candidate.id)
         if seen is None or side in self._lost.get(candidate.id, (0, 1)):
             return None
@@ -382,18 +389,18 @@ class Looks:
             self._ids.append(id_)
         return place
 
-    # On the disk
+    # The cache file
 
     def is_overtaken(self) -> bool:
-        """Whether another process has written since this was read or written."""
+        """True if another process has written since this was read or written."""
         return self._read and _stamp(self._layout) != self._stamp
 
     def save(self, snapshot: Snapshot) -> bool:
-        """Keeps all of it, if anything came to it. Where the log has moved on, what was kept before stays."""
+        """Save all results if there are new ones. If the log has moved on, the file isn't changed."""
         if not self._changed or self._sides is None:
             return False
         self._as_of = snapshot.ledger.head
-        # A long-lived process has these in memory. The next process checks what wasn't written again.
+        # A long-lived process has these in memory. The next process repeats checks that weren't written.
         if (
             server_memory.is_on()
             and self._stamp is not None
@@ -424,7 +431,7 @@ class Looks:
         return True
 
     def _tidy(self, live: Collection[bytes]) -> None:
-        """Forgets texts that are not there any more, once there are many of them."""
+        """Forget removed texts when there are many of them."""
         if len(self._keys) <= 2 * len(live) + _BLOCK:
             return
         kept = [place for place, key in enumerate(self._keys) if key in live]
@@ -476,7 +483,7 @@ def of(layout: Layout) -> Looks:
 
 
 def save_held() -> None:
-    """Before a process ends that served for long."""
+    """Save the results before a long-lived process ends."""
     for found in server_memory.each(KEPT):
         found.save_now()
 
@@ -490,7 +497,7 @@ def _stamp(layout: Layout) -> tuple[int, int, int] | None:
 
 
 def meeting(new: Sequence[Text], asked: Sequence[Text]) -> set[str]:
-    """Those that have to do with one of the new texts, whichever of the two is the candidate."""
+    """Return the candidates that are related to one of the new texts, in either direction."""
     found = {text.id for text in asked if any(choice.replaced for choice in parse(text.statement).choices)}
     for text in new:
         for block in _blocks(asked, _BLOCK):
@@ -504,7 +511,7 @@ def _blocks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 def _packed(seen: Mapping[str, Seen]) -> Iterator[msgspec.Raw]:
-    """In pieces, because no other thread gets its turn while one is made."""
+    """Yield encoded pieces. Encoding everything at once would block the other threads."""
     items = iter(seen.items())
     while piece := dict(islice(items, _AT_ONCE)):
         yield msgspec.Raw(msgspec.msgpack.encode(piece))

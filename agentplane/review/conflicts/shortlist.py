@@ -1,9 +1,9 @@
-"""Which of many entries a candidate is compared with: all of a few, of many the nearest.
+"""Selection of the entries that a candidate is compared with: all of a few entries, or the nearest of many.
 
-What takes long to build is kept in the plane's cache: the vectors by the hash of their text, the index of words with
-the texts it was built of. Texts that come later are added to it, weighed as the first ones were, so that one new text
-does not move all others; when a quarter has changed, it is built again. Where a whole inbox is looked at with an empty
-cache, what is near by a hair's breadth can therefore come out differently.
+The plane's cache contains the parts that take long to build. Vectors are cached by the hash of their text,
+and the index of words together with its texts. Later texts are added with the weights of the first ones, so
+that one new text doesn't move all others. When a quarter of the texts has changed, the index is built again.
+If the cache is empty and a whole inbox is checked, results for texts near the limit can therefore differ.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from agentplane.plane.layout import Layout
 from agentplane.review.conflicts.conflicts import Text, claims
 
 
-# Comparing a few costs less than loading what finds the nearest.
+# Comparing a few texts takes less time than loading these modules.
 if TYPE_CHECKING:
     from agentplane.match.corpus import Corpus, Places
     from agentplane.match.corpus import Text as Compared
@@ -29,33 +29,35 @@ if TYPE_CHECKING:
 
 
 FEW = 48
-"""So many are all compared."""
+"""Up to this number of texts, all are compared."""
 NEAREST = 24
-"""Of more, so many. `python -m tests.bench.kinds --ranks` prints how often what is to be found is among them."""
+"""Beyond `FEW`, the number of nearest texts to compare. `python -m tests.bench.kinds --ranks` prints how
+often the expected text is among them.
+"""
 COPIES = 4
-"""Of those that say one thing word for word, so many are compared."""
+"""Maximum number of texts to compare with the same words."""
 
 _VECTORS = "vectors"
 _KEY = 16
 _MOST_CHANGED = 0.25
-"""Of the texts that an index was built of. When so many came or went, it is built again."""
+"""Share of the texts of an index. When more texts were added or removed, the index is built again."""
 
 
 _Places = int | Sequence[int]
-"""One place, as nearly always, or several: ten thousand lists of one number take a megabyte."""
+"""One place, as almost always, or several. Ten thousand lists of one number would take a megabyte."""
 
 
 class Reach(msgspec.Struct, frozen=True, array_like=True):
-    """How near a text must be to be compared with a candidate."""
+    """The nearness that a text needs to be compared with a candidate."""
 
     index: bytes
-    """What the index was built of."""
+    """Hash of the texts of the index."""
     least: float
     own: tuple[float, ...]
 
 
 class _Index(msgspec.Struct, frozen=True, array_like=True):
-    """An index as it is kept."""
+    """An index in the form of the cache."""
 
     first: int
     statements: list[str]
@@ -69,7 +71,7 @@ class _Built(msgspec.Struct, frozen=True):
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """The answer to where an earlier index is, so that it is looked for only once."""
+    """The result of looking for an earlier index, so that it is looked for only once."""
 
     built: _Built | None
 
@@ -82,7 +84,7 @@ def key_of(text: Text) -> bytes:
 
 
 def embeds() -> bool:
-    """Whether the package for embeddings is there; nothing is loaded."""
+    """True if the package for embeddings is installed. Nothing is loaded."""
     return _package_of_embeddings() is not None
 
 
@@ -92,7 +94,9 @@ def _package_of_embeddings() -> Path | None:
 
 
 def release_of_embeddings() -> str:
-    """Return what tells the installed release of the package for embeddings from others, without loading it."""
+    """Return a text that identifies the installed release of the package for embeddings, without
+    loading it.
+    """
     package = _package_of_embeddings()
     if package is None:
         return "without embeddings"
@@ -100,14 +104,14 @@ def release_of_embeddings() -> str:
 
 
 class Kept:
-    """The vectors of a plane, read when they are first asked for."""
+    """The vectors of a project, read at the first use."""
 
     def __init__(self, layout: Layout, head: str | None) -> None:
-        """`head`: of the log, when the texts were read."""
+        """`head` is the head of the log when the texts were read."""
         self.layout = layout
         self.head = head
         self._read: Vectors | None = None
-        """The vectors, once somebody asked for them."""
+        """The vectors, after the first use."""
 
     @property
     def vectors(self) -> "Vectors":
@@ -118,47 +122,53 @@ class Kept:
         return self._read
 
     def save(self) -> None:
-        """Keeps the vectors if any came to them. Those of a few texts are made faster than all are written."""
+        """Save the vectors if there are new ones. Computing the vectors of a few texts is faster than writing
+        all of them.
+        """
         if self._read is not None and self._read.changed:
             cache.save_as_of(self.layout, self.head, _VECTORS, self._read.to_bytes())
             self._read.changed = False
 
 
 class Neighbours:
-    """Texts in their order, and which of them are near to another text."""
+    """Texts in their order, with a search for the nearest texts."""
 
     def __init__(self, texts: Sequence[Text], kept: Kept, name: str | None) -> None:
-        """`name`: of the index in the cache; None: it is not kept."""
+        """`name` is the name of the index in the cache, or None if it isn't saved."""
         self.texts = texts
         self._kept = kept
         self._name = f"index-{name}" if name else None
         self._built: Corpus | None = None
-        """The index of all statements here, once it was needed."""
+        """The index of all statements here, after the first use."""
         self._found: _Found | None = None
-        """What was found of an earlier index, until the one of these statements is built from it."""
+        """The result of looking for an earlier index, until the index of these statements is built
+        from it.
+        """
 
     def at(self, kept: Kept) -> "Neighbours":
-        """The same texts, when the log has moved on without touching them."""
+        """Return the same texts for a later head of the log that didn't change them."""
         self._kept = kept
         return self
 
     @property
     def ranked(self) -> bool:
-        """Whether there are so many that only the nearest are compared."""
+        """True if there are so many texts that only the nearest are compared."""
         return len(self.texts) > FEW
 
     @property
     def missing(self) -> str | None:
-        """What is missing for finding the nearest, in one line."""
+        """Return one line about missing packages for finding the nearest texts, or None."""
         needed = self._built is not None or (self.ranked and not embeds())
         return self._corpus.missing if needed else None
 
     def of_each(self, wanted: Sequence[Text]) -> list[list[Text]]:
-        """Those that each of the wanted is to be compared with; those that it names are among them."""
+        """Return the texts to compare with each wanted text, including the texts that it names."""
         return [texts for texts, _ in self.reached_each(wanted)]
 
     def reached_each(self, wanted: Sequence[Text]) -> list[tuple[list[Text], Reach | None]]:
-        """The same, and how near they had to be; None where all are compared."""
+        """Return the same texts with the reach of each wanted text. The reach is None if all texts are
+        compared.
+        """
         if not self.ranked:
             return [(list(self.texts), None)] * len(wanted)
         corpus = self._corpus
@@ -174,18 +184,20 @@ class Neighbours:
 
     @property
     def index(self) -> bytes | None:
-        """What the index was built of; None where all are compared."""
+        """Hash of the texts of the index, or None if all texts are compared."""
         return self._corpus.built_of if self.ranked else None
 
     @cached_property
     def is_built(self) -> bool:
-        """Whether nothing that takes long must be built before anybody is answered."""
+        """True if no slow build is needed before an answer."""
         return not self.ranked or self._built is not None or self._base is not None
 
     def reached_by(
         self, wanted: Sequence[str], reaches: Sequence[Reach], statements: Sequence[str]
     ) -> list[int]:
-        """Which of the wanted statements, by number, would be compared with one of these of the index."""
+        """Return the indexes of the wanted statements that would be compared with one of these
+        `statements`.
+        """
         from agentplane.match.corpus import Ranked
         from agentplane.match.corpus import Text as Compared
 
@@ -198,7 +210,9 @@ class Neighbours:
 
     @cached_property
     def _places(self) -> dict[str, _Places]:
-        """Where each statement stands: said a hundred times, it takes one place among the nearest."""
+        """The places of each statement. A statement that occurs many times uses one place among the
+        nearest.
+        """
         places: dict[str, _Places] = {}
         for place, text in enumerate(self.texts):
             _add(places, text.statement, place)
@@ -211,7 +225,9 @@ class Neighbours:
 
     @cached_property
     def _linked(self) -> dict[str, _Places]:
-        """By the id of an entry, its place, and those that name it as what superseded them."""
+        """The places of an entry, and of the texts that name it in `superseded_by`, by the id of
+        the entry.
+        """
         found: dict[str, _Places] = {}
         for place, text in enumerate(self.texts):
             for name in (text.id, *text.superseded_by):
@@ -220,7 +236,7 @@ class Neighbours:
 
     @property
     def _corpus(self) -> "Corpus":
-        """The index of all statements here; others that were here before may be in it too."""
+        """The index of all statements here. Statements that were removed may be in it too."""
         if self._built is None:
             self._built = self._build()
             self._found = None
@@ -250,7 +266,7 @@ class Neighbours:
 
     @property
     def _base(self) -> "_Built | None":
-        """An index of earlier texts, of this process or of the cache, where little has changed since it was built."""
+        """An earlier index in this process or in the cache, if little has changed since it was built."""
         if self._found is None:
             self._found = _Found(self._find())
         return self._found.built
@@ -263,7 +279,7 @@ class Neighbours:
         return self._from_cache()
 
     def _built_apart(self) -> "_Built | None":
-        """A large index that a process serving for long lets another one build."""
+        """Return a large index that a child process builds, if this process is long-lived."""
         from agentplane.review.conflicts import index_process
 
         if self._name is None or not server_memory.is_on() or len(self._places) < index_process.LEAST:
@@ -282,7 +298,7 @@ class Neighbours:
             return None
         if kept is None or not self._is_near(kept.statements, kept.first):
             return None
-        # Of two equal texts one is kept, the one that is here in any case.
+        # Use one of two equal texts, the one that this object already contains.
         own = {statement: statement for statement in self._places}
         texts = [Compared(own.get(statement, statement)) for statement in kept.statements]
         corpus = Corpus.from_bytes(texts, kept.corpus, self._kept.vectors, kept.first)
@@ -299,7 +315,7 @@ class Neighbours:
 
     @cached_property
     def _alive(self) -> "Places | None":
-        """Where the statements are in the index that are here now; None: all of it."""
+        """The places of the current statements in the index, or None if all of it is current."""
         import numpy as np
 
         texts = self._corpus.texts
@@ -329,7 +345,7 @@ def _compared(text: Text) -> "Compared":
 
 
 def build(kept: Kept, name: str, statements: Sequence[str]) -> None:
-    """Puts an index of these into the cache."""
+    """Build an index of these statements and put it into the cache."""
     from agentplane.match.corpus import Corpus
     from agentplane.match.corpus import Text as Compared
 

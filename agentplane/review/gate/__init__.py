@@ -1,1 +1,1 @@
-"""The gate: checks of a proposal before it enters the inbox."""
+"""Checks of a proposal before it enters the inbox."""

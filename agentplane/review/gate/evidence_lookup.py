@@ -1,6 +1,6 @@
-"""Evidence, looked up where that is cheap and safe: files of the project, and commits. Nothing is fetched.
+"""Lookup of evidence where that is cheap and safe, in project files and commits. Nothing is fetched.
 
-What lies outside of the project is never opened, whatever path or link leads there.
+Files outside the project are never opened, whatever path or link leads to them.
 """
 
 import os
@@ -20,7 +20,7 @@ from agentplane.text import files
 Trouble = Literal["gone", "outside"]
 
 MOST = 24
-"""Pieces of evidence of one proposal that are looked up."""
+"""Maximum number of pieces of evidence per proposal that are looked up."""
 _LARGEST = 4 << 20
 _LONGEST = 1024
 _MOST_COMMITS = 4
@@ -43,19 +43,19 @@ _QUOTES = "`'\"<>"
 
 class Lack(msgspec.Struct, frozen=True):
     place: int
-    """Which piece of evidence."""
+    """Index of the piece of evidence."""
     trouble: Trouble
     what: str
     says_gone: bool = True
-    """Whether `what` makes clear that the evidence is gone, without more words."""
+    """True if `what` already says that the evidence is gone."""
 
 
 _Wrong = tuple[Trouble, str] | tuple[Trouble, str, bool]
-"""The fields of a Lack after its place."""
+"""The fields of a `Lack` after its place."""
 
 
 def lacks(evidence: Sequence[str], project: Path) -> list[Lack]:
-    """What is wrong with these pieces of evidence; those that say nothing of a file or commit are left alone."""
+    """Return the problems of these pieces of evidence. Evidence that names no file or commit is ignored."""
     root = os.path.realpath(project)
     found = []
     commits: dict[int, str] = {}
@@ -78,7 +78,7 @@ def plain(text: str) -> str:
 
 
 def is_url(text: str) -> bool:
-    """Whether a piece of evidence is a URL with something behind its scheme."""
+    """True if a piece of evidence is a URL with text after its scheme."""
     return bool(_URL.match(text)) and not (_ABSOLUTE.match(text) or _URL.fullmatch(text))
 
 
@@ -145,13 +145,13 @@ def _parts(text: str, root: str) -> tuple[str, int | None, str]:
     numbered = _LINES.fullmatch(name)
     if numbered:
         return numbered["path"], int(numbered["line"]), symbol
-    if "::" in name:  # as pytest names its tests
+    if "::" in name:  # the notation of pytest
         name, _, symbol = name.partition("::")
     return name, None, symbol
 
 
 def _is_path(name: str, text: str, root: str) -> bool:
-    """Whether something that is not there was meant as a path of the project."""
+    """True if a missing name was meant as a path in the project."""
     if not name or any(char.isspace() for char in name) or _ISSUE.fullmatch(text):
         return False
     if _ENDING.fullmatch(name.lower()):
@@ -187,7 +187,9 @@ def _slugs(text: str) -> set[str]:
 
 
 def _unknown_commits(commits: dict[int, str], project: Path) -> list[int]:
-    """Those that git denies. Where it has only a part of the history, or there is no git, none."""
+    """Return the places of the commits that git doesn't know. None if the history is shallow or git is
+    missing.
+    """
     if not commits or not git.has_history(project):
         return []
     wanted = list(commits.items())[:_MOST_COMMITS]

@@ -1,8 +1,8 @@
-"""The gate: what is noticed about a proposal before it enters the inbox.
+"""The gate, which checks a proposal before it enters the inbox.
 
-Each thing that is noticed has a code, and for each code the settings say whether it refuses the
-proposal, flags it for the reviewer, or is not looked for. Nothing is changed, and no text that could
-hold a secret is repeated in a message.
+Each finding has a code. The settings decide for each code whether the gate refuses the proposal, flags it for
+the reviewer, or skips the check. The gate changes nothing, and its messages never repeat a text that could
+hold a secret.
 """
 
 import re
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from agentplane.memory.word_index import Words
 
 DEFAULTS: Mapping[str, Action] = msgspec.structs.asdict(Gate())
-"""What is noticed, and what follows. `Gate` says what each code means."""
+"""Default action for each code. `Gate` describes the codes."""
 
 LONG = 2000
-"""Characters of statement and rationale that a reviewer reads without a sigh."""
+"""Maximum characters of statement and rationale that a reviewer can comfortably read."""
 _MOST_CHARACTERS = 2 * MAX_TEXT
-"""Of all fields together. Beyond that the proposal is refused and the rest of it is not looked at."""
+"""Limit for all fields together. A longer proposal is refused, and the rest of it isn't checked."""
 _MOST_FLAGS = 40
 _MANY = 50
 
@@ -53,21 +53,21 @@ _NEEDS_EVIDENCE = ("fact", "assumption")
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
-    """What a proposal is held against. Whatever is left out is not looked at."""
+    """The data that a proposal is checked against. Checks without their data are skipped."""
 
     today: date
     actions: Mapping[str, Action] = {}
-    """By code; the defaults count for those that are missing."""
+    """Actions by code. Missing codes have their default."""
     project: Path | None = None
     instructions: Mapping[str, str] = {}
     shelf: tuple[Entry, ...] = ()
     words: "Words | None" = None
-    """Which of the shelf hold a word, where that is known."""
+    """Index of the entries that contain a word, if it is available."""
     tombstones: Tombstones | None = None
     candidate: str = ""
-    """The id of a candidate that is looked at again, so that it is not compared with itself."""
+    """The id of a candidate that is checked again. It isn't compared with itself."""
     header: bytes = b""
-    """The header of that candidate as it is in the file."""
+    """The raw header of that candidate."""
 
     def looks_for(self, *codes: str) -> bool:
         return any(self.action(code) != "off" for code in codes)
@@ -77,7 +77,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _Noticed = tuple[str, str, str]
-"""Code, what, where."""
+"""Code, message and field of a finding."""
 
 
 def context(
@@ -86,7 +86,9 @@ def context(
     actions: Mapping[str, Action] = DEFAULTS,
     tombstones: Tombstones | None = None,
 ) -> Context:
-    """The context in a plane. Reads the instruction files; the shelf is read where `known` is looked for."""
+    """Return the context in a project. Reads the instruction files, and reads memory if the gate looks for
+    `known`.
+    """
     project = memory.snapshot.layout.project
     found = Context(today=today, actions=actions, project=project, tombstones=tombstones)
     return msgspec.structs.replace(
@@ -106,7 +108,7 @@ def _words(memory: Memory) -> "Words | None":
 
 
 def check(proposal: Proposal, context: Context) -> Verdict:
-    """All that is noticed, what refuses first."""
+    """Return the verdict with all findings, refusals first."""
     texts, whole = _clipped(_texts(proposal))
     refused: dict[Flag, None] = {}
     flags: dict[Flag, None] = {}
@@ -121,7 +123,7 @@ def check(proposal: Proposal, context: Context) -> Verdict:
         action = context.action(code)
         if action == "off":
             continue
-        # A statement that is only like a rejected one is never refused, whatever the settings say.
+        # A statement that is only similar to a rejected one is never refused, whatever the settings say.
         unsure = code == "repeat" and repeat is not None and not repeat.sure
         follows: Consequence = "flag" if unsure else action
         (refused if follows == "refuse" else flags)[Flag(code, follows, what, where)] = None
@@ -131,7 +133,7 @@ def check(proposal: Proposal, context: Context) -> Verdict:
 
 
 def check_again(entry: Entry, context: Context) -> Verdict:
-    """The same of a candidate that is in the inbox, with its header as it is in the file."""
+    """Return the verdict for a candidate in the inbox, including its raw header."""
     found = check(
         proposal_of(entry), msgspec.structs.replace(context, candidate=entry.id, header=entry.header)
     )
@@ -147,9 +149,9 @@ def check_again(entry: Entry, context: Context) -> Verdict:
 def suspicious(text: str, where: str = "text") -> tuple[Flag, ...]:
     """Return the high-severity flags of a text that a tool wrote and that never was a candidate.
 
-    For example a run summary, a `next` line or a session title. The flags are the ones that a candidate with this
-    statement would get under the default settings: secrets, hidden text, and orders to the reader. An empty tuple
-    means that the text can be delivered.
+    Run summaries, `next` lines and session titles are such texts. The flags are the ones that a candidate
+    with this statement would get under the default settings: secrets, hidden text, and orders to the reader.
+    An empty tuple means that the text can be delivered.
     """
     texts = [(where, text[:_MOST_CHARACTERS])]
     found = dict.fromkeys((*_secrets(texts), *_hidden(texts), *_aimed(texts)))
@@ -179,7 +181,7 @@ def has_high_flag(entry: Entry, actions: Mapping[str, Action]) -> bool:
 
 
 def likely_secrets(entry: Entry) -> tuple[Flag, ...]:
-    """Return the flags for what is a likely secret in an entry, whatever the settings say."""
+    """Return the flags for likely secrets in an entry, whatever the settings say."""
     texts = list(texts_of(entry))
     found = [*_secrets(texts), *_header(entry.header, frozenset())]
     found = [one for one in found if one[0] == SECRET] or list(_secrets_of_body(entry))
@@ -187,7 +189,7 @@ def likely_secrets(entry: Entry) -> tuple[Flag, ...]:
 
 
 def texts_of(entry: Entry) -> Iterator[tuple[str, str]]:
-    """Every text of an entry, with the field that it stands in."""
+    """Yield each text of an entry with the name of its field."""
     yield from _texts(proposal_of(entry))
 
 
@@ -201,14 +203,14 @@ def _flag(code: str, what: str, where: str, actions: Mapping[str, Action]) -> Fl
 
 
 def let_in_again(context: Context) -> Context:
-    """The context for a person who wants a memory looked at again that was rejected before."""
+    """Return the context for a person who proposes a previously rejected memory again."""
     if context.action("repeat") != "refuse":
         return context
     return msgspec.structs.replace(context, actions={**context.actions, "repeat": "flag"})
 
 
 def proposal_of(entry: Entry) -> Proposal:
-    """A candidate as it was proposed, to look at it again."""
+    """Return a candidate as a proposal, to check it again."""
     head = entry.head
     body = verbatim.said_in(entry)
     statement, _, rationale = body.partition("\nRationale:")
@@ -236,7 +238,7 @@ def proposal_of(entry: Entry) -> Proposal:
 
 
 def _texts(proposal: Proposal) -> Iterator[tuple[str, str]]:
-    """Every text in it, with the field that it stands in."""
+    """Yield each text of a proposal with the name of its field."""
     yield "statement", proposal.statement
     singles = ("rationale", "check", "source", "external_id", "layer", "expires_at", "arrives", "type")
     for name in singles:
@@ -297,7 +299,7 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
 
 
 def _changed_by(proposal: Proposal, context: Context) -> frozenset[str]:
-    """The entries that a proposal changes, because it has their external id or their id."""
+    """Return the entries that a proposal changes because it has their external id or their id."""
     name = proposal.external_id
     if not name:
         return frozenset()
@@ -305,7 +307,10 @@ def _changed_by(proposal: Proposal, context: Context) -> frozenset[str]:
 
 
 def _is_taken_from_project(proposal: Proposal) -> bool:
-    """Whether it was imported from a file of the project. Then a person wrote it there, maybe in two files alike."""
+    """True if the proposal was imported from a file of the project.
+
+    A person wrote that text, and it may be in two files.
+    """
     return (
         proposal.harvested is not None
         and bool(proposal.evidence)
@@ -314,9 +319,11 @@ def _is_taken_from_project(proposal: Proposal) -> bool:
 
 
 def _header(header: bytes, told: Collection[str], *, candidate: bool = True) -> Iterator[_Noticed]:
-    """What a header holds as it is in the file. `told`: codes that its fields have already.
+    """Yield findings in a raw header. `told` has the codes that the fields of the entry were already flagged
+    for.
 
-    In the header of a candidate everything is odd that no program writes there. On the shelf, people add keys of their own.
+    In the header of a candidate, anything that no program writes is odd. In memory, people may add their own
+    keys.
     """
     if not header:
         return
@@ -325,13 +332,14 @@ def _header(header: bytes, told: Collection[str], *, candidate: bool = True) -> 
         yield "hidden", what, "header"
     texts, _ = _clipped(raw_header.read(text))
     for code, what, where in (*_secrets(texts), *_hidden(texts), *_aimed(texts)):
-        # Ids, dates and names of runs look random. Of what a field was flagged for, once is enough.
+        # Ids, dates and names of runs look random. A code that a field was already flagged for isn't
+        # repeated.
         if code != "random" and code not in told:
             yield code, what, where
 
 
 def _secrets(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
-    # Many short fields are one text: looking at each of them alone would take longer.
+    # Many short fields are checked as one text, because checking each of them separately would take longer.
     for where, text in texts:
         for secret in find.find(text):
             if secret.sure:
@@ -343,7 +351,7 @@ def _secrets(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
 _OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-# England, Scotland and Wales are a black flag and characters that could spell anything else as well.
+# The flags of England, Scotland and Wales are a black flag plus characters that could also spell other text.
 _COUNTRIES = re.compile(
     "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|"
     "\U000e0077\U000e006c\U000e0073)\U000e007f"
@@ -408,12 +416,12 @@ def _evidence(proposal: Proposal, context: Context) -> Iterator[_Noticed]:
 
 
 def _shown(text: str) -> str:
-    """A short text of a proposal in a message, unless it could be a secret."""
+    """Return a short text of a proposal for a message, or `it` if the text could be a secret."""
     return "it" if find.find(text[:400]) else f"`{one_line(text[:200], 60)}`"
 
 
 def _status(statement: str, proposal: Proposal, today: date) -> Iterator[_Noticed]:
-    # A reason may tell how things stood; only a statement is to stay true.
+    # A rationale may describe a past state. Only a statement must stay true.
     if line := wording.news(statement):
         yield "status", f"reports a state that will be over soon (line {line})", "statement"
     if proposal.expires_at:

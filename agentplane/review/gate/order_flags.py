@@ -1,4 +1,4 @@
-"""What the gate notices of orders to the reader: in every reading of a text, and what its rendering does not show."""
+"""Findings of the gate about orders to the reader and hidden text, in every reading of a text."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from agentplane.text.visible import one_line
 
 
 Noticed = tuple[str, str]
-"""Code and what."""
+"""Code and message of a finding."""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -23,7 +23,7 @@ class Place(msgspec.Struct, frozen=True):
     code: str
     what: str
     offset: int
-    """The first character of it, or of its line if only the line is known."""
+    """Offset of its first character, or of its line if only the line is known."""
     exact: bool
 
 
@@ -34,7 +34,9 @@ _ENCODINGS = ("in base", "in hex", "in binary", "in character codes", "in invisi
 
 
 def noticed(text: str) -> Iterator[Noticed]:
-    """Orders to the reader, marks of a conversation, and commands that run unread code; each of them once."""
+    """Yield orders to the reader, role marks of a conversation, and commands that run unread code. Each is
+    yielded once.
+    """
     for code, what, _ in _noticed(text):
         yield code, what
 
@@ -84,7 +86,7 @@ def _offset(text: str, view: View, offset: int) -> tuple[int, bool]:
         return min(view.offset, len(text)), False
     if len(view.text) == len(text):
         return offset, True
-    # Characters were left out of the view, but no line was.
+    # The view leaves out characters, but no lines.
     line = view.text.count("\n", 0, offset)
     return sum(map(len, text.splitlines(keepends=True)[:line])), False
 
@@ -113,7 +115,7 @@ def _place(text: str, view: View, offset: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A short piece of a text in a message, unless it could be a secret."""
+    """Return a short piece of a text for a message, or an empty text if the piece could be a secret."""
     piece = one_line(text[:400], _SHOWN)
     return "" if not piece or find.find(text[:400]) else f": `{piece}`"
 

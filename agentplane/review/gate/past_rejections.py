@@ -1,4 +1,4 @@
-"""Past rejections, so that what was rejected is known again when it comes back in other words."""
+"""Past rejections, which recognize a rejected statement that is proposed again in other words."""
 
 import re
 from collections import Counter
@@ -39,13 +39,13 @@ class Rejection(msgspec.Struct, frozen=True, gc=False):
 class Repeat(msgspec.Struct, frozen=True):
     rejection: Rejection
     alike: float
-    """0 to 1; 1: the same words."""
+    """Likeness from 0 to 1. 1 means the same words."""
     sure: bool
-    """Whether nothing but the wording differs, as far as words can tell."""
+    """True if only the wording differs, judging by the words."""
 
 
 class Tombstones:
-    """Rejections to compare with. Only those that share enough words are taken apart."""
+    """Rejections to compare with. Only rejections that share enough words are compared in detail."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Tombstones:
         words: Sequence[Words] | None = None,
         near: Neighbours | None = None,
     ) -> None:
-        """`near`: the texts of the same rejections; without them only words are compared."""
+        """`near` contains the texts of the same rejections. Without it, only words are compared."""
         self.rejections: Sequence[Rejection] = tuple(rejected)
         self._given = words
         self._texts = near
@@ -68,7 +68,7 @@ class Tombstones:
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
-        """Where words with this beginning occur."""
+        """Places of the rejections by the beginnings of their words."""
         places: dict[str, list[int]] = {}
         for place, words in enumerate(self._words):
             for beginning in _beginnings(words):
@@ -76,7 +76,7 @@ class Tombstones:
         return places
 
     def of(self, id_: str) -> Rejection | None:
-        """The last rejection of a candidate that bears this id."""
+        """Return the last rejection of the candidate with this id, or None."""
         return self._last_of.get(id_)
 
     @cached_property
@@ -88,7 +88,7 @@ class Tombstones:
         return self._by_name.keys()
 
     def only(self, names: Collection[str]) -> "Tombstones":
-        """Some of them, compared by their words only."""
+        """Return only the rejections with these names, compared by their words only."""
         wanted = frozenset(names)
         places = [at for at, one in enumerate(self.rejections) if _name(one) in wanted]
         return Tombstones([self.rejections[at] for at in places], [self._words[at] for at in places])
@@ -98,18 +98,22 @@ class Tombstones:
         return [_text(rejection) for rejection in self.rejections]
 
     def find(self, statement: str, *, scope: Sequence[str] = (), besides: str = "") -> Repeat | None:
-        """The rejection that this repeats; of several the most alike, then the latest."""
-        # Where the words are alike but for one, that one counts; else what they mean together.
+        """Return the rejection that a statement repeats: the most similar, then the latest. None if there is
+        none.
+        """
+        # A rejection with nearly the same words has priority. Otherwise, compare the meaning.
         return self._worded(statement, scope, besides) or self._meant(statement, scope, besides)
 
     def look_up(self, asked: Sequence[Text]) -> None:
-        """Finds what is near to many at once."""
+        """Look up the neighbors of many texts at once."""
         if self._texts is not None and self.rejections:
             near = self._texts.of_each(asked)
             self._near_by.update(zip(((one.statement, one.scope) for one in asked), near, strict=True))
 
     def _meant(self, statement: str, scope: Sequence[str], besides: str) -> Repeat | None:
-        """The rejection that says the same by its structure. Structure alone is never sure enough to refuse."""
+        """Return the rejection with the same structure, or None. Structure alone is never sure enough to
+        refuse.
+        """
         if self._texts is None or not self.rejections:
             return None
         asked = Text(id=besides, type="", statement=statement, scope=tuple(scope))
@@ -140,7 +144,7 @@ class Tombstones:
         return best
 
     def _near(self, said: Words) -> list[int]:
-        """The places of what shares the most words, the latest first."""
+        """Return the places of the rejections that share the most words, the latest first."""
         shared: Counter[int] = Counter()
         for beginning in _beginnings(said):
             shared.update(self._places.get(beginning, ()))
@@ -154,7 +158,7 @@ class Tombstones:
 
 
 _SHARED = 0.4
-"""Less than what two statements must share to be alike, since two words of one can begin alike."""
+"""Lower than the share that two similar statements need, since two words of one statement can begin alike."""
 _MOST_NEAR = 48
 _BEGINNING = 4
 
@@ -167,13 +171,13 @@ def _compare(said: Words, scope: Sequence[str], old: Words, rejection: Rejection
     found = wording.likeness(said, old)
     if found is None:
         return None
-    # What was rejected for one place was not decided for another.
+    # A rejection for one scope doesn't decide about another scope.
     sure = found.sure and globs.can_meet(scope, rejection.scope)
     return Repeat(rejection, found.score, sure)
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A rejection as it is kept, under the digests of its texts: either can be pruned."""
+    """A cached rejection with the digests of its texts. Either text can be pruned."""
 
     rejection: Rejection
     words: Words
@@ -184,7 +188,9 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class _File(msgspec.Struct, frozen=True):
     version: int
     ops: dict[str, tuple[_Kept, ...]] = {}
-    """By op. A record never changes once its op counts, except that texts are pruned from it."""
+    """Rejections by operation. A record never changes once its operation counts, except that texts are pruned
+    from it.
+    """
 
 
 _KEPT = "rejections.mp"
@@ -195,12 +201,12 @@ _FEW = 8
 
 
 def rejections(snapshot: Snapshot) -> list[Rejection]:
-    """What was rejected and not taken back, oldest first. Pruned texts are gone from here too."""
+    """Return the rejections in force, oldest first, without pruned texts."""
     return [one.rejection for one in _in_force(snapshot)]
 
 
 def kept(snapshot: Snapshot, kept_vectors: Kept | None = None) -> Tombstones:
-    """What was rejected and not taken back, to compare with."""
+    """Return the rejections in force, ready to be compared."""
     found = _in_force(snapshot)
     rejected = [one.rejection for one in found]
     vectors = kept_vectors or Kept(snapshot.layout, snapshot.ledger.head)
@@ -213,12 +219,14 @@ def _text(rejection: Rejection) -> Text:
 
 
 def name_of(repeat: Repeat | None) -> str | None:
-    """The name of the rejection that is repeated."""
+    """Return the name of the repeated rejection, or None."""
     return _name(repeat.rejection) if repeat else None
 
 
 def _name(rejection: Rejection) -> str:
-    """Not its id: it may wait again under that, and is to be compared then too."""
+    """Return the name of a rejection. Its id isn't enough, because the candidate may be in the inbox again
+    under that id.
+    """
     return f"{rejection.op}/{rejection.id}"
 
 
@@ -228,14 +236,14 @@ def _in_force(snapshot: Snapshot) -> list[_Kept]:
     if not rejects:
         return []
     undone = out_of_force(notes)
-    # A reject that was undone and redone is in force again under its own name.
+    # A rejection that was undone and redone is in force again under its own name.
     wanted = [op for op in rejects if op not in undone]
     known = _known(snapshot, wanted)
     return [one for op in wanted for one in known.get(op, ())]
 
 
 def _known(snapshot: Snapshot, wanted: Collection[str]) -> dict[str, tuple[_Kept, ...]]:
-    """The rejections of these ops: from the cache, and from the records what is not in it yet."""
+    """Return the rejections of these operations from the cache. Missing ones are read from the records."""
     loaded = _load(snapshot.layout)
     pruned = frozenset(snapshot.ledger.pruned)
     known = {op: _unpruned(found, pruned) for op, found in loaded.items()} if pruned else loaded
@@ -278,7 +286,9 @@ def _without_reason(one: _Kept, pruned: frozenset[str]) -> _Kept:
 def _read(
     layout: Layout, ops: frozenset[str], pruned: frozenset[str], labels: Mapping[str, str] = _NONE
 ) -> dict[str, tuple[_Kept, ...]]:
-    """`labels`: what each kind puts before a statement."""
+    """Return the rejections of these operations from the records. `labels` has the label before a statement
+    by kind.
+    """
     found = {}
     for line in _lines(layout, ops):
         stored = records.readable(line)
@@ -316,7 +326,7 @@ _LABEL = re.compile(r"\s*[A-Z][\w-]{0,30}:\s")
 
 
 def _taken_apart(core: bytes, labels: Mapping[str, str]) -> tuple[Header | None, str]:
-    """Header and statement of an entry's text."""
+    """Return the header and the statement of an entry's text."""
     page = document.parse(core)
     body = page.body(page.blocks[0]) if page.blocks else core.decode(errors="replace")
     statement = body.partition("\nRationale:")[0]

@@ -1,4 +1,6 @@
-"""What the gate notices in a candidate's header as it is in the file: whatever an approval would keep and nobody is shown."""
+"""Findings of the gate in a candidate's raw header, where an approval could keep text that no
+reviewer sees.
+"""
 
 import re
 from collections.abc import Iterator
@@ -17,14 +19,14 @@ from agentplane.text.yaml.yaml12 import YamlError, load
 
 _KNOWN = frozenset(Header.__struct_fields__)
 _DECIDED = ("pinned", "approved_by", "superseded_by", "anchor")
-"""Keys that only a person's decision writes."""
+"""Keys that are written only when a person decides."""
 _DATES = ("updated", "expires_at")
 _MARK = re.compile(r"[0-9a-f]{16}")
 _LISTS = ("tags", "evidence", "scope", "supersedes", "superseded_by", "refines", "unrelated")
 _TEXTS = ("check", "external_id", "layer", "arrives")
-"""Keys whose words the gate reads on their own, as it does in a proposal."""
+"""Keys whose words the gate reads separately, as it does in a proposal."""
 _HARMLESS = re.compile(r"[\w.-]{1,16}")
-"""One short word is no order, and too short for a secret of a known form."""
+"""One short word is no order, and it is too short for a secret of a known form."""
 _RUN = re.compile(r"\d{8}T\d{6}Z-[\w-]{1,20}")
 """The name of a run. The gate looks for secrets in it anyway."""
 _COMMENT = re.compile(r"(?:^|(?<=\s))#")
@@ -32,7 +34,7 @@ _LINE_ENDS = re.compile("\r\n?|\n")
 
 
 def text_of(header: bytes) -> str:
-    """The header as text, without the line that closes it."""
+    """Return the header as text, without the line that closes it."""
     lines = _LINE_ENDS.split(header.decode(errors="replace"))
     while lines and lines[-1].rstrip() in ("", "---"):
         del lines[-1]
@@ -40,7 +42,10 @@ def text_of(header: bytes) -> str:
 
 
 def read(text: str) -> Iterator[tuple[str, str]]:
-    """What the gate still has to look at, with its place: values that it reads nowhere else, and all of an odd header."""
+    """Yield the parts of a header that the gate still has to check, with their place.
+
+    These are values that the gate reads in no other place, and the whole text of an odd header.
+    """
     for key, value in _fields(text).items():
         if isinstance(key, str) and key in _KNOWN and not _is_read(key, value):
             said = _said(value)
@@ -51,7 +56,7 @@ def read(text: str) -> Iterator[tuple[str, str]]:
 
 
 def odd(text: str) -> Iterator[str]:
-    """What no program writes into the header of a candidate."""
+    """Yield messages about anything in a candidate's header that no program writes."""
     yield from unshown(text)
     fields = _fields(text)
     for key in _DECIDED:
@@ -67,14 +72,14 @@ def odd(text: str) -> Iterator[str]:
 
 
 def unshown(text: str) -> Iterator[str]:
-    """What is in a header besides known keys with plain values."""
+    """Yield messages about anything in a header except known keys with plain values."""
     fields = _fields(text)
     if not fields:
         yield "can't be read"
     yield from _comments(text)
     for key in fields:
         if not isinstance(key, str) or key not in _KNOWN:
-            # The key is an attacker's text, so a long one isn't repeated.
+            # The key is an attacker's text, so a long key isn't repeated.
             name = f" `{key}`" if isinstance(key, str) and re.fullmatch(r"[a-z_]{1,20}", key) else ""
             yield f"has an unknown key{name}"
     nested = (name for name, value in fields.items() if name in _KNOWN and not _is_plain(value))
@@ -83,7 +88,7 @@ def unshown(text: str) -> Iterator[str]:
 
 
 def _comments(text: str) -> Iterator[str]:
-    """The first comment, which has no value of its own."""
+    """Yield a message about the first comment. Comments aren't part of any value."""
     if "#" not in text:
         return
     rest = list(text)

@@ -1,6 +1,6 @@
-"""Receipts of an entry: the run that it came from, and evidence that can be looked up.
+"""Receipts of an entry, which are the run that it came from and evidence that can be looked up.
 
-With `require_receipts`, every op that puts a text on the shelf needs both. Earlier entries stay accepted.
+With `require_receipts`, every operation that adds a text to memory needs both. Earlier entries stay accepted.
 """
 
 import os
@@ -27,7 +27,7 @@ from agentplane.text.visible import one_line
 
 
 BRINGING = ("approve", "supersede", "merge", "edit", "adopt")
-"""Verbs that put a text on the shelf. Others move it, stamp it, or restore an approved text."""
+"""Verbs that add a text to memory. Other verbs move it, stamp it, or restore an approved text."""
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
@@ -39,7 +39,7 @@ class Receipt(msgspec.Struct, frozen=True):
 
     kind: Kind
     found: bool
-    """True if it exists or existed. Nothing is fetched, so a URL always counts."""
+    """True if it exists or existed. URLs aren't fetched, so they always count."""
 
 
 class Ground(msgspec.Struct, frozen=True):
@@ -87,7 +87,7 @@ def flag(memory: Memory, entry: Entry) -> Iterator[str]:
 
 
 def require(memory: Memory, plan: Plan) -> None:
-    """Refuses a plan that brings a text without receipts to the shelf, where the settings require them."""
+    """Refuse a plan that adds a text without receipts to memory, if the settings require them."""
     snapshot = memory.snapshot
     if plan.verb not in BRINGING or not is_required(snapshot.settings):
         return
@@ -125,14 +125,16 @@ def _evidence(head: Header, ground: Ground) -> str | None:
 
 
 def _is_there(name: str, project: Path) -> bool:
-    """Whether a path is inside of the project, and not the project itself. A link out of it does not count."""
+    """True if a path is inside the project, and not the project itself. A link that leaves the project
+    doesn't count.
+    """
     root = os.path.realpath(project)
     path = os.path.realpath(os.path.join(root, name))
     return path.startswith(os.path.join(root, "")) and os.path.exists(path)
 
 
 def _was_there(name: str, project: Path, anchor: str | None) -> bool:
-    """True if the checked-out commit or the one at the approval has the file."""
+    """True if the checked-out commit or the commit at the approval has the file."""
     for rev in ("HEAD", anchor if anchor and _COMMIT.fullmatch(anchor) else None):
         oid = git.commit(project, rev) if rev else None
         if oid and git.blob_at(project, oid, name) is not None:

@@ -1,7 +1,7 @@
-"""How often what was rejected was proposed again and refused.
+"""Counts of rejected statements that were proposed again and refused.
 
-Counted on this machine only, in cache/: a refused proposal leaves nothing that could be committed. The
-count holds no text, and it begins anew when the cache is cleared.
+The counts exist only on this machine, in cache/, so a refused proposal leaves no trace that could be
+committed. A count contains no text, and it restarts at zero when the cache is cleared.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from agentplane.text.json import decode
 
 _FILE = "suppressed.jsonl"
 _MOST = 1 << 20
-"""Bytes; beyond some ten thousand nobody needs to know how many more there were."""
+"""Size limit in bytes. An exact count beyond about ten thousand isn't useful."""
 _LONGEST = 80
 
 
@@ -29,7 +29,7 @@ _line = decode.Json(_Line)
 
 
 def add(layout: Layout, by: str, id_: str) -> int:
-    """Counts one more. Returns how many there were of this rejection, with this one; never fails."""
+    """Count one more refusal, and return the number for this rejection, including this one. Never fails."""
     before = sum(line.id == id_ for line in _lines(layout))
     line = msgspec.json.encode(_Line(by[:_LONGEST], id_))
     cache.add(layout, _FILE, line + b"\n", _MOST)

@@ -1,4 +1,4 @@
-"""Repeats word for word: of a project's instruction files, and of what is on the shelf."""
+"""Word-for-word repeats of instruction files and of entries in memory."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from agentplane.text import files
 
 _LARGEST = 256 * 1024
 _FEWEST_WORDS = 4
-"""A shorter statement stands in a long text by chance."""
+"""Minimum number of words. A shorter statement can occur in a long text by chance."""
 
 _WORD = re.compile(r"\w+")
 _PLAIN_WORD = re.compile(rb"[0-9A-Za-z]{4,}")
@@ -21,12 +21,12 @@ _LABEL = re.compile(r"^\s*[A-Z][\w-]{0,30}:\s")
 
 
 def words(text: str) -> str:
-    """The words of a text and nothing between them, with a blank on both ends."""
+    """Return the words of a text, separated by single blanks, with a blank on both ends."""
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
 def read_instructions(project: Path) -> dict[str, str]:
-    """The project's instruction files, by name; no links, and nothing large."""
+    """Return the project's instruction files by name. Links and large files are skipped."""
     found = {}
     for name in instruction_files():
         path = os.path.join(project, name)
@@ -41,7 +41,9 @@ def read_instructions(project: Path) -> dict[str, str]:
 
 
 def in_instructions(statement: str, instructions: Mapping[str, str]) -> str | None:
-    """Where an instruction file says this already, as `AGENTS.md:12`."""
+    """Return the place where an instruction file already contains this statement, such as `AGENTS.md:12`, or
+    None.
+    """
     said = words(statement)
     if said.count(" ") - 1 < _FEWEST_WORDS:
         return None
@@ -54,13 +56,15 @@ def in_instructions(statement: str, instructions: Mapping[str, str]) -> str | No
 
 
 def said_in(entry: Entry) -> str:
-    """The body without its label: that of its kind, or what somebody wrote in its place by hand."""
+    """Return the body without its label, which is the label of its kind or a label that somebody wrote
+    instead.
+    """
     body = without_label(entry.body, entry.label)
     return body if body != entry.body else _LABEL.sub("", body, count=1)
 
 
 def on_shelf(statement: str, entries: Iterable[Entry], besides: frozenset[str] = frozenset()) -> str | None:
-    """The id of the trusted entry in force that says this already."""
+    """Return the id of the trusted entry in force that already contains this statement, or None."""
     said = words(statement)
     if said == "  ":
         return None

@@ -1,4 +1,4 @@
-"""The gate's answers about candidates, kept by the content of what it was asked about."""
+"""Cached verdicts of the gate about candidates, with a hash of the checked content as key."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from agentplane.review.gate.verdicts import Flag, Verdict
 
 
 class Gate:
-    """Asks the gate about candidates again, as far as what it looks at has changed."""
+    """The gate with cached verdicts. It checks a candidate again only if the checked content has changed."""
 
     def __init__(self, memory: Memory, context: Context, looks: Looks) -> None:
         self._memory = memory
@@ -27,7 +27,7 @@ class Gate:
         self._looks = looks
 
     def look_up(self, entries: Sequence[Entry]) -> None:
-        """Prepares for many at once."""
+        """Prepare the checks of many candidates at once."""
         seen = self._looks.seen
         self.bring()
         new = [entry for entry in entries if entry.id not in seen or not seen[entry.id].gated]
@@ -35,12 +35,12 @@ class Gate:
             self._rejected.look_up([text_of(entry) for entry in new])
 
     def kept(self, entry: Entry) -> tuple[Flag, ...]:
-        """What it said when the candidate was looked at last, and whether an instruction file says the same now."""
+        """Return the flags of the last check, plus the current repeats of instruction files."""
         seen = self._looks.seen.get(entry.id)
         return self._told(entry, seen.gated) if seen and seen.gated else ()
 
     def knows(self, entry: Entry) -> bool:
-        """True if it said something of the candidate with these very bytes."""
+        """True if a verdict about the candidate with exactly these bytes is cached."""
         seen = self._looks.seen.get(entry.id)
         return seen is not None and seen.gated is not None and seen.gated.digest == entry.digest
 
@@ -53,7 +53,7 @@ class Gate:
         return (*gated.refused, *gated.flags)
 
     def of(self, entry: Entry) -> tuple[Flag, ...]:
-        """What it says now."""
+        """Return the current flags of a candidate."""
         seen = self._looks.seen.get(entry.id)
         gated = seen.gated if seen else None
         mark = self._mark(entry)
@@ -89,7 +89,7 @@ class Gate:
         )
 
     def _mark(self, entry: Entry) -> bytes:
-        """A hash of what the gate looks at, but for what was rejected and for instruction files."""
+        """Return a hash of the content that the gate checks, except past rejections and instruction files."""
         context = self._context
         made = hashlib.blake2b(self._settings, digest_size=16)
         made.update(f"{entry.digest} {entry.label} ".encode(errors="surrogateescape"))
@@ -115,7 +115,7 @@ class Gate:
         return verdict.refused, verdict.flags
 
     def _only(self, code: str, **more: object) -> Context:
-        """A context in which nothing else is looked for."""
+        """Return a context in which the gate looks only for this code."""
         off: dict[str, Action] = dict.fromkeys(DEFAULTS, "off")
         actions = {**off, code: self._context.action(code)}
         return Context(today=self._context.today, actions=actions, **more)  # type: ignore[arg-type]
@@ -125,9 +125,9 @@ class Gate:
         return self._context.tombstones
 
     def bring(self, most: int | None = None) -> bool:
-        """Forgets what was said of repeats where other rejections count now.
+        """Forget the verdicts about repeats if the rejections have changed.
 
-        `most`: False where telling takes more comparisons than this; then nothing is forgotten.
+        Return False, and forget nothing, if finding out takes more than `most` comparisons.
         """
         rejected = self._rejected
         if rejected is None:
@@ -144,7 +144,7 @@ class Gate:
 
 
 def kept_high(memory: Memory) -> Callable[[Entry], tuple[Flag, ...]]:
-    """Return what says which flags of high severity a candidate has, and asks the gate only about new texts."""
+    """Return a function for the high-severity flags of a candidate. It asks the gate only about new texts."""
     looks = Looks(memory.snapshot.layout)
     looks.load()
     actions = msgspec.structs.asdict(memory.snapshot.settings.gate)

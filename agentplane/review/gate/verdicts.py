@@ -1,4 +1,4 @@
-"""What the gate answers: what was noticed, and the error for what it refuses."""
+"""Verdicts of the gate, with flags for its findings and the error for a refusal."""
 
 from typing import Literal
 
@@ -12,7 +12,10 @@ from agentplane.text.visible import one_line
 
 Consequence = Literal["refuse", "flag"]
 Severity = Literal["high", "low"]
-"""`high` means that the text can harm its reader, so a person confirms it alone. `low` flags are about quality."""
+"""`high` means that the text can harm its reader, so a person confirms it individually.
+
+Flags with `low` are about quality.
+"""
 
 SECRET = "secret"  # noqa: S105 -- the code of a flag
 HIGH = frozenset((SECRET, "escape", "bidi", "smuggled", "hidden", "instruction", "markup", "command"))
@@ -20,7 +23,7 @@ HIGH = frozenset((SECRET, "escape", "bidi", "smuggled", "hidden", "instruction",
 
 
 class Flag(msgspec.Struct, frozen=True):
-    """One thing that was noticed; `where` is a field, as `statement` or `evidence 2`."""
+    """One finding. `where` is a field, such as `statement` or `evidence 2`."""
 
     code: str
     action: Consequence
@@ -38,12 +41,12 @@ class Flag(msgspec.Struct, frozen=True):
 
     @property
     def said(self) -> str:
-        """One line for a person."""
+        """Return the flag as one line for a person."""
         return f"{self.where}: {self.what}"
 
 
 class Earlier(msgspec.Struct, frozen=True):
-    """The rejection that a proposal repeats, fit to be shown."""
+    """The rejection that a proposal repeats, safe to show."""
 
     id: str
     date: str
@@ -54,7 +57,7 @@ class Verdict(msgspec.Struct, frozen=True):
     refused: tuple[Flag, ...] = ()
     flags: tuple[Flag, ...] = ()
     earlier: Earlier | None = None
-    """Where it is refused as a repeat."""
+    """The earlier rejection, if the proposal is refused as a repeat."""
 
     @property
     def clean(self) -> bool:
@@ -62,7 +65,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class Repeated(Refused):
-    """It was rejected before, and refused now."""
+    """Error for a refused proposal that was rejected before."""
 
     def __init__(self, error: Refused, earlier: Earlier, times: int) -> None:
         again = f"; refused for the {_ordinal(times)} time" if times > 1 else ""
@@ -77,7 +80,9 @@ def _ordinal(number: int) -> str:
 
 
 def refusal(verdict: Verdict, times: int = 1) -> Refused:
-    """The error for a verdict that refuses; `times`: how often this repeat was refused, with this one."""
+    """Return the error for a verdict that refuses. `times` counts the refusals of this repeat, including this
+    one.
+    """
     first, *others = verdict.refused
     what = first.what + "".join(f"; {flag.where}: {flag.what}" for flag in others[:4])
     codes = dict.fromkeys(flag.code for flag in verdict.refused)

@@ -1,6 +1,7 @@
-"""What the words of a proposal give away: text aimed at its reader, commands to run unseen, news of the day.
+"""Word patterns in proposals for text aimed at its reader, commands to run unread code, and temporary news.
 
-Every gap in a pattern is bounded and no repetition stands in another one, so time grows with the text only.
+Every gap in a pattern is bounded and no repetition contains another one, so time is linear in the length of
+the text.
 """
 
 import re
@@ -10,13 +11,15 @@ from collections.abc import Iterator
 from agentplane.text import visible
 
 
-# Letters of other scripts that look like Latin ones, as they are used to slip past a filter.
+# Letters of other scripts that look like Latin letters. Attackers use them to pass a filter.
 _TWINS = str.maketrans("аеорсухіјѕԁһӏɡνο", "aeopcyxijsdhlgvo")
 _BLANKS = re.compile(r"[^\S\n]+")
 
 
 def folded(text: str) -> str:
-    """Lower case, one kind of quote and blank, nothing hidden, no look-alikes; lines stay."""
+    """Return lower case with uniform quotes and blanks, without hidden characters and look-alikes. Lines are
+    kept.
+    """
     if not text.isascii():
         unseen = {hit.char for hit in visible.hidden(text)} - {"\r"}
         if unseen:
@@ -99,7 +102,7 @@ _AIMED = tuple(
 )
 
 _ROLE = _AIMED[1][1]
-# The pattern of roles is slow, and each of its matches has one of these in it.
+# The pattern of roles is slow, and each of its matches contains one of these keys.
 _ROLE_KEYS = (
     "you ", "you'", "pretend", "act as", "anything now", "instruction", " ai", "ai ", "ai:", "ai,", "ais", "llm", "language model", "assistant", "agent", "claude",
     "copilot", "codex", "gemini", "cursor", "chatgpt", "model",
@@ -142,7 +145,7 @@ _OPENS = re.compile(
     r"node_tls_reject_unauthorized ?= ?[\"']?0|git_ssl_no_verify|http\.sslverify[ =]false|strict-?host-?key-?checking[ =]no|\bsetenforce 0|\bufw disable|"
     r"\beval\(atob|(?:bash|sh|zsh) -i >&|\bhistory -c\b|\bunset histfile|\brm -rf? (?:\.git\b|\$home|\*|\.\s)"
 )
-# Each command of the pattern has one of these in it; looking for them is much faster.
+# Each command of the pattern contains one of these keys. Looking for the keys is much faster.
 _OPENS_KEYS = (
     "/dev/", "nc ", "ncat", "netcat", "authorized_keys", "reverse shell", "mkfifo", "chmod", "~/.", "hookspath", "no-verify", "exec(", "npm ",
     "yarn ", "bun ", "pip ", "pip3 ", "index-url", "registry", "tools_may", "auto_approve", "hand_edits", "agentplane ", "all-clean", "curl", "wget",
@@ -153,7 +156,7 @@ _BLOB = re.compile(r"[0-9A-Za-z+/]{120,}")
 
 
 def aimed_at_reader(clean: str) -> Iterator[tuple[str, int]]:
-    """What a folded text tries, and where."""
+    """Yield a description and an offset for each attempt of a folded text to steer its reader."""
     flat = clean.replace("\n", " ")
     for what, pattern in _AIMED:
         if pattern is _ROLE and not any(key in flat for key in _ROLE_KEYS):
@@ -164,13 +167,15 @@ def aimed_at_reader(clean: str) -> Iterator[tuple[str, int]]:
 
 
 def role_marks(clean: str) -> int | None:
-    """Where the first mark is that would end the memory and begin somebody's turn or a tool call."""
+    """Return the offset of the first mark that would end the memory and begin a conversation turn or a tool
+    call.
+    """
     match = _ROLES.search(clean)
     return match.start() + match[0].startswith("\n") if match else None
 
 
 def commands(clean: str) -> Iterator[tuple[str, int]]:
-    """Commands that run what nobody has read, or that open the machine or the project to others."""
+    """Yield commands that run unread code, or that open the machine or the project to other people."""
     if match := _RUNS.search(clean):
         yield "holds a command that runs what nobody has read", match.start()
     if any(key in clean for key in _OPENS_KEYS) and (match := _OPENS.search(clean)):
@@ -178,7 +183,7 @@ def commands(clean: str) -> Iterator[tuple[str, int]]:
 
 
 def blob(text: str) -> tuple[str, int] | None:
-    """Encoded data, and where it begins."""
+    """Return a description of encoded data and its offset, or None."""
     found = next((found for found in _BLOB.finditer(text) if _is_encoded(found[0])), None)
     return (f"holds {len(found[0])} characters of encoded data", found.start()) if found else None
 
@@ -192,7 +197,7 @@ def _line(text: str, at: int) -> int:
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
-# A sentence that says when something holds is a rule about that state, no report of it.
+# A sentence with a condition is a rule about a state, not a report of it.
 _CONDITION = re.compile(
     r"\b(?:when|while|if|until|unless|once|whenever|whether|after|before|only|as long as|during|where)\b"
 )
@@ -234,7 +239,7 @@ _NEWS = re.compile(
 
 
 def news(text: str) -> int | None:
-    """The line of the first sentence that reports a state which will be over soon."""
+    """Return the line of the first sentence that reports a temporary state, or None."""
     clean = folded(text)
     place = 0
     for sentence in _SENTENCE_END.split(clean):

@@ -1,1 +1,1 @@
-"""Secrets in a text: finding and masking them."""
+"""Detection and masking of secrets in a text."""

@@ -1,9 +1,9 @@
 """Detection of secrets in a text, by kind and place, without returning the secret itself.
 
-One engine checks proposals of tools and output of programs. It reads the plain text (`secret_plain.py`), then
-decoded escapes, wrapped words and base64. It searches for token formats (`secret_formats.py`), values with
-names and in sentences (`secret_named.py`), and passwords on command lines (`secret_commands.py`).
-`secret_values.py` decides which values can be secrets.
+One engine checks proposals of tools and output of programs. It reads the plain text (`plain_text.py`), then
+decoded escapes, wrapped words and base64. It searches for token formats (`formats.py`), values with names and
+in sentences (`named.py`), and passwords on command lines (`command_lines.py`). `values.py` decides which
+values can be secrets.
 """
 
 import base64

@@ -1,4 +1,6 @@
-"""Detection of secrets away from their name: on a later line, in a column, in a list, or after an old value."""
+"""Detection of secrets away from their name, for example on a later line, in a column, in a list, or after an
+old value.
+"""
 
 import re
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Masking of secrets in the output of programs.
 
-The gate uses the same detection, in `secrets.py`.
+The gate uses the same detection, in `find.py`.
 """
 
 import re

@@ -952,7 +952,7 @@ def is_secret(value: str, *, strong: bool, quoted: bool, literal: bool = False) 
     return _is_passphrase_word(value, quoted or literal)
 
 
-# Scripts without blanks, or in which nobody writes a password. A match is text from a screen.
+# Scripts without blanks, or scripts that aren't used in passwords. A match is text from a screen.
 _SENTENCES = re.compile("[\u0900-\u0fff\u2e80-\u9fff\uac00-\ud7af\u0600-\u06ff]{2}")
 
 
