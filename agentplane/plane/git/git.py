@@ -41,7 +41,7 @@ class Blob(msgspec.Struct, frozen=True):
 
 
 class Stage(msgspec.Struct, frozen=True):
-    """One of up to three versions of a file that git left in conflict."""
+    """One of up to three versions of a file that Git left in conflict."""
 
     path: str
     """The path, relative to the top of the repository."""
@@ -50,7 +50,7 @@ class Stage(msgspec.Struct, frozen=True):
 
 
 class Own(msgspec.Struct, frozen=True):
-    """A private index and objects, separate from those of the repository."""
+    """A private index and private objects, separate from the repository's."""
 
     index: Path
     objects: Path
