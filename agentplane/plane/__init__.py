@@ -1,1 +1,1 @@
-"""The folder: where it is, its settings, its lock, the write path, undo, recovery, the log."""
+"""The folder of a plane, with its settings, lock, write path, undo, recovery and log."""

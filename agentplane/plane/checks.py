@@ -1,4 +1,4 @@
-"""What can be wrong with the folder itself: log, op records, views, left-overs."""
+"""Checks of the plane's own folder, which cover the log, operation records, views and leftover files."""
 
 import os
 from collections import Counter
@@ -40,7 +40,7 @@ _OWN = frozenset(
     }
 )
 _NAMED = 3
-"""Events, and ids of each, that a finding names. Of more, only how many."""
+"""Maximum number of events, and of ids per event, that a finding names. A finding only counts the rest."""
 _BACK = Instruction("take the file back from git.")
 _INIT = Shell(("agentplane", "init"))
 _SETTLE = ("agentplane", "settle")
@@ -61,11 +61,11 @@ def check(store: Store) -> Iterator[Finding]:
     yield from _settings(store)
     yield from _in_conflict(layout)
     if has_conflict_in_history(layout):
-        return  # what else is said of such a log is wrong, or goes with the conflict
+        return  # Other findings about such a log would be wrong, or would go away with the conflict.
     of_log = list(_log(layout))
     yield from of_log
     ledger = ledgers.advance(Ledger(), layout)
-    # What follows from a log that is damaged is not told: nothing but the log is to be mended then.
+    # Don't report the consequences of a damaged log. The log must be repaired first.
     is_whole = not any(finding.severity == "error" for finding in of_log)
     yield from _records(layout, ledger, is_whole=is_whole)
     yield from _folder(layout)
@@ -88,7 +88,10 @@ def _in_conflict(layout: Layout) -> Iterator[Finding]:
 
 
 def has_conflict_in_history(layout: Layout) -> bool:
-    """Whether git left the log or the records of ops in conflict. No memory can be read until that is settled."""
+    """True if Git left the log or the operation records in conflict.
+
+    No memory can be read until that is settled.
+    """
     return any(stages.path.endswith(".jsonl") for stages in merge_driver.in_conflict(layout))
 
 
@@ -100,7 +103,7 @@ def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
 
 
 def _taken_out(layout: Layout) -> Iterator[Finding]:
-    """Report commits, such as those of `git revert`, after which the log lacks events."""
+    """Report commits, such as the result of `git revert`, after which the log lacks events."""
     shown = layout.shown("memory/log.jsonl")
     for found in lost_events.taken_out(layout):
         count = len(found.events)
@@ -120,7 +123,7 @@ def _back_in(commit: str, is_merge: bool) -> Remedy:
 
 
 class _Event(msgspec.Struct):
-    """What an event of the log is called in a finding."""
+    """The parts of a log event that a finding uses to name it."""
 
     kind: str = ""
     verb: str = ""
@@ -145,7 +148,7 @@ def _event_named(line: bytes) -> str:
 
 
 def _driver(layout: Layout) -> Iterator[Finding]:
-    """Where git has the plane, it is to know how to merge it."""
+    """Report a merge driver or hook that is missing or outdated, if Git tracks the plane."""
     is_set = merge_driver.is_set(layout)
     if is_set is None or not git.tracked(layout.root, (".gitattributes",)):
         return
@@ -213,7 +216,7 @@ def _log(layout: Layout) -> Iterator[Finding]:
 
 
 def _taken_twice(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
-    """Both ops count. Whoever asks for an op by its id is shown one of them."""
+    """Report operations that share an id. All of them count, but a lookup by id shows only one of them."""
     for op, count in Counter(note.op for note in ledger.ops).items():
         if count > 1:
             where = layout.shown(f"ops/{op[:4]}-{op[4:6]}.jsonl")
@@ -224,7 +227,7 @@ def _taken_twice(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
 
 
 def _records(layout: Layout, ledger: Ledger, *, is_whole: bool) -> Iterator[Finding]:
-    """`is_whole`: the log is, so that an op without an event is one that it does not have."""
+    """Report lost and damaged records. Only if the log is whole, report records that have no event in it."""
     for op in ledger.unproved:
         where = layout.shown(f"ops/{op[:4]}-{op[4:6]}.jsonl")
         what = f"the record of op {op} is missing or was changed; the op counts for nothing"

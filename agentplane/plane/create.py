@@ -1,4 +1,7 @@
-"""Making a plane in a folder, and the files around it. What is there already stays as it is."""
+"""Creation of a plane in a folder, and of the files around it.
+
+Existing files are never changed.
+"""
 
 import os
 from pathlib import Path
@@ -72,7 +75,7 @@ _CONTENTS = {
 
 
 def check_free(folder: Path) -> None:
-    """Refuses a folder that another program keeps, and one that is not really there."""
+    """Refuse a folder that belongs to another program, and a folder that doesn't really exist."""
     if folder.is_symlink():
         raise Refused("is a symbolic link", where=str(folder), todo="a plane is only ever a real folder.")
     if layouts.is_plane(folder):
@@ -87,7 +90,7 @@ def check_free(folder: Path) -> None:
 
 
 def create(store: Store, origin: Origin) -> list[str]:
-    """Makes what is missing of a plane. Says which files were made, as paths inside the plane."""
+    """Create the missing files of a plane. Return their paths inside the plane."""
     layout = store.layout
     check_free(layout.root)
     if layout.root.is_dir():
@@ -101,7 +104,7 @@ def create(store: Store, origin: Origin) -> list[str]:
 
 
 def complete(layout: Layout) -> list[str]:
-    """Makes the folders and files that every plane has, where they are missing. Says which files."""
+    """Create the folders and files that every plane has, if they are missing. Return their names."""
     for folder in (layout.root, layout.memory, layout.ops, layout.runs, layout.cache):
         files.make_folder(folder)
     made = missing(layout)
@@ -111,7 +114,10 @@ def complete(layout: Layout) -> list[str]:
 
 
 def lacking(layout: Layout) -> list[str]:
-    """The rules for git that a plane made by an earlier version does not have; what a person wrote of a file counts."""
+    """Return the Git rules that a plane from an earlier version lacks.
+
+    A person's rule for a file is respected.
+    """
     text = (files.read_if(layout.root / ".gitattributes") or b"").decode(errors="replace")
     named = {line.split()[0] for line in text.splitlines() if line.strip() and not line.startswith("#")}
     rules = [line for line in ATTRIBUTES.splitlines() if not line.startswith("#")]
@@ -119,7 +125,7 @@ def lacking(layout: Layout) -> list[str]:
 
 
 def complete_rules(layout: Layout) -> list[str]:
-    """Adds them. Says which."""
+    """Add the missing rules. Return them."""
     rules = lacking(layout)
     if rules:
         path = layout.file(".gitattributes")
@@ -130,7 +136,7 @@ def complete_rules(layout: Layout) -> list[str]:
 
 
 def tracks_context(layout: Layout) -> bool:
-    """True if git has files of context/, or would take them with the next `git add`."""
+    """True if Git tracks files of context/, or would add them with the next `git add`."""
     if git.tracked(layout.root, (_CONTEXT,)):
         return True
     in_use = bool(git.tracked(layout.root, (".gitignore", "memory")))
@@ -138,7 +144,10 @@ def tracks_context(layout: Layout) -> bool:
 
 
 def ignore_context(layout: Layout) -> list[str]:
-    """Stop tracking context/ in Git, which is made from the memory. The files stay. Return what was done."""
+    """Stop tracking context/ in Git, because it is derived from the memory.
+
+    The files stay. Return the actions.
+    """
     done = []
     path = layout.file(".gitignore")
     text = files.read_if(path) or b""

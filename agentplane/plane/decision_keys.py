@@ -1,7 +1,8 @@
-"""Keys of the screens, as far as they matter to what is decided: whether settings turn them around.
+"""The screens' keys that matter for decisions, and a check for settings that swap them.
 
-Settings come with the repository. Whoever could put approving on the key that rejects would approve with other people's
-hands, so the guard and `doctor` look at the keys too. A test holds this table against the registry of the screens.
+Settings come with the repository. An attacker could assign approving to the key that rejects, and so approve
+with other people's hands. This is why the guard and `doctor` check the keys too. A test compares this table
+with the registry of the screens.
 """
 
 from collections.abc import Iterator, Mapping
@@ -84,7 +85,7 @@ KEYS: dict[str, str] = {
     "back": "escape",
     "leave": "q",
 }
-"""The default keys of every action, with commas between, as Textual names them."""
+"""The default keys of every action, separated by commas, in Textual's notation."""
 
 DECISIONS = frozenset(
     {
@@ -99,14 +100,14 @@ _SAME = {
     "slash": "/", "asterisk": "*", "plus": "+", "minus": "-", "question_mark": "?", "colon": ":",
     "left_square_bracket": "[", "right_square_bracket": "]", "esc": "escape", "return": "enter",
 }  # fmt: skip
-"""Other names of a key, and keys that a terminal cannot tell apart."""
+"""Other names of a key, and keys that a terminal can't distinguish."""
 
 
 class Turned(msgspec.Struct, frozen=True):
-    """An action that wants a key with which a person decides something else."""
+    """An action that is assigned to a key with which a person makes another decision."""
 
     name: str
-    """As the settings name the action."""
+    """The action's name in the settings."""
     id: str
     key: str
     other: str
@@ -114,8 +115,10 @@ class Turned(msgspec.Struct, frozen=True):
 
 
 def turned(wanted: Mapping[str, str]) -> Iterator[Turned]:
-    """What settings put on keys that mean something else: a decision on the key of any other action, or anything on a
-    key that approves. Also where the other action got another key: hands know the old one.
+    """Yield the actions whose new keys mean something else.
+
+    These are decisions on the key of any other action, and any action on a key that approves. The other
+    action's default key counts even if that action has a new key, because people know the old one.
     """
     for name, value in wanted.items():
         id_ = name if name in KEYS else f"list.{name}"

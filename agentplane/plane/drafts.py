@@ -1,4 +1,4 @@
-"""Texts that a person is writing: kept in a file until an op has taken them, so that none is lost."""
+"""Texts that a person is writing, stored in files until an operation contains them, so that none is lost."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from agentplane.text.visible import one_line
 
 
 def keep(layout: Layout, id_: str, text: bytes, token: Token) -> Path:
-    """A file with this text, under the name of the entry that it is of."""
+    """Write the text to a new draft whose name starts with the entry's id. Return its path."""
     for folder in (layout.cache, layout.cache / cache.DRAFTS):
         files.make_folder(folder)
     path = layout.file(f"cache/{cache.DRAFTS}/{_name(id_)}-{token(4)}.md")
@@ -27,7 +27,7 @@ def keep(layout: Layout, id_: str, text: bytes, token: Token) -> Path:
 
 
 def left(layout: Layout, id_: str) -> list[Path]:
-    """The drafts of an entry that were left behind, the last one first."""
+    """Return an entry's unfinished drafts, newest first."""
     mine = re.compile(re.escape(_name(id_)) + r"-[^-]{4}\.md")
     found = [path for path in cache.drafts(layout) if mine.fullmatch(path.name)]
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
@@ -38,7 +38,7 @@ def _name(id_: str) -> str:
 
 
 def edit(path: Path, before: bytes) -> None:
-    """Opens the user's editor on a draft. One that was left as it was is not kept where the editor fails."""
+    """Open a draft in the user's editor. If the editor fails, delete a draft that is unchanged."""
     try:
         code = run_editor(path)
     except BadInput:
@@ -53,7 +53,7 @@ def edit(path: Path, before: bytes) -> None:
 
 
 def has_editor() -> bool:
-    """Whether one is named, be it there or not, or is there without being named."""
+    """True if a variable names an editor, even one that is missing, or if `vi` exists."""
     return _named() is not None or programs.find("vi") is not None
 
 
@@ -62,9 +62,9 @@ def _named() -> str | None:
 
 
 def run_editor(path: Path, line: int | None = None) -> int:
-    """Waits for the user's editor, and says how it ended."""
+    """Run the user's editor, wait until it ends, and return its exit code."""
     editor = _named() or "vi"
-    # Control-C in the editor is the editor's. A handler, unlike SIG_IGN, is not inherited by it.
+    # Control-C belongs to the editor while it runs. The editor doesn't inherit a handler, unlike SIG_IGN.
     here = threading.current_thread() is threading.main_thread()
     old = signal.signal(signal.SIGINT, lambda *_: None) if here else None
     try:
@@ -78,7 +78,7 @@ def run_editor(path: Path, line: int | None = None) -> int:
 
 
 def _found(words: list[str]) -> list[str]:
-    """The command line with the editor's whole path; a name with a slash is a path already."""
+    """Return the command line with the editor's full path. A name with a slash is already a path."""
     if not words or "/" in words[0]:
         return words
     program = programs.find(words[0])
@@ -92,7 +92,7 @@ _COLON_LINE = {"hx", "helix", "subl", "zed"}
 
 
 def command(editor: list[str], path: Path, line: int | None) -> list[str]:
-    """How an editor is started on a line, as far as it is one that is known."""
+    """Return the command line that opens an editor at a line. For an unknown editor, leave out the line."""
     name = os.path.basename(editor[0]) if editor else ""
     if line is not None and name in _PLUS_LINE:
         return [*editor, f"+{line}", str(path)]

@@ -1,4 +1,4 @@
-"""Where the files of a plane are, and how a plane is found."""
+"""The paths of a plane's files, and the search for a plane."""
 
 import os
 from pathlib import Path
@@ -13,18 +13,18 @@ from agentplane.text import files
 
 INBOX = "memory/candidates.md"
 _OPTIONAL = frozenset({"runs", "context", "cache"})
-"""Folders that a clone lacks where git tracks none of their files."""
+"""Folders that a clone lacks if Git tracks none of their files."""
 SHELF_FOLDER = "memory"
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """The paths of one plane. `root` is absolute and no symbolic link."""
+    """The paths of one plane. `root` is absolute and not a symbolic link."""
 
     root: Path
 
     @property
     def project(self) -> Path:
-        """The folder that the plane belongs to: usually the top of a repository."""
+        """The folder that the plane belongs to, which is usually the top of a repository."""
         return self.root.parent
 
     @property
@@ -61,18 +61,18 @@ class Layout(msgspec.Struct, frozen=True):
 
     @property
     def lock(self) -> Path:
-        """Outside of cache/, which may be deleted at any time."""
+        """Path of the lock, outside of cache/, which may be deleted at any time."""
         return self.root / ".lock"
 
     def file(self, relative: str) -> Path:
-        """The path of a plane file, after a check that it stays inside the plane."""
+        """Return the path of a plane file, after a check that it is inside the plane."""
         path = self.root / relative
         if path.parent.name not in _OPTIONAL or os.path.lexists(path.parent):
             files.plain_folder(path.parent, self.root)
         return path
 
     def memory_files(self) -> list[str]:
-        """The Markdown files under memory/, inbox last, as paths relative to the plane."""
+        """Return the Markdown files in memory/, with the inbox last, as paths relative to the plane."""
         files.plain_folder(self.memory, self.root)
         try:
             names = sorted(name for name in os.listdir(self.memory) if name.endswith(".md"))
@@ -82,11 +82,14 @@ class Layout(msgspec.Struct, frozen=True):
         return sorted(found, key=lambda name: (name == INBOX, name))
 
     def shown(self, relative: str) -> str:
-        """A plane file as a person names it, seen from the project."""
+        """Return the path of a plane file relative to the project, for display."""
         return f"{self.root.name}/{relative}"
 
     def in_project(self, path: str) -> str:
-        """A path from the top of the project, where it names a file of it as `./x` or in full. Any other stays as it is."""
+        """Return a path relative to the project if it is `./x` or an absolute path in the project.
+
+        Keep any other path.
+        """
         parts = path.split("/")
         if "\0" in path or ".." in parts or not ({"", "."} & set(parts)) or "://" in path:
             return path
@@ -96,19 +99,19 @@ class Layout(msgspec.Struct, frozen=True):
 
 
 def is_plane(folder: Path) -> bool:
-    """Whether a folder is a plane, also one whose log is gone; not one that another program keeps."""
+    """True if the folder is a plane, even without its log, and doesn't belong to another program."""
     if (folder / "memory" / "log.jsonl").is_file():
         return True
     return (folder / "memory").is_dir() and (folder / "config.toml").is_file() and not foreign_marks(folder)
 
 
 def foreign_marks(folder: Path) -> list[str]:
-    """What shows that `folder` belongs to another program, if anything does."""
+    """Return the names of files which show that `folder` belongs to another program."""
     return [mark for mark in FOREIGN_MARKS if os.path.lexists(folder / mark)]
 
 
 def at(folder: Path) -> Layout:
-    """The plane whose folder is `folder` itself."""
+    """Return the plane whose folder is `folder` itself."""
     if folder.is_symlink():
         raise Damaged(
             "is a symbolic link, and a plane is only ever a real folder",
@@ -130,7 +133,7 @@ def at(folder: Path) -> Layout:
 
 
 def find(start: Path) -> Layout:
-    """The plane of `start`: the nearest one upwards, never beyond the repository that `start` is in."""
+    """Return the nearest plane from `start` upward, but never one outside of the repository of `start`."""
     try:
         here = Path(os.path.abspath(start))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Who does something, through which door, started by which program."""
+"""The origin of an action, which consists of the actor, the channel and the calling program."""
 
 import getpass
 import os
@@ -13,15 +13,17 @@ class Origin(msgspec.Struct, frozen=True):
     actor: str
     """A person's name, or the tool's."""
     channel: str
-    """The door: `terminal`, `tui`, `cli` (no terminal), `mcp`, `hook`, `api`, `policy`, `merge`."""
+    """The interface, one of `terminal`, `tui`, `cli` (not interactive), `mcp`, `hook`, `api`, `policy` or
+    `merge`.
+    """
     program: str
-    """What started this process."""
+    """The program that started this process."""
     tool: str | None = None
-    """The coding tool whose environment this is, if any."""
+    """The coding tool whose environment this process has, if any."""
 
 
 def person(project: Path) -> str:
-    """The name git has for the person here, else that of the login."""
+    """Return the person's name from Git, or else the login name."""
     from agentplane.plane.git import git
 
     name = git.user_name(project)
@@ -34,7 +36,7 @@ def person(project: Path) -> str:
 
 
 def parent_program() -> str:
-    """The name of the process that started this one."""
+    """Return the name of the process that started this one."""
     parent = os.getppid()
     try:
         return Path(f"/proc/{parent}/comm").read_text().strip() or "unknown"
@@ -49,7 +51,7 @@ def parent_program() -> str:
 
 
 def here(channel: str, project: Path, actor: str | None = None) -> Origin:
-    """The origin of what this process does."""
+    """Return the origin of this process's actions."""
     tool = tool_in(os.environ)
     return Origin(
         actor=actor or tool or person(project),

@@ -1,4 +1,7 @@
-"""config.toml: every key has a default; unknown keys and wrong types are errors with their line."""
+"""The settings in config.toml. Every key has a default.
+
+Unknown keys and wrong types are errors that name their line.
+"""
 
 import difflib
 import re
@@ -90,7 +93,7 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def finds_secrets(self) -> bool:
-        """True unless the project turned the search for secrets off."""
+        """True unless the project turned off the search for secrets."""
         return self.secret != "off"  # noqa: S105 -- an action
 
 
@@ -191,8 +194,8 @@ DEFAULTS = Settings()
 LARGEST = 64 << 10
 """Bytes of a config.toml. Every shell prompt may have to read it."""
 _LONGEST_SIGNER = 16384
-# Principals, options, type of the key, the key, comment. ssh-keygen reads the line itself: here only its form counts,
-# so that a line can't become two.
+# Principals, options, key type, key and comment. ssh-keygen parses the line itself. This pattern only checks
+# the form, so that one line can't become two.
 _SIGNER = re.compile(
     r'(?:"[^"\x00-\x1f\x7f]+"|[^\s"#-][^\s"]*) (?:[^\x00-\x1f\x7f]+ )?(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[A-Za-z0-9@.-]+'
     r" [A-Za-z0-9+/]{16,}={0,2}(?: [^\x00-\x1f\x7f]*)?"
@@ -200,7 +203,7 @@ _SIGNER = re.compile(
 
 
 def load(path: Path, shown: str) -> Settings:
-    """The settings of a plane; `shown` is how errors name the file."""
+    """Return the settings of a plane. `shown` is the file's name in errors."""
     data = files.read_if(path, most=LARGEST + 1)
     return DEFAULTS if data is None else parse(data, shown)
 
@@ -229,7 +232,10 @@ def parse(data: bytes, shown: str) -> Settings:
 
 
 def _check_signatures(found: Settings, text: str, shown: str) -> None:
-    """Refuses signers that are none, and what can't go with `require_signatures`: nobody signs what a policy approves."""
+    """Refuse invalid signers, and settings that contradict `require_signatures`.
+
+    For example, approvals by a policy are never signed.
+    """
     trust, keys, what, todo = found.trust, ("trust", "require_signatures"), "", ""
     for number, line in enumerate(trust.allowed_signers, 1):
         if len(line) > _LONGEST_SIGNER or not _SIGNER.fullmatch(line):
@@ -252,7 +258,7 @@ def _check_signatures(found: Settings, text: str, shown: str) -> None:
 
 
 def _check_receipts(found: Settings, text: str, shown: str) -> None:
-    """Refuse settings that contradict `require_receipts`: accepted manual edits are never asked for receipts."""
+    """Refuse settings that contradict `require_receipts`. Accepted manual edits are never asked for receipts."""
     if found.policy.require_receipts is not False and found.trust.hand_edits == "accept":
         where = f"{shown}:{line_of(('trust', 'hand_edits'), text)}"
         what = "`policy.require_receipts` is on, and accepted manual edits need none"
@@ -260,7 +266,7 @@ def _check_receipts(found: Settings, text: str, shown: str) -> None:
 
 
 def _value_error(message: str, table: dict[str, Any], text: str, shown: str) -> BadInput:
-    """The library names the place as `$.trust.hand_edits`; a person wants the line."""
+    """Return an error with a line number. The library only names the place, such as `$.trust.hand_edits`."""
     what, _, place = message.partition(" - at `")
     place = place.rstrip("`")
     if place.startswith("key`"):
@@ -285,7 +291,7 @@ def _value_error(message: str, table: dict[str, Any], text: str, shown: str) -> 
 
 
 def _bad_kind(table: dict[str, Any]) -> str:
-    """The name of the first kind that does not fit: the library does not say it."""
+    """Return the name of the first invalid kind, because the library doesn't name it."""
     for name, row in table["kinds"].items():
         try:
             msgspec.convert({"kinds": {name: row}}, Settings)
@@ -295,12 +301,12 @@ def _bad_kind(table: dict[str, Any]) -> str:
 
 
 def _bad_key(table: dict[str, Any]) -> str:
-    """The first action whose key is no text."""
+    """Return the first action whose key is not a text."""
     return next(str(name) for name, key in table["tui"]["keys"].items() if not isinstance(key, str))
 
 
 def _names(struct: type[msgspec.Struct], prefix: str = "") -> list[str]:
-    """Every key with its table, as `trust.hand_edits`."""
+    """Return every key with its table, such as `trust.hand_edits`."""
     names: list[str] = []
     for field in msgspec.structs.fields(struct):
         inner = _table(field.type)
@@ -313,7 +319,7 @@ def _table(kind: Any) -> type[msgspec.Struct] | None:
 
 
 def _allowed(keys: list[str]) -> str:
-    """The values of a key that knows only a few."""
+    """Return the allowed values of a key, or an empty text if the key isn't limited to a few."""
     kind: Any = Settings
     for key in keys:
         fields = {field.name: field.type for field in msgspec.structs.fields(kind)} if _table(kind) else {}
@@ -328,7 +334,10 @@ def _parts(key: str) -> list[str]:
 
 
 def line_of(keys: Sequence[str], text: str) -> int:
-    """The line of the deepest of `keys` that can be found; dotted and inline tables give the outer one's."""
+    """Return the line of the deepest of `keys` that is found.
+
+    For dotted and inline tables, that is the outer key.
+    """
     table: list[str] = []
     best, depth = 1, 0
     for number, line in enumerate(text.splitlines(), 1):

@@ -1,4 +1,4 @@
-"""Changing one setting in config.toml, whose other bytes are a person's."""
+"""The change of a single setting in config.toml, which keeps all other bytes as the person wrote them."""
 
 from agentplane.errors import BadInput
 from agentplane.plane import settings
@@ -11,7 +11,7 @@ _TRIES = 5
 
 
 def with_key(layout: Layout, table: str, key: str, value: str) -> tuple[bytes | None, bytes]:
-    """Return config.toml as it is, None if there is none, and as it is with another value of one key."""
+    """Return the current config.toml, or None if it is missing, and its text with another value for one key."""
     shown = layout.shown("config.toml")
     data = files.read_if(layout.file("config.toml"))
     settings.parse(data or b"", shown)
@@ -28,7 +28,7 @@ def with_key(layout: Layout, table: str, key: str, value: str) -> tuple[bytes | 
 def set_key(layout: Layout, table: str, key: str, value: str) -> bool:
     """Set a key of config.toml. Return True if that changed the file.
 
-    If an editor saves the file meanwhile, the key is set in what the editor saved.
+    If an editor saves the file meanwhile, the key is set in the saved version.
     """
     path = layout.file("config.toml")
     for _ in range(_TRIES):

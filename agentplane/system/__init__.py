@@ -1,1 +1,1 @@
-"""Other programs and processes of this machine."""
+"""Other programs and processes on this machine."""

@@ -1,6 +1,7 @@
-"""Other processes: when they started, and which started them.
+"""Information about other processes, such as their start times and parents.
 
-Read from /proc where there is one, which is quicker than loading psutil. Loads nothing but os: hooks ask here.
+It is read from /proc if possible, which is faster than loading psutil. This module loads nothing but os,
+because hooks use it.
 """
 
 import os
@@ -14,13 +15,13 @@ if TYPE_CHECKING:
 
 
 _PARENT, _START = 1, 19
-"""Where they stand in /proc/PID/stat, counted from behind the name of the process."""
+"""The fields' positions in /proc/PID/stat, counted from the end of the process name."""
 _MOST = 64
-"""Ancestors that are looked at: while one looks, they may change under its eyes."""
+"""Maximum number of ancestors to read. Processes can change during the read."""
 
 
 def born(pid: int) -> float:
-    """In seconds since 1970; 0 where there is no such process."""
+    """Return a process's start time in seconds since 1970, or 0 without such a process."""
     boot = _boot_time()
     if boot is None:
         return _born_elsewhere(pid)
@@ -29,7 +30,7 @@ def born(pid: int) -> float:
 
 
 def ancestors(pid: int) -> "Iterator[int]":
-    """The process that started this one, the one that started that, and so on up to the very first one."""
+    """Yield the parent of a process, then the parent's parent, and so on up to the first process."""
     for _ in range(_MOST):
         pid = parent(pid)
         if pid < 1:
@@ -38,7 +39,7 @@ def ancestors(pid: int) -> "Iterator[int]":
 
 
 def parent(pid: int) -> int:
-    """0 where there is none."""
+    """Return the process id of the parent, or 0 if there is none."""
     if _boot_time() is None:
         return _parent_elsewhere(pid)
     fields = _stat(pid)
@@ -46,7 +47,10 @@ def parent(pid: int) -> int:
 
 
 def _stat(pid: int) -> list[bytes]:
-    """Empty where there is no such process. Its name may hold blanks and brackets."""
+    """Return the fields after a process's name, which may contain spaces and brackets.
+
+    Empty without such a process.
+    """
     return (_read(f"/proc/{pid}/stat") or b"").rpartition(b")")[2].split()
 
 
@@ -57,21 +61,21 @@ def _boot_time() -> float | None:
 
 
 def name(pid: int) -> str:
-    """What the system calls the program that runs in it; empty where there is no such process."""
+    """Return the system's name of a process's program, or an empty text without such a process."""
     if _boot_time() is None:
         return _name_elsewhere(pid)
     return os.fsdecode(_read(f"/proc/{pid}/comm") or b"").strip()
 
 
 def words(pid: int) -> list[str]:
-    """The command line of a process; empty where there is no such process."""
+    """Return the command line of a process, or an empty list without such a process."""
     if _boot_time() is None:
         return _words_elsewhere(pid)
     return os.fsdecode(_read(f"/proc/{pid}/cmdline") or b"").split("\0")[:-1]
 
 
 def folder(pid: int) -> str:
-    """Where a process works; empty where that cannot be seen."""
+    """Return the working directory of a process, or an empty text if it can't be read."""
     if _boot_time() is None:
         return _folder_elsewhere(pid)
     try:
@@ -81,7 +85,7 @@ def folder(pid: int) -> str:
 
 
 def commands() -> "Iterator[tuple[int, list[str]]]":
-    """The processes of whoever runs this one, each with its command line."""
+    """Yield this user's processes, each with its command line."""
     if _boot_time() is None:
         yield from _commands_elsewhere()
         return
@@ -89,7 +93,7 @@ def commands() -> "Iterator[tuple[int, list[str]]]":
     for name_ in os.listdir("/proc"):
         try:
             mine = name_.isdigit() and os.stat(f"/proc/{name_}").st_uid == me
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the process has ended meanwhile
             continue
         if mine and (line := _read(f"/proc/{name_}/cmdline")):
             yield int(name_), os.fsdecode(line).split("\0")[:-1]

@@ -1,7 +1,7 @@
-"""Starting other programs: Python without modules of the current folder, and programs that PATH names absolutely.
+"""Ways to start Python without the current folder's modules, and programs from absolute elements of PATH.
 
-The current folder is usually a clone. A module named `json`, a package named `agentplane` or an executable named `git`
-in a clone must never run because agentplane starts another process there.
+The current folder is usually a clone. A module named `json`, a package named `agentplane` or an executable
+named `git` in a clone must never run because agentplane starts another process there.
 """
 
 import os
@@ -16,17 +16,17 @@ def python(module: str, *words: str) -> list[str]:
 
 
 def bare_python(file: str, *words: str) -> list[str]:
-    """Return the command line that runs a file which needs nothing but the standard library."""
+    """Return the command line that runs a file which needs only the standard library."""
     return [sys.executable, "-I", "-S", file, *words]
 
 
 def is_isolated(command: list[str]) -> bool:
-    """True if a command line is that of a Python which imports nothing from the current folder."""
+    """True if a command line starts a Python that imports nothing from the current folder."""
     return len(command) > 1 and os.path.isabs(command[0]) and command[1] in {"-I", "-EP"}
 
 
 def path(variables: Mapping[str, str] | None = None) -> str:
-    """Return PATH without empty and relative elements: these name the folder that a process happens to be in."""
+    """Return PATH without empty and relative elements, because these name whatever folder a process is in."""
     found = (os.environ if variables is None else variables).get("PATH", os.defpath)
     return os.pathsep.join(part for part in found.split(os.pathsep) if os.path.isabs(part))
 

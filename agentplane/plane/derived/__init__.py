@@ -1,1 +1,1 @@
-"""Derived state under cache/. Deleting it loses nothing."""
+"""Derived state in cache/. Deleting it loses nothing."""

@@ -1,4 +1,4 @@
-"""Keeping the counts that `badge` prints, so that it need not count."""
+"""Stored counts for `badge`, so that it doesn't have to count."""
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -26,11 +26,11 @@ class Badge(msgspec.Struct, frozen=True):
 
 
 def keep(layout: Layout, badge: Badge, shas: Mapping[str, str], log_size: int) -> None:
-    """Keeps the counts under the stamp of the files, unless a file has changed since it was counted."""
+    """Store the counts under the stamp of the files, unless a file has changed since it was counted."""
     try:
         now = badge_stamp.of(str(layout.root))
         text = f"{badge.waiting} {badge.conflicts} {badge.hand_edits}\n{now}".encode(errors="surrogateescape")
-        # The same counts for the same files need no look at the files, and are not written twice.
+        # If the counts and the files are the same, there is nothing to check or to write.
         if cache.load(layout, badge_stamp.KEPT) != text and _unchanged(layout, shas, log_size):
             cache.save(layout, badge_stamp.KEPT, text)
     except (AgentplaneError, OSError):
@@ -38,7 +38,7 @@ def keep(layout: Layout, badge: Badge, shas: Mapping[str, str], log_size: int) -
 
 
 def give_up(folder: str) -> None:
-    """Note that counting these files took more than a prompt can give."""
+    """Note that counting these files takes too long for a shell prompt."""
     layout = _layout(folder)
     cache.save(
         layout,
@@ -48,7 +48,7 @@ def give_up(folder: str) -> None:
 
 
 def was_given_up(folder: str) -> bool:
-    """True if counting these very files took too long a few minutes ago."""
+    """True if counting exactly these files took too long a few minutes ago."""
     try:
         layout = _layout(folder)
         when, _, what = (
@@ -60,13 +60,13 @@ def was_given_up(folder: str) -> bool:
 
 
 def _layout(folder: str) -> Layout:
-    """The plane that a folder is, or is the project of. Raises where that is a link or another program's."""
+    """Return the layout of the plane that has this folder or project. Raise for a link or a foreign folder."""
     start = Path(folder)
     return layouts.at(start) if layouts.is_plane(start) else layouts.find(start)
 
 
 def keep_contested(layout: Layout, found: Mapping[str, Sequence[str]]) -> None:
-    """What candidates conflict with, of those just looked at; of the others the last look counts."""
+    """Store the conflicts of the candidates that were just checked. Keep the previous result for all others."""
     before = _contested(layout)
     now = {**before, **found}
     now = {id_: partners for id_, partners in now.items() if partners}
@@ -75,7 +75,7 @@ def keep_contested(layout: Layout, found: Mapping[str, Sequence[str]]) -> None:
 
 
 def contested(layout: Layout, waiting: Collection[str], is_there: Callable[[str], bool]) -> set[str]:
-    """Those of the waiting that conflicted, when they were last looked at, with something that is still there."""
+    """Return the waiting candidates whose last check found a conflict with an entry that still exists."""
     kept = _contested(layout)
     return {id_ for id_ in waiting if any(map(is_there, kept.get(id_, ())))}
 

@@ -1,11 +1,11 @@
-"""What `badge` needs, with nothing imported but os and the user's key: it runs in every shell prompt."""
+"""The part of `badge` that imports only os and the user's key, because it runs in every shell prompt."""
 
 import os
 
 from agentplane.plane.derived import cache_file
 
 
-# `layout` says what these are; this module is kept from importing it.
+# Defined here because this module must not import `layout`, which uses them too.
 FOLDER = ".agentplane"
 FOREIGN_MARKS = ("WORKFLOW.md", "cache.sqlite", "appendix")
 """Files of another program that also uses a folder of this name."""
@@ -16,7 +16,7 @@ _LONGEST_LINE = 4096
 
 
 def folder_of(start: str) -> str | None:
-    """The `.agentplane` of `start`: the nearest one upwards, never beyond the repository it is in."""
+    """Return the nearest `.agentplane` from `start` upward, but never one outside its repository."""
     here = start
     while True:
         candidate = os.path.join(here, FOLDER)
@@ -29,7 +29,7 @@ def folder_of(start: str) -> str | None:
 
 
 def is_out_of_reach(folder: str) -> bool:
-    """True if a folder is a plane, or can't be inspected, and its log can't be read."""
+    """True if the folder is a plane, or can't be inspected, and its log can't be read."""
     if os.path.islink(folder):
         return False
     try:
@@ -46,7 +46,7 @@ def is_out_of_reach(folder: str) -> bool:
 
 
 def of(folder: str) -> str:
-    """A line for each file that the counts depend on; another line means that they must be counted anew."""
+    """Return one line for each file that the counts depend on. If a line changes, the counts are outdated."""
     memory = os.path.join(folder, "memory")
     names = sorted(name for name in os.listdir(memory) if name.endswith((".md", ".jsonl")))
     paths = [*(os.path.join(memory, name) for name in names), os.path.join(folder, "config.toml")]
@@ -62,12 +62,12 @@ def _line(path: str) -> str:
 
 
 def checked_out(folder: str) -> str:
-    """Return Git's HEAD around a plane, which names a branch or a commit, or an empty text without Git."""
+    """Return Git's HEAD for the project, which names a branch or a commit, or an empty text without Git."""
     return _line_of(os.path.join(_git_folder(folder), "HEAD"))
 
 
 def tip(folder: str) -> str:
-    """Return a text that changes when another commit is checked out or the branch moves."""
+    """Return a text that changes when another commit is checked out or when the branch moves."""
     dot = _git_folder(folder)
     ref = _line_of(os.path.join(dot, "HEAD")).removeprefix("ref: ")
     shared = os.path.join(dot, _line_of(os.path.join(dot, "commondir")))
@@ -91,7 +91,7 @@ def _git_folder(folder: str) -> str:
 def _line_of(path: str) -> str:
     """Return the start of a small file, or an empty text if it can't be read."""
     try:
-        # Without O_NONBLOCK a FIFO in its place would hang us.
+        # Without O_NONBLOCK, a FIFO at this path would block.
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return ""
@@ -104,7 +104,7 @@ def _line_of(path: str) -> str:
 
 
 def kept_counts(folder: str) -> list[int] | None:
-    """What was counted last, if nothing has changed since."""
+    """Return the last counts, or None if a file has changed since."""
     try:
         found = cache_file.read(folder, KEPT, _LARGEST)
         counts, _, stamp = (found or b"").decode("utf-8", "surrogateescape").partition("\n")
@@ -116,7 +116,10 @@ def kept_counts(folder: str) -> list[int] | None:
 
 
 def shown(counts: list[int], encoding: str) -> str:
-    """`● 12 ! 2 ~ 1`: candidates, conflicts among them, hand edits. Empty where nothing waits."""
+    """Return the badge, such as `● 12 ! 2 ~ 1` for candidates, conflicts and manual edits.
+
+    Empty if all are zero.
+    """
     dot = "●" if encoding.lower().replace("-", "") in ("utf8", "utf_8") else "*"
     marks = zip((dot, "!", "~"), counts, strict=False)
     return " ".join(f"{mark} {count}" for mark, count in marks if count)

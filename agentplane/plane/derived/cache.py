@@ -1,8 +1,11 @@
-"""The folder of derived files. Deleting it loses nothing, and agentplane believes nothing in it that it did not write.
+"""The folder of derived files.
 
-Derived files say what is trusted, so whoever could write one could claim trust for a text that nobody approved. Each carries
-a mark made with a secret of this user, for its name, this folder and its bytes (`cache_file`). Where no secret can be
-kept, nothing is kept here either. `owner` tells whether the folder is this user's: a copy of it is cleared.
+Deleting it loses nothing, and agentplane trusts only files that it wrote itself.
+
+Derived files record which texts are trusted. Anyone who could write one could claim trust for an unapproved
+text. For this reason each file carries a mark made with a secret of this user, which covers its name, this
+folder and its bytes (`cache_file`). Without a secret, agentplane caches nothing. The file `owner` shows that
+the folder is this user's. A copy of the folder is cleared.
 """
 
 import hashlib
@@ -19,32 +22,32 @@ from agentplane.text import files
 from agentplane.text.log import chain
 
 
-# Holds what a person is editing right now: not derived, so it stays when the rest is cleared.
+# People's current drafts. They are not derived, so they stay when the rest is cleared.
 DRAFTS = "edit"
 
 OWNER = "owner"
 _PRUNED = "pruned"
 
 PLAIN = frozenset({"hooks.log", "suppressed.jsonl"})
-"""Files without a mark, because many processes add lines to them. Nothing in them decides about trust."""
+"""Files without a mark, because many processes add lines to them. They have no influence on trust."""
 UNMARKED_FOLDERS = frozenset({DRAFTS, "sessions"})
-"""Folders whose files carry no mark: drafts are a person's, and a hint to an open run is compared with the run."""
+"""Folders with unmarked files. Drafts belong to a person, and hints to open runs are compared with the run."""
 
 
 def load(layout: Layout, name: str) -> bytes | None:
-    """Return a kept file, or None if there is none, or if agentplane did not write it for this user in this folder."""
+    """Return a cached file, or None if agentplane did not write one for this user in this folder."""
     return cache_file.read(str(layout.root), name) if _is_inside(layout, name) else None
 
 
 def load_plain(layout: Layout, name: str) -> bytes | None:
-    """Return a file that has no mark, in a folder that is this user's."""
+    """Return a file that has no mark, if the cache folder belongs to this user."""
     if name not in PLAIN or not _is_inside(layout, name) or not is_own(layout):
         return None
     return cache_file.raw(str(layout.root), name)
 
 
 def save(layout: Layout, name: str, data: bytes) -> None:
-    """Keep a file. A cache that cannot be written only costs time."""
+    """Store a file. If the cache can't be written, only time is lost."""
     try:
         if not _own(layout):
             return
@@ -58,7 +61,7 @@ def save(layout: Layout, name: str, data: bytes) -> None:
 
 
 def _is_inside(layout: Layout, name: str) -> bool:
-    """True if no link leads from the plane to this file's folder elsewhere."""
+    """True if no link on the way to this file leads out of the plane."""
     try:
         layout.file(f"cache/{name}")
     except AgentplaneError:
@@ -67,9 +70,10 @@ def _is_inside(layout: Layout, name: str) -> bool:
 
 
 def save_as_of(layout: Layout, head: str | None, name: str, data: bytes) -> None:
-    """Keeps what was made of the texts at this head of the log.
+    """Store data that is derived from the texts at this head of the log.
 
-    A prune clears the cache after its event: whoever read the texts before must not put them back.
+    A prune clears the cache after its event. A process that read the texts before that must not store them
+    again.
     """
     save(layout, name, data)
     with suppress(AgentplaneError):
@@ -78,7 +82,10 @@ def save_as_of(layout: Layout, head: str | None, name: str, data: bytes) -> None
 
 
 def add(layout: Layout, name: str, line: bytes, most: int) -> None:
-    """Add a line to a file without a mark, if the file is shorter than `most` bytes. Many processes may at once."""
+    """Add a line to a file without a mark, if the file is shorter than `most` bytes.
+
+    Many processes may do so at once.
+    """
     if name not in PLAIN:
         raise ValueError(name)
     try:
@@ -91,7 +98,7 @@ def add(layout: Layout, name: str, line: bytes, most: int) -> None:
 
 
 def foreign(layout: Layout) -> list[str]:
-    """Return the names of files that should carry this user's mark and do not."""
+    """Return the names of files that lack this user's mark but should carry it."""
     found = []
     for folder, below, names in os.walk(layout.cache):
         inside = os.path.relpath(folder, layout.cache)
@@ -105,7 +112,7 @@ def foreign(layout: Layout) -> list[str]:
 
 
 def drop(layout: Layout, name: str) -> None:
-    """Delete one file, whatever it holds."""
+    """Delete one file, regardless of its content."""
     with suppress(AgentplaneError):
         files.remove(layout.file(f"cache/{name}"))
 
@@ -118,7 +125,7 @@ def _is_valid(layout: Layout, name: str) -> bool:
 
 
 def forget(layout: Layout, pruned: Sequence[str]) -> None:
-    """Clears what may have been derived of pruned texts, once for each prune, whoever did it and wherever."""
+    """Clear data that may be derived from pruned texts, once after each prune by any user in any clone."""
     if not pruned:
         return
     if server_memory.get(layout, _PRUNED) != tuple(pruned):
@@ -132,7 +139,7 @@ def forget(layout: Layout, pruned: Sequence[str]) -> None:
 
 
 def clear(layout: Layout) -> None:
-    """Deletes what is derived; the next reading makes it anew."""
+    """Delete all derived files. The next read creates them again."""
     server_memory.drop(layout)
     if not os.path.lexists(layout.cache):
         return
@@ -145,13 +152,13 @@ def clear(layout: Layout) -> None:
 
 
 def drafts(layout: Layout) -> list[Path]:
-    """What people are editing, or could not finish."""
+    """Return the texts that people are editing or could not finish."""
     folder = layout.cache / DRAFTS
     return sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
 
 
 def _own(layout: Layout) -> bool:
-    """Make the folder this user's, and clear it if it was not. False where no secret can be kept."""
+    """Make the folder this user's, and clear it if it was not. Return False if no secret can be stored."""
     files.make_folder(layout.cache)
     token = _token(layout)
     if token is None:
@@ -174,7 +181,7 @@ def _token(layout: Layout) -> bytes | None:
 
 @lru_cache(maxsize=1)
 def machine() -> str:
-    """Return what tells this machine from another one, also where both share the home folder."""
+    """Return an id that distinguishes this machine from others, even from one that shares the home folder."""
     for name in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
         try:
             return Path(name).read_text(errors="replace") or os.uname().nodename

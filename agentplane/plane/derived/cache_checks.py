@@ -1,4 +1,4 @@
-"""What can be wrong with the cache: files that agentplane did not write, and files that don't say what the log says."""
+"""Checks for cache files that agentplane did not write, and for cache files that contradict the log."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ _NAMED = 5
 
 
 def check(store: Store) -> Iterator[Finding]:
-    """`store` reads the plane without the cache."""
+    """Check the cache against `store`, which reads the plane without the cache."""
     layout = store.layout
     if not user_key.can_mark():
         what = "can't keep a secret for this user, so agentplane uses no cache and commands are slower"

@@ -1,7 +1,8 @@
-"""What a process that serves for long keeps of planes in memory between two calls, so that nothing is worked out twice.
+"""In-memory data that a long-running process reuses between calls, so that it derives nothing twice.
 
-Nothing here is believed: a page is compared with the bytes of its file, a ledger with the log, and what was made of them is kept under
-the very objects that it was made of. A process that ends after one command keeps nothing here. A kill loses time and nothing else.
+Nothing here is trusted. A page is compared with the bytes of its file, and a ledger with the log. Values
+derived from them are stored together with the exact objects that they come from. A process that ends after
+one command stores nothing here. A kill costs time and nothing else.
 """
 
 from collections import OrderedDict
@@ -21,7 +22,10 @@ _most = 0
 
 
 def serve(most: int) -> None:
-    """From now on this process keeps parts of so many planes, the ones used last. 0: of none, and forgets what it has."""
+    """Make this process cache parts of the `most` recently used planes.
+
+    With 0, forget everything and cache nothing.
+    """
     global _most  # noqa: PLW0603 -- whether a process serves is a property of the process
     _most = most
     while len(_planes) > most:
@@ -37,7 +41,7 @@ def get(layout: Layout, name: str) -> Any:
 
 
 def each(name: str) -> list[Any]:
-    """What is kept under a name, of all planes."""
+    """Return the values stored under a name, one for each plane that has it."""
     return [parts[name] for parts in list(_planes.values()) if name in parts]
 
 
@@ -47,7 +51,7 @@ def put(layout: Layout, name: str, value: Any) -> None:
 
 
 def once(layout: Layout, name: str, of: tuple[object, ...], make: Callable[[], T]) -> T:
-    """What `make` gives; the same again as long as it is of the very same objects."""
+    """Return the result of `make`. Return the previous result if `of` has exactly the same objects."""
     before = get(layout, name)
     if before is not None and len(before[0]) == len(of) and all(map(_same, before[0], of)):
         found: T = before[1]
@@ -58,14 +62,15 @@ def once(layout: Layout, name: str, of: tuple[object, ...], make: Callable[[], T
 
 
 def drop(layout: Layout) -> None:
-    """Forgets a plane, as when a text was pruned from it."""
+    """Forget a plane, for example after a text was pruned from it."""
     _planes.pop(layout.root, None)
 
 
 def is_due(new: int, there: int) -> bool:
-    """Whether so much is new that what is on the disk should be written again.
+    """True if there is enough new data to write the file on disk again.
 
-    What is written is as large as all that is there. Waiting for a share of it makes the cost of what comes the same at any size.
+    A write covers all of the data. Waiting for a fixed share of new data keeps the cost of each addition the
+    same at any size.
     """
     return new >= max(_LEAST_NEW, there // _SHARE)
 
@@ -76,7 +81,7 @@ def _of(layout: Layout) -> dict[str, Any]:
         _planes.move_to_end(layout.root)
         while len(_planes) > _most:
             _planes.popitem(last=False)
-    except KeyError:  # another thread dropped it
+    except KeyError:  # another thread removed it
         pass
     return parts
 

@@ -1,1 +1,1 @@
-"""Questions to Git, and the merge drivers and hooks that agentplane sets up in a clone."""
+"""Queries to Git, and the merge drivers and hooks that agentplane sets up in a clone."""

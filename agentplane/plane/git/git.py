@@ -1,6 +1,6 @@
-"""What is asked of git. A folder without git answers None to all of it, or with nothing.
+"""All queries to Git. Outside of a repository, they return None or nothing.
 
-Other modules ask here and give values of types: no function takes words for git.
+Other modules pass typed values to these functions. No function accepts words for Git's command line.
 """
 
 import os
@@ -16,19 +16,19 @@ from agentplane.plane.git.process import LONG
 
 
 ObjectId = NewType("ObjectId", str)
-"""The full name of an object, in hex digits. Only this module makes one, after a look at it."""
+"""Full name of an object, in hex digits. Only this module creates one, after it checked the text."""
 _FORM = r"\A(?:[0-9a-f]{40}|[0-9a-f]{64})\Z"
 KnownId = Annotated[ObjectId, msgspec.Meta(pattern=_FORM)]
-"""The same, as a field of what is read from a file."""
+"""An `ObjectId` in a structure that is read from a file."""
 
 _LONGEST_LINE = 4096
 _LOOK = ("-c", "core.splitIndex=false", "-c", "core.safecrlf=false")
-"""For an index of our own: nothing is written beside it."""
+"""Options for agentplane's own index, so that Git writes nothing else."""
 _DIFF = ("diff", "--name-only", "-z", "--relative", "--no-ext-diff", "--ignore-submodules=dirty")
 
 
 class Blob(msgspec.Struct, frozen=True):
-    """What a commit has under a path."""
+    """An object that a commit has at a path."""
 
     mode: str
     oid: ObjectId
@@ -36,28 +36,28 @@ class Blob(msgspec.Struct, frozen=True):
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a plain file: no symbolic link, and no other repository."""
+        """True if this is a plain file, and not a symbolic link or a submodule."""
         return self.mode.startswith("100")
 
 
 class Stage(msgspec.Struct, frozen=True):
-    """One of up to three versions of a file that git left in conflict."""
+    """One of up to three versions of a file that Git left in conflict."""
 
     path: str
-    """Seen from the top of the repository."""
+    """The path, relative to the top of the repository."""
     number: str
     oid: ObjectId
 
 
 class Own(msgspec.Struct, frozen=True):
-    """An index and objects of our own, beside those of the repository."""
+    """A private index and private objects, separate from the repository's."""
 
     index: Path
     objects: Path
 
 
 def object_id(text: str) -> ObjectId | None:
-    """Return the text as the name of an object, or None where it is none."""
+    """Return the text as an `ObjectId`, or None if it isn't the full name of an object."""
     return ObjectId(text) if re.fullmatch(_FORM, text) else None
 
 
@@ -65,24 +65,27 @@ def object_id(text: str) -> ObjectId | None:
 
 
 def head(folder: Path) -> str | None:
-    """The commit that is checked out, shortened."""
+    """Return the short name of the checked-out commit."""
     return _text(process.output(folder, "rev-parse", "--short=12", "--verify", "--quiet", "HEAD"))
 
 
 def branch(folder: Path) -> str | None:
-    """The branch that is checked out; None on a detached head."""
+    """Return the name of the checked-out branch, or None on a detached head."""
     return _text(process.output(folder, "symbolic-ref", "--short", "--quiet", "HEAD"))
 
 
 def branch_in_file(folder: str) -> str | None:
-    """The same, read where git keeps it: for those who ask again and again. None as well where git keeps it otherwise."""
+    """Return the name of the checked-out branch, read from Git's files for callers that need it often.
+
+    Return None also if Git stores the branch in another way.
+    """
     while not os.path.lexists(dot := os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
         if above == folder:
             return None
         folder = above
     try:
-        if os.path.isfile(dot):  # of a work tree beside the first one
+        if os.path.isfile(dot):  # of an additional work tree
             dot = os.path.join(folder, _line(dot).removeprefix("gitdir: "))
         told = _line(os.path.join(dot, "HEAD"))
     except (OSError, ValueError):
@@ -92,25 +95,28 @@ def branch_in_file(folder: str) -> str | None:
 
 
 def _line(path: str) -> str:
-    # Without O_NONBLOCK a FIFO in its place would hang us.
+    # Without O_NONBLOCK, a FIFO at this path would block.
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), encoding="utf-8") as file:
         return file.read(_LONGEST_LINE).strip()
 
 
 def is_here(folder: Path) -> bool:
-    """True if a folder is in a repository."""
+    """True if the folder is in a repository."""
     return process.output(folder, "rev-parse", "--git-dir") is not None
 
 
 def top(folder: Path) -> Path | None:
-    """The top of the work tree that the folder is in. A work tree elsewhere, as settings can name one, does not count."""
+    """Return the top of the work tree that contains the folder.
+
+    A work tree in another place doesn't count. Git's settings can name one.
+    """
     found = process.output(folder, "rev-parse", "--show-toplevel")
     above = Path(os.fsdecode(found.removesuffix(b"\n"))) if found and found.strip() else None
     return above if above and Path(os.path.realpath(folder)).is_relative_to(above) else None
 
 
 def signing(folder: Path) -> dict[str, str]:
-    """The person's settings about signing. Names are in lower case, and the last value counts."""
+    """Return the person's settings for signing. Names are in lower case, and the last value counts."""
     words = (
         "config",
         "--null",
@@ -123,13 +129,16 @@ def signing(folder: Path) -> dict[str, str]:
 
 
 def prefix(folder: Path) -> str | None:
-    """The folder as commits name it, with a slash at its end; empty at the top, None where there is no work tree."""
+    """Return the folder's path in commits, with a final slash.
+
+    Return an empty text at the top, or None without a work tree.
+    """
     found = process.output(folder, "rev-parse", "--show-prefix")
     return None if found is None else os.fsdecode(found.removesuffix(b"\n"))
 
 
 def inside(folder: Path, name: Literal["index", "objects"]) -> Path | None:
-    """Where a part of the repository lies."""
+    """Return the path of the repository's index or object folder."""
     if name == "index":
         found = process.output(folder, "rev-parse", "--git-path", "index")
     else:
@@ -146,7 +155,7 @@ class Hooks(msgspec.Struct, frozen=True):
 
 
 def hooks(folder: Path) -> Hooks | None:
-    """Return the folder of the repository's hooks. `folder` is the top of the work tree, where git runs them."""
+    """Return the folder of the repository's hooks. `folder` is the top of the work tree, where Git runs them."""
     is_set = bool(process.output(folder, "config", "--get", "core.hooksPath", hooks=True))
     words = ("rev-parse", "--path-format=absolute", "--git-path", "hooks")
     found = process.output(folder, *words, hooks=True)
@@ -161,7 +170,7 @@ def sequencer(folder: Path) -> Path | None:
 
 
 def going_on(folder: Path) -> set[str]:
-    """What git is in the middle of, by the names of the files that it keeps for that."""
+    """Return Git's unfinished operations, by the names of the files that Git keeps for them."""
     marks = ("rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_HEAD")
     found = process.output(
         folder,
@@ -200,7 +209,7 @@ def user_name(folder: Path) -> str | None:
 def driver(
     folder: Path, field: Literal["name", "driver"], of: Literal["memory", "tools"] = "memory"
 ) -> str | None:
-    """What git's settings say of our merge driver."""
+    """Return a value from Git's settings for one of agentplane's merge drivers."""
     if of == "tools":
         if field == "name":
             return _text(process.output(folder, "config", "--get", "merge.agentplane-tools.name"))
@@ -213,7 +222,7 @@ def driver(
 def set_driver(
     folder: Path, field: Literal["name", "driver"], value: str, of: Literal["memory", "tools"] = "memory"
 ) -> bool:
-    """Tells git of our merge driver."""
+    """Write a value for one of agentplane's merge drivers to Git's settings. Return True on success."""
     if of == "tools":
         if field == "name":
             done = process.output(folder, "config", "merge.agentplane-tools.name", value=value)
@@ -236,14 +245,14 @@ def forget_drivers(folder: Path) -> bool:
 
 
 def attributes_file(folder: Path) -> Path | None:
-    """The attributes that count in this clone and in all its work trees, and are never committed."""
+    """Return the attributes file that covers this clone with all its work trees, and that is never committed."""
     words = ("rev-parse", "--path-format=absolute", "--git-path", "info/attributes")
     found = process.output(folder, *words)
     return Path(os.fsdecode(found.removesuffix(b"\n"))) if found else None
 
 
 def merge_attributes(folder: Path, paths: Sequence[str], git_folder: Path) -> dict[str, str]:
-    """Return the `merge` attributes that are set for paths, with `info/attributes` taken from another Git folder."""
+    """Return the `merge` attributes of paths, with `info/attributes` read from another Git folder."""
     asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
     above = top(folder) or folder
     more = {"GIT_DIR": str(git_folder), "GIT_WORK_TREE": str(above)}
@@ -257,13 +266,13 @@ def merge_attributes(folder: Path, paths: Sequence[str], git_folder: Path) -> di
 
 
 def commit(folder: Path, rev: str) -> ObjectId | None:
-    """The commit that a person's words mean, if it is here."""
+    """Return the commit that a person's revision names, or None if it isn't in this repository."""
     found = process.output(folder, "rev-parse", "--verify", "--quiet", revision=rev, suffix="^{commit}")
     return object_id((found or b"").decode(errors="replace").strip())
 
 
 def is_shallow(folder: Path) -> bool:
-    """Whether the history here was cut off when it was fetched."""
+    """True if the history was cut off when it was fetched."""
     return _text(process.output(folder, "rev-parse", "--is-shallow-repository")) == "true"
 
 
@@ -273,24 +282,24 @@ def has_history(folder: Path) -> bool:
 
 
 def knows(folder: Path, name: str) -> Literal["commit", "object"] | None:
-    """Return what a name of hex digits, also a shortened one, is the name of here. Nothing is fetched to find out."""
-    # The option makes this command never ask a server for what is missing, in any version of git.
+    """Return the kind of object that a full or short hex name has here. Git fetches nothing to find out."""
+    # With this option, the command never asks a server for missing objects, in any version of Git.
     found = process.output(folder, "rev-list", "--missing=allow-any", "--no-walk", hexes=(name.lower(),))
     return None if found is None else "commit" if found.strip() else "object"
 
 
 def parents(folder: Path) -> list[ObjectId]:
-    """The parents of the commit that is checked out."""
+    """Return the parents of the checked-out commit."""
     return _ids(process.output(folder, "rev-parse", "HEAD^@"))
 
 
 def merging(folder: Path) -> ObjectId | None:
-    """The commit of a merge that waits to be committed."""
+    """Return the commit that is being merged, if a merge waits for its commit."""
     return commit(folder, "MERGE_HEAD")
 
 
 def merge_bases(folder: Path, one: ObjectId, other: ObjectId) -> list[ObjectId]:
-    """The last commits that both have in their history; more than one after merges that cross."""
+    """Return the latest common ancestors of two commits. There can be several after criss-cross merges."""
     return _ids(process.output(folder, "merge-base", "--all", hexes=(one, other)))
 
 
@@ -305,14 +314,15 @@ def not_in_history(folder: Path, commits: Collection[ObjectId]) -> set[ObjectId]
 
 
 def of_history(folder: Path, path: str, most: int) -> list[ObjectId]:
-    """The last commits of any branch that changed a file, seen from the folder."""
+    """Return the last commits of any branch that changed a file. Its path is relative to the folder."""
     return _ids(process.output(folder, "log", "--all", "--format=%H", most=most, paths=(path,)))
 
 
 def changes(folder: Path, path: str, most: int) -> bytes:
-    """Return what the last commits changed in a file, as patches, a merge's once for each of its parents.
+    """Return the changes of the last commits to a file, as patches. A merge has one for each parent.
 
-    Before each stands a line: a null byte, `commit `, its short name, its parents, and its subject, with 0x1f between.
+    A line comes before each patch. It has a null byte, `commit `, the short name, the parents and the
+    subject, separated by 0x1f.
     """
     words = ("log", "-m", "-p", "-U0", "--no-color", "--no-ext-diff", "--no-textconv")
     heading = ("--format=%x00commit %h%x1f%p%x1f%s",)
@@ -320,7 +330,10 @@ def changes(folder: Path, path: str, most: int) -> bytes:
 
 
 def with_text(folder: Path, text: str, path: str, most: int) -> list[list[str]]:
-    """The last commits that brought a text into a file, or took it away: short name, day, author and subject."""
+    """Return the last commits that added a text to a file or removed it.
+
+    Each has its short name, day, author and subject.
+    """
     words = ("log", "--no-textconv", "--no-ext-diff", "--format=%h%x1f%as%x1f%an%x1f%s")
     found = process.output(folder, *words, most=most, search=text, paths=(path,))
     lines = (found or b"").decode(errors="replace").splitlines()
@@ -331,20 +344,20 @@ def with_text(folder: Path, text: str, path: str, most: int) -> list[list[str]]:
 
 
 def tree(folder: Path, of: ObjectId, under: str) -> dict[str, Blob] | None:
-    """What a commit has in a folder, by its path inside of it; None where git cannot say."""
+    """Return the objects that a commit has in a folder, by path inside the folder. None if Git can't tell."""
     words, wanted = ("ls-tree", "-r", "-z", "-l", "--full-tree"), (under,) if under else None
     rows = process.output(folder, *words, hexes=(of,), paths=wanted, seconds=LONG)
     return None if rows is None else dict(_blob(row, under) for row in rows.split(b"\0") if row)
 
 
 def paths(folder: Path, of: ObjectId) -> list[str]:
-    """Every file of a commit."""
+    """Return the path of every file of a commit."""
     words = ("ls-tree", "-r", "-z", "--name-only", "--full-tree")
     return _names(process.output(folder, *words, hexes=(of,), seconds=LONG))
 
 
 def tree_of(folder: Path, of: ObjectId | None) -> ObjectId | None:
-    """The tree of a commit; that of no files where there is no commit."""
+    """Return the tree of a commit, or the empty tree if there is no commit."""
     if of is None:
         found = process.output(folder, "hash-object", "-t", "tree", "--stdin")
     else:
@@ -353,7 +366,7 @@ def tree_of(folder: Path, of: ObjectId | None) -> ObjectId | None:
 
 
 def prefix_and_tree(folder: Path, of: ObjectId | None) -> tuple[bytes, ObjectId | None]:
-    """Where the folder is in the repository, and the tree of a commit."""
+    """Return the folder's path in the repository, and the tree of a commit."""
     wanted = () if of is None else (of,)
     found = process.output(folder, "rev-parse", "--show-prefix", hexes=wanted, suffix="^{tree}") or b""
     above, _, rest = found.partition(b"\n")
@@ -365,12 +378,12 @@ def blob(folder: Path, oid: ObjectId) -> bytes | None:
 
 
 def blob_at(folder: Path, of: ObjectId, path: str) -> bytes | None:
-    """The bytes of a file as a commit has it; the path is seen from the folder."""
+    """Return the bytes of a file in a commit. The path is relative to the folder."""
     return process.output(folder, "cat-file", "blob", hexes=(of,), suffix=f":./{path}", seconds=LONG)
 
 
 def contents(folder: Path, oids: Collection[ObjectId]) -> dict[ObjectId, bytes]:
-    """The bytes of blobs, all by one process; one that git cannot give is left out."""
+    """Return the bytes of blobs, read by one process. Blobs that Git can't read are left out."""
     if not oids:
         return {}
     asked = "".join(f"{oid}\n" for oid in oids).encode()
@@ -381,28 +394,28 @@ def contents(folder: Path, oids: Collection[ObjectId]) -> dict[ObjectId, bytes]:
 
 
 def status(folder: Path, but: str, seconds: float) -> bytes | None:
-    """What `git status` says, in its form for programs; `but` is left out."""
+    """Return the output of `git status` in its format for programs, without the path `but`."""
     words = ("status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all")
     return process.output(folder, *_LOOK, *words, "--ignore-submodules=dirty", but=but, seconds=seconds)
 
 
 def tracked(folder: Path, paths: Sequence[str]) -> set[str] | None:
-    """Those of the paths that git tracks."""
+    """Return the paths that Git tracks, or None if Git can't tell."""
     found = process.output(folder, "ls-files", "-z", paths=paths)
     return None if found is None else set(_names(found))
 
 
 class InIndex(msgspec.Struct, frozen=True):
-    """A file as the index of git has it."""
+    """A file in Git's index."""
 
     path: str
-    """Seen from the top of the repository."""
+    """The path, relative to the top of the repository."""
     is_checked_out: bool
-    """False where git was told to keep it out of the work tree."""
+    """False if Git was told to leave the file out of the work tree."""
 
 
 def in_index(folder: Path, path: str) -> InIndex | None:
-    """Return what the index says of a path in a folder, or None where git does not track it."""
+    """Return a file's state in the index, or None if Git does not track it."""
     words = ("ls-files", "-t", "-z", "--full-name")
     found = process.output(folder, *words, paths=(path,)) or b""
     state, _, name = os.fsdecode(found.partition(b"\0")[0]).partition(" ")
@@ -410,34 +423,34 @@ def in_index(folder: Path, path: str) -> InIndex | None:
 
 
 def not_checked_out(folder: Path) -> set[str]:
-    """Return the files of a folder that Git keeps out of the work tree, relative to the folder."""
+    """Return the files of a folder that Git leaves out of the work tree, relative to the folder."""
     rows = (process.output(folder, "ls-files", "-t", "-z", paths=(".",)) or b"").split(b"\0")
     return {os.fsdecode(row[2:]) for row in rows if row.startswith(b"S ")}
 
 
 def untracked(folder: Path) -> list[str]:
-    """The files of a folder that git does not track and does not leave out."""
+    """Return the files of a folder that Git neither tracks nor ignores."""
     return _names(process.output(folder, "ls-files", "-z", "--others", "--exclude-standard", paths=(".",)))
 
 
 def unstaged(folder: Path) -> list[str]:
-    """The files of a folder that are not as the index has them, seen from it."""
+    """Return the files of a folder that differ from the index, relative to the folder."""
     return _names(process.output(folder, *_DIFF, paths=(".",)))
 
 
 def uncommitted(folder: Path) -> list[str]:
-    """The files of a folder that are not as the commit checked out has them."""
+    """Return the files of a folder that differ from the checked-out commit."""
     return _names(process.output(folder, *_DIFF, "HEAD", paths=(".",)))
 
 
 def changed_since(folder: Path, of: ObjectId) -> list[str]:
-    """The files of a folder that the commit checked out has otherwise than another commit."""
+    """Return the files of a folder that differ between the checked-out commit and another commit."""
     words = ("diff-tree", "-r", "-z", "--name-only", "--relative", "HEAD")
     return _names(process.output(folder, *words, hexes=(of,), paths=(".",)))
 
 
 def stages(folder: Path) -> list[Stage]:
-    """The versions of the files of a folder that git left in conflict."""
+    """Return the versions of a folder's files that Git left in conflict."""
     rows = process.output(folder, "ls-files", "-u", "-z", "--full-name", paths=(".",)) or b""
     found = []
     for row in rows.split(b"\0"):
@@ -449,45 +462,45 @@ def stages(folder: Path) -> list[Stage]:
 
 
 def add(folder: Path, paths: Sequence[str]) -> bool:
-    """Tells git that these files, seen from the folder, are as they should be."""
+    """Add files to the index, which also marks their conflicts as resolved. Paths are relative to the folder."""
     done = process.output(folder, "add", paths=paths, seconds=LONG)
     if done is None:
-        # Git before 2.35 does not know the option. It takes files outside of a sparse checkout without it.
+        # Git before 2.35 does not know the option, and adds files outside of a sparse checkout without it.
         done = process.output(folder, "add", "--sparse", paths=paths, seconds=LONG)
     return done is not None
 
 
 def leave_out(folder: Path, paths: Sequence[str]) -> bool:
-    """Takes files, seen from the folder, out of the index. They stay in the work tree."""
+    """Remove files from the index, but not from the work tree. Paths are relative to the folder."""
     words = ("rm", "--cached", "-r", "--quiet", "--ignore-unmatch")
     return process.output(folder, *words, paths=paths, seconds=LONG) is not None
 
 
-# An index of our own
+# agentplane's own index
 
 
 def add_changed(folder: Path, own: Own, but: str, seconds: float) -> bool:
-    """Takes the tracked files of a folder into our index as they stand."""
+    """Add the tracked files of a folder to agentplane's index, with their current content."""
     words = ("add", "--update")
     found = process.output(folder, *_LOOK, *words, but=but, more=_more(folder, own), seconds=seconds)
     return found is not None
 
 
 def write_tree(folder: Path, own: Own, seconds: float) -> ObjectId | None:
-    """The tree of our index."""
+    """Write agentplane's index as a tree. Return the tree."""
     found = process.output(folder, *_LOOK, "write-tree", more=_more(folder, own), seconds=seconds)
     return object_id((found or b"").decode(errors="replace").strip())
 
 
 def compared(folder: Path, own: Own, before: ObjectId, after: ObjectId, but: str, seconds: float) -> bytes:
-    """The files in which two trees differ, each with its kind of change."""
+    """Return the files in which two trees differ, each with its kind of change."""
     words = ("diff-tree", "-r", "-z", "--no-renames", "--relative", "--name-status")
     hexes, more = (before, after), _more(folder, own)
     return process.output(folder, *words, hexes=hexes, but=but, more=more, seconds=seconds) or b""
 
 
 def patch(folder: Path, own: Own, before: ObjectId, after: ObjectId, but: str) -> Iterator[bytes]:
-    """The difference of two trees as `git apply` takes it, block by block."""
+    """Yield the difference of two trees as blocks of a patch that `git apply` accepts."""
     words = (
         "-r",
         "-p",
@@ -504,7 +517,10 @@ def patch(folder: Path, own: Own, before: ObjectId, after: ObjectId, but: str) -
 
 
 def _more(folder: Path, own: Own) -> Mapping[str, str]:
-    """Where git finds what looks made; nothing where they made nothing, because all was clean."""
+    """Return the variables that point Git to agentplane's own index and objects.
+
+    Empty if there are none, because the work tree was clean.
+    """
     objects = inside(folder, "objects")
     if objects is None or not own.objects.is_dir():
         return {}
@@ -516,7 +532,7 @@ def _more(folder: Path, own: Own) -> Mapping[str, str]:
     }
 
 
-# Two texts, and a repository for the example
+# Merges of two texts, and a repository for the example
 
 
 Style = Literal["merge", "diff3", "zdiff3"]
@@ -524,7 +540,7 @@ STYLES: tuple[Style, ...] = ("merge", "diff3", "zdiff3")
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """How git writes a conflict into a file."""
+    """The form in which Git writes a conflict into a file."""
 
     size: int = 7
     """The number of characters of a marker."""
@@ -533,7 +549,7 @@ class Marks(msgspec.Struct, frozen=True):
 
 
 def merge_file(folder: Path, *, union: bool, marks: Marks | None = None) -> tuple[bytes, int] | None:
-    """The files `ours`, `base` and `theirs` of a folder as one, and how many conflicts are marked in it."""
+    """Merge the files `ours`, `base` and `theirs` of a folder. Return the text and its number of conflicts."""
     names = ("ours", "base", "theirs")
     if marks is not None:
         done = _marked(folder, marks)
@@ -555,13 +571,15 @@ def _marked(folder: Path, marks: Marks) -> tuple[bytes, int] | None:
 
 
 def conflict_style(folder: Path) -> Style:
-    """How a person wants conflicts to be written."""
+    """Return the person's setting for the style of conflicts."""
     found = _text(process.output(folder, "config", "--get", "merge.conflictStyle"))
     return "diff3" if found == "diff3" else "zdiff3" if found == "zdiff3" else "merge"
 
 
 def make_example(folder: Path) -> bool:
-    """Makes a repository of a folder that we made, with one commit. Nothing of a person's own setup runs."""
+    """Make a repository with one commit from a folder that agentplane created, without the person's Git
+    setup.
+    """
     identity = (
         "-c", "user.name=Demo", "-c", "user.email=demo@payments.example", "-c", "commit.gpgSign=false",
     )  # fmt: skip
@@ -572,7 +590,7 @@ def make_example(folder: Path) -> bool:
     )
 
 
-# What git prints
+# Parsers of Git's output
 
 
 def _text(found: bytes | None) -> str | None:

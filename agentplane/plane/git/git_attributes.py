@@ -1,7 +1,7 @@
-"""The merge drivers for files outside of the plane: agentplane's lines in `.git/info/attributes`.
+"""The merge drivers for files outside of the plane, in agentplane's lines of `.git/info/attributes`.
 
-That file belongs to one clone and all its work trees and is never committed, so no project file changes. It overrides
-`.gitattributes`. So paths with a person's own `merge` attribute are left out.
+The file belongs to one clone with all its work trees. It is never committed, so no project file changes. It
+overrides `.gitattributes`. For this reason, paths with a person's own `merge` attribute are left out.
 """
 
 import os
@@ -23,16 +23,16 @@ _QUOTED = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """The file of attributes, and agentplane's lines for one plane in it."""
+    """The attributes file, and agentplane's lines for one plane in it."""
 
     path: Path
     above: str
-    """The folder of the project, seen from the top of the repository."""
+    """The project's folder, relative to the top of the repository."""
     text: str
-    """All of the file."""
+    """The whole file."""
     before: str
     after: str
-    """The file around those lines."""
+    """`before` and `after` are the rest of the file."""
     begin: str
     end: str
 
@@ -49,25 +49,28 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 def put(layout: Layout, paths: Sequence[str]) -> bool:
-    """Write the lines of a plane. `paths` are tools' files, relative to the project. Return True if anything changed."""
+    """Write the lines of a plane. Return True if anything changed.
+
+    `paths` are tools' files, relative to the project.
+    """
     found = _find(layout)
     return found is not None and _write(found, found.with_lines(_lines(layout, found, paths)))
 
 
 def drop(layout: Layout) -> bool:
-    """Remove the lines of a plane. True if there were any."""
+    """Remove the lines of a plane. Return True if there were any."""
     found = _find(layout)
     return found is not None and _write(found, found.others)
 
 
 def is_current(layout: Layout, paths: Sequence[str]) -> bool:
-    """True if the lines are as `put` writes them, and where there is no work tree of git."""
+    """True if the lines are as `put` writes them, or if there is no Git work tree."""
     found = _find(layout)
     return found is None or found.with_lines(_lines(layout, found, paths)) == found.text
 
 
 def set_by_others(layout: Layout, paths: Sequence[str]) -> dict[str, str]:
-    """The paths for which a person chose how git merges them, and the value that they chose."""
+    """Return the paths for which a person chose a merge driver, each with the person's value."""
     found = _find(layout)
     return {} if found is None else _set_by_others(layout, found, _real(layout, paths))
 
@@ -110,20 +113,20 @@ def _lines(layout: Layout, found: _Found, paths: Sequence[str]) -> list[str]:
 
 
 def _real(layout: Layout, paths: Sequence[str]) -> list[str]:
-    """The paths, and the files inside of the project that they lead to where they are links."""
+    """Return the paths. If a path is a link, also return the file in the project that it leads to."""
     project = os.path.realpath(layout.project)
     real = [os.path.relpath(os.path.realpath(os.path.join(project, path)), project) for path in paths]
     return list(dict.fromkeys([*paths, *(path for path in real if not path.startswith(".."))]))
 
 
 def _pattern(path: str, glob: str = "") -> str:
-    """A path of the repository as a line of attributes names it."""
+    """Return a path of the repository in the notation of attributes."""
     text = f"/{path.translate(_GLOB)}{glob}"
     return f'"{text.translate(_QUOTED)}"' if any(char in text for char in ' "\\\n\t\r') else text
 
 
 def _set_by_others(layout: Layout, found: _Found, paths: Sequence[str]) -> dict[str, str]:
-    """Ask Git in a folder that has the repository's attributes without agentplane's lines."""
+    """Query Git in a folder that has the repository's attributes without agentplane's lines."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for part in ("objects", "refs", "info"):

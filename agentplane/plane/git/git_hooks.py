@@ -36,7 +36,7 @@ _GUARDS = {
     "post-checkout": 'if [ "$3" != 1 ] || git diff --quiet "$1" "$2" -- {plane}/memory 2>/dev/null; then exit $code; fi',
     "post-rewrite": 'if [ "$1" != rebase ]; then exit $code; fi',
 }
-"""Git runs these hooks often. Without work to do, they end in the shell, in a few milliseconds."""
+"""Shell code that ends a hook within a few milliseconds if it has no work. Git runs these hooks often."""
 
 
 class Hook(msgspec.Struct, frozen=True):
@@ -45,8 +45,9 @@ class Hook(msgspec.Struct, frozen=True):
     name: str
     path: Path
     state: Literal["ours", "free", "taken", "husky", "elsewhere"]
-    """`free` means that agentplane sets it without asking, and `taken` that a person has their own hook. `elsewhere`
-    means that `core.hooksPath` names a folder that isn't agentplane's, or that another program generates the hook.
+    """`free` means that agentplane sets it without asking, and `taken` that a person has their own hook.
+    `elsewhere` means that `core.hooksPath` names a folder that isn't agentplane's, or that another program
+    generates the hook.
     """
     why: str = ""
 
@@ -56,7 +57,7 @@ class Hook(msgspec.Struct, frozen=True):
 
 
 def look(layout: Layout) -> list[Hook]:
-    """Return each hook that agentplane needs, and how it is. Empty where there is no repository."""
+    """Return each hook that agentplane needs, with its state. Empty without a repository."""
     top = git.top(layout.root)
     found = git.hooks(top) if top else None
     if top is None or found is None:
@@ -129,7 +130,7 @@ def set_up(layout: Layout, command: str) -> Iterator[str]:
 
 
 def chain(layout: Layout, command: str) -> Iterator[str]:
-    """Run agentplane's hooks after a person's own. Yield what was done and how to undo it."""
+    """Make agentplane's hooks run after a person's own hooks. Yield each change and how to undo it."""
     top = git.top(layout.root)
     for hook in look(layout):
         if hook.state == "husky" and top:
@@ -150,7 +151,7 @@ def chain(layout: Layout, command: str) -> Iterator[str]:
 
 
 def remove(layout: Layout) -> Iterator[str]:
-    """Remove agentplane's hooks. A person's hook that ran before one of them is where it was."""
+    """Remove agentplane's hooks. Move a person's hook that ran before one of them back to its place."""
     for hook in look(layout):
         data = _data(hook.path)
         if data is None or hook.state != "ours":
@@ -172,7 +173,7 @@ def remove(layout: Layout) -> Iterator[str]:
 
 
 def remedy(hook: Hook) -> str:
-    """Return how a hook comes to run agentplane, in a sentence."""
+    """Return a sentence that explains how to make a hook run agentplane."""
     if hook.state == "free":
         return "Run `agentplane init`."
     if hook.can_chain:
@@ -181,7 +182,10 @@ def remedy(hook: Hook) -> str:
 
 
 def line_for(name: str) -> str:
-    """The line for a hook that another program manages. It is for every clone, so it names no path of this one."""
+    """Return the line for a hook that another program manages.
+
+    It works in every clone, so it names no local path.
+    """
     return f'if command -v agentplane >/dev/null; then agentplane git-hook {name} "$@" </dev/null || true; fi'
 
 

@@ -1,4 +1,4 @@
-"""Events that git knows and the log does not hold: taken out by a commit, or never brought along."""
+"""Events that Git knows but the log lacks, because a commit removed them or they never arrived."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -21,7 +21,7 @@ _MANY = 300
 
 
 class Lost(msgspec.Struct, frozen=True):
-    """Whole lines, to be put back."""
+    """Whole lines to restore."""
 
     events: tuple[bytes, ...] = ()
     records: tuple[bytes, ...] = ()
@@ -31,15 +31,15 @@ class TakenOut(msgspec.Struct, frozen=True):
     """A commit that took events out of the log."""
 
     commit: str
-    """Its short name."""
+    """The commit's short name."""
     subject: str
     is_merge: bool
     events: tuple[bytes, ...]
-    """Their lines."""
+    """Lines of the removed events."""
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """A text that stands in a file after an op took it out."""
+    """A text that is still in a file although an operation removed it."""
 
     file: str
     id: str
@@ -48,8 +48,9 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 def brought_again(layout: Layout, standing: Sequence[Standing]) -> list[Standing]:
-    """Those that stand there because the last merge took them from a side that did not know the op. Where a side knew it
-    and held the text all the same, somebody wanted that.
+    """Return the texts that the last merge took from a side that did not know the operation.
+
+    If a side knew the operation and still has the text, somebody put the text there deliberately.
     """
     sides = [(side, _blob(layout, side, _LOG)) for side in _merged(layout)] if standing else []
     if len(sides) < 2:
@@ -64,9 +65,9 @@ def brought_again(layout: Layout, standing: Sequence[Standing]) -> list[Standing
 
 
 def _merged(layout: Layout) -> list[ObjectId]:
-    """The commits that the last merge brought together: that of the commit checked out, or one that waits to be committed.
+    """Return the sides of the last merge, which is either committed or still waits for its commit.
 
-    While git runs the hook after a merge, it looks like both.
+    While Git runs the hook after a merge, both seem to be true.
     """
     parents, waits, head = (
         git.parents(layout.root),
@@ -87,7 +88,7 @@ def _blob(layout: Layout, commit: ObjectId, path: str) -> bytes:
 
 
 def missing(layout: Layout, ledger: Ledger) -> Lost:
-    """Return the events that the log names and doesn't hold, and all that come before them, from any branch."""
+    """Return the events that the log names but lacks, and all events before them, from any branch."""
     found = _named(layout, ledger)
     ops = {event.op: commit for line, commit in found.items() if (event := ledgers.op_event_of(line))}
     return Lost(tuple(found), tuple(_records(layout, ops)))
@@ -102,7 +103,7 @@ def taken_out(layout: Layout) -> list[TakenOut]:
         commit, parents, subject = heading.decode(errors="replace").rstrip("\n").split("\x1f")
         removed = (line[1:] for line in lines if line.startswith(b"-{"))
         gone = tuple(line for line in removed if line not in here and event_line.is_intact(line))
-        here.update(gone)  # an earlier commit that took them out, too, is not named
+        here.update(gone)  # don't report an earlier commit that also removed them
         if gone:
             before = found.get(commit)
             events = (before.events if before else ()) + gone
@@ -111,7 +112,7 @@ def taken_out(layout: Layout) -> list[TakenOut]:
 
 
 def _named(layout: Layout, ledger: Ledger) -> dict[bytes, ObjectId]:
-    """Those events, each with a commit that has it."""
+    """Return the lost events, each with a commit that has it."""
     known: dict[bytes, tuple[bytes, ObjectId]] = {}
     for commit in _commits(layout):
         known |= {_name(line): (line, commit) for line in _events(layout, commit)}

@@ -1,4 +1,4 @@
-"""What git is told so that it merges a plane: a driver in its settings, hooks that settle, files in conflict."""
+"""Git's setup to merge a plane: the driver in its settings, the hooks that settle, and files in conflict."""
 
 import os
 import shlex
@@ -23,37 +23,37 @@ _DRIVERS: dict[Literal["memory", "tools"], tuple[str, str, str]] = {
         "merge-tool-file -- %O %A %B %L %P %S %X %Y",
     ),
 }
-"""The merge drivers: the section of Git's settings, the name, and the words of the command."""
+"""The merge drivers, each with a section of Git's settings, a name, and the words of the command."""
 LEFT_IN_CONFLICT = 10
-"""The exit code of a driver that did its work and left a conflict. Python ends with 1 where it can't start a module."""
+"""Exit code of a driver that worked and left a conflict. Python exits with 1 if it can't start a module."""
 _OR_GIT = (
     f"; code=$?; [ $code = 0 ] && exit 0; [ $code = {LEFT_IN_CONFLICT} ] && exit 1; "
     'echo "agentplane did not run, so Git merged" %P. >&2; '
     'echo "  Reinstall agentplane, then run: agentplane init; agentplane settle" >&2; '
     "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B || exit 1"
 )
-"""The shell code after the command. Git takes any other exit code for a conflict and leaves the file without markers.
-Then the next `git add` would drop the text of the other side.
+"""The shell code after the command. Git treats any other exit code as a conflict and leaves the file without
+markers. Then the next `git add` would drop the text of the other side.
 """
 
 
 class Stages(msgspec.Struct, frozen=True):
-    """A file that git could not merge; None: it is not there on that side."""
+    """The versions of a file that Git could not merge. None means that a side doesn't have the file."""
 
     path: str
-    """Seen from the top of the repository."""
+    """The path, relative to the top of the repository."""
     base: bytes | None
     ours: bytes | None
     theirs: bytes | None
 
 
 def command() -> str:
-    """How git starts this program, whatever its PATH is and whatever the work tree contains."""
+    """Return Git's command for this program, which works with any PATH and any files in the work tree."""
     return shlex.join(programs.python("agentplane"))
 
 
 def is_current(layout: Layout) -> bool:
-    """Whether git knows the drivers as this version sets them, of this installation or of another one."""
+    """True if Git knows the drivers of this version, from this installation or another one."""
     return all(
         (git.driver(layout.project, "driver", of) or "").endswith(f" {words}{_OR_GIT}")
         for of, (_, _, words) in _DRIVERS.items()
@@ -77,7 +77,10 @@ def is_set(layout: Layout) -> bool | None:
 
 
 def set_up(layout: Layout, paths: Sequence[str] = ()) -> list[str]:
-    """Set up the drivers, the attributes of files outside of the plane, and the free hooks. Return what was done."""
+    """Set up the drivers, the attributes of files outside of the plane, and the free hooks.
+
+    Return the changes.
+    """
     if not git.is_here(layout.project):
         return []
     done = [f"git config {key}" for key in _set_drivers(layout)]
@@ -87,7 +90,7 @@ def set_up(layout: Layout, paths: Sequence[str] = ()) -> list[str]:
 
 
 def remove(layout: Layout) -> list[str]:
-    """Remove everything that `set_up` put into the repository's settings. Return what was done."""
+    """Remove everything that `set_up` put into the repository's settings. Return the changes."""
     if not git.is_here(layout.project):
         return []
     done = ["merge drivers in .git/config"] if git.forget_drivers(layout.project) else []
@@ -110,13 +113,13 @@ def _set_drivers(layout: Layout) -> Iterator[str]:
 
 
 def _is_another_installation(driver: str, expected: str) -> bool:
-    """True if the driver belongs to another working copy of this program, which is still there and starts isolated."""
+    """True if the driver belongs to another working copy of this program, which exists and starts isolated."""
     words = _words(driver)
     return driver.endswith(expected) and programs.is_isolated(words) and os.path.isfile(words[0])
 
 
 def _words(driver: str) -> list[str]:
-    """The command line of a driver. Git reads two percent signs as one."""
+    """Return the command line of a driver. Git reads two percent signs as one."""
     try:
         words = [word.replace("%%", "%") for word in shlex.split(driver)]
     except ValueError:
@@ -129,7 +132,7 @@ def top(layout: Layout) -> Path | None:
 
 
 def picking(layout: Layout) -> str | None:
-    """What git does commit by commit right now, if it does: the rest of it is still to come."""
+    """Return Git's current operation if it goes commit by commit and isn't finished, or None."""
     marks = {
         "rebase-merge": "rebase",
         "rebase-apply": "rebase",
@@ -151,7 +154,7 @@ def is_done(folder: Path, hook: str, given: Sequence[str]) -> bool:
     if hook == "post-merge":
         return not git.will_unstash(folder)
     if hook == "post-checkout" and list(given[2:3]) == ["0"]:
-        return False  # single files were checked out
+        return False  # Git checked out single files
     return not git.going_on(folder) & {"rebase-merge", "rebase-apply"} and not _has_more_to_pick(folder)
 
 
@@ -162,12 +165,12 @@ def _has_more_to_pick(folder: Path) -> bool:
 
 
 def merging(layout: Layout) -> bool:
-    """Whether a merge waits to be committed."""
+    """True if a merge waits for its commit."""
     return "MERGE_HEAD" in git.going_on(layout.root)
 
 
 def in_conflict(layout: Layout, folder: Path | None = None) -> list[Stages]:
-    """The files of the plane, or of another folder, that git left in conflict."""
+    """Return the files of the plane, or of another folder, that Git left in conflict."""
     found: dict[str, dict[str, ObjectId]] = {}
     for one in git.stages(folder or layout.root):
         found.setdefault(one.path, {})[one.number] = one.oid
@@ -182,10 +185,13 @@ def _blob(layout: Layout, name: ObjectId | None) -> bytes | None:
 
 
 def add(layout: Layout, paths: list[str]) -> bool:
-    """Tells git that these files, seen from the plane's folder, are as they should be."""
+    """Add files to Git's index, which also marks their conflicts as resolved.
+
+    Paths are relative to the plane.
+    """
     return not paths or git.add(layout.root, paths)
 
 
 def unstaged(layout: Layout) -> set[str]:
-    """The files, seen from the plane's folder, that are not as git's index has them."""
+    """Return the files that differ from Git's index, relative to the plane's folder."""
     return set(git.unstaged(layout.root))

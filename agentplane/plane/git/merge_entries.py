@@ -1,8 +1,8 @@
-"""Two versions of a memory file and the one that both come from, made one, entry by entry.
+"""A three-way merge of memory files, entry by entry.
 
-Whichever of the two is called ours, the result is the same to the byte: two clones that merge the
-same branches in opposite directions end with the same file. Where both changed one entry, both texts
-stay, one behind the other under one id; which of them counts is for `settle` to say, which knows the ops.
+The result is the same to the byte, whichever side is called `ours`. Two clones that merge the same branches
+in opposite directions therefore end with the same file. If both sides changed one entry, both texts stay, one
+after the other under one id. `settle` knows the operations, so it decides which text counts.
 """
 
 import tempfile
@@ -18,18 +18,18 @@ from agentplane.text.markdown.document import WHITE
 
 
 VIEWS = frozenset({"state.json", "artifacts.json"})
-"""Files of the memory that are made from the others."""
+"""Files of the memory that are derived from the others."""
 _DERIVED_FOLDER = "context"
 
 
 class Merged(msgspec.Struct, frozen=True):
     data: bytes
     clean: bool = True
-    """False: the two could not be brought together; `data` holds both, with the marks of git."""
+    """False if the sides conflict. Then `data` contains both, with Git's markers."""
 
 
 class _Piece(msgspec.Struct, frozen=True, gc=False):
-    """An entry, or a text that reads as none, with the whitespace behind it."""
+    """An entry, or a text that can't be read as an entry, with the whitespace after it."""
 
     key: tuple[str, str]
     core: bytes
@@ -39,7 +39,7 @@ class _Piece(msgspec.Struct, frozen=True, gc=False):
 class _Parts(msgspec.Struct, frozen=True):
     prose: bytes
     gap: bytes
-    """The whitespace behind the prose."""
+    """The whitespace after the prose."""
     pieces: tuple[_Piece, ...]
     line_break: bytes
 
@@ -53,12 +53,12 @@ class _Parts(msgspec.Struct, frozen=True):
 
     @property
     def ending(self) -> bytes | None:
-        """The whitespace at the end of the file, behind its last entry."""
+        """The whitespace at the end of the file, after its last entry."""
         return self.pieces[-1].tail if self.pieces else None
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes, path: str) -> Merged:
-    """What a file at this path becomes."""
+    """Return the merged content for the file at this path."""
     if ours == theirs:
         return Merged(ours)
     if Path(path).name in VIEWS or Path(path).parent.name == _DERIVED_FOLDER:
@@ -73,7 +73,10 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str) -> Merged:
 
 
 def blend(base: bytes, one: bytes, other: bytes) -> set[bytes]:
-    """What git makes of two texts, line by line, where no driver of ours is set: a text that nobody wrote."""
+    """Return the texts that Git's line-by-line merge can produce without agentplane's driver.
+
+    No person wrote them.
+    """
     found = (_git_merge(base, *pair) for pair in ((one, other), (other, one)))
     return {made[0] for made in found if made is not None}
 
@@ -83,7 +86,7 @@ def _parts(data: bytes) -> _Parts:
     spans = [(block.start, block.end, ("entry", block.id)) for block in read.blocks]
     for piece in read.troubles:
         core = data[piece.start : piece.end]
-        # Prose that is no UTF-8 is a trouble of the whole file, and no piece of it.
+        # Prose that isn't UTF-8 is a problem of the whole file, and not a piece of it.
         if core.startswith(b"---"):
             spans.append((piece.start, piece.end, ("text", document.digest(core))))
     spans.sort()
@@ -107,7 +110,7 @@ def _bytes(parts: _Parts) -> bytes:
 
 
 def _kept(old: _Parts, one: _Parts, other: _Parts) -> list[_Piece]:
-    """What stands in the result, in its order; an entry that both changed stands there twice."""
+    """Return the pieces of the result, in order. An entry that both sides changed is in it twice."""
     before, mine, yours = old.by_key, one.by_key, other.by_key
     kept = []
     for key in _order(old, one, other):
@@ -137,12 +140,12 @@ def _chosen(base: bytes | None, one: bytes, other: bytes) -> bytes:
 
 
 def _order(old: _Parts, one: _Parts, other: _Parts) -> Iterator[tuple[str, str]]:
-    """The order of what both hold, and behind each of these what only one of them holds there."""
+    """Yield the keys that both sides have, in order. After each come the keys that only one side has there."""
     shared = set(one.keys) & set(other.keys)
     first, second = one, other
     was = [key for key in old.keys if key in shared]
     if [key for key in one.keys if key in shared] == was:
-        # The other one may have moved entries: its order counts.
+        # The other side may have moved entries. If so, use its order.
         first, second = other, one
     rest = _behind(second, shared)
     for anchor, own in _behind(first, shared).items():
@@ -198,7 +201,7 @@ def _ending(old: _Parts, one: _Parts, other: _Parts) -> bytes:
 
 
 def _apart(text: bytes, line_break: bytes) -> bytes:
-    """With a blank line behind it."""
+    """Return the text with a blank line after it."""
     lines = text.replace(b"\r\n", b"\n")
     missing = 0 if lines.endswith(b"\n\n") else 1 if lines.endswith(b"\n") else 2
     return text + line_break * missing
@@ -214,7 +217,7 @@ def _prose(base: bytes, one: bytes, other: bytes) -> bytes:
 
 
 def _holds(data: bytes, kept: Sequence[_Piece]) -> bool:
-    """Whether the file reads as what it was put together from."""
+    """True if parsing the file returns the pieces that it was built from."""
     read = document.parse(data)
     found = [(block.start, data[block.start : block.end]) for block in read.blocks]
     found += [(piece.start, data[piece.start : piece.end]) for piece in read.troubles]
@@ -224,7 +227,7 @@ def _holds(data: bytes, kept: Sequence[_Piece]) -> bool:
 
 
 def _by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
-    """As git would merge any text; where that is no way either, both whole, with its marks."""
+    """Merge as Git merges any text. If that fails too, return both texts in full, with Git's markers."""
     found = _git_merge(base, ours, theirs)
     if found:
         return found[0], found[1] == 0
@@ -233,7 +236,7 @@ def _by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
 
 
 def _git_merge(base: bytes, one: bytes, other: bytes, *, union: bool = False) -> tuple[bytes, int] | None:
-    """The text and how many conflicts are marked in it, or None if git cannot do it."""
+    """Return the merged text and its number of conflicts, or None if Git can't merge it."""
     with tempfile.TemporaryDirectory() as folder:
         names = ("ours", "base", "theirs")
         for name, data in zip(names, (one, base, other), strict=True):

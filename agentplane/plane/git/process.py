@@ -1,12 +1,12 @@
-"""The only module that starts git. It decides which words git sees and which environment git has.
+"""The only module that starts Git. It decides which arguments and which environment Git gets.
 
-A value that came from a file is never a free word, because git would read `--output=FILE` there as an option. Object names
-pass a check for hex digits, paths come after `--` as literal pathspecs, and revisions of a person come after
-`--end-of-options`. The words themselves are constants of the code, which a test holds.
+A value that came from a file is never a free argument, because Git would read `--output=FILE` there as an
+option. Object names pass a check for hex digits. Paths come after `--` as literal pathspecs. A person's
+revisions come after `--end-of-options`. All other arguments are constants of the code, which a test verifies.
 
-Git runs programs that a repository's settings name. The options below switch those off that no answer depends on. Filters
-of `.gitattributes` stay on: git takes their commands only from settings, which a clone does not carry, and without them
-a file of git-lfs or git-crypt would count as changed.
+Git runs programs that a repository's settings name. The options below turn off the programs that no result
+depends on. Filters of `.gitattributes` stay on. Git reads their commands only from settings, which a clone
+does not carry. Without the filters, a file of git-lfs or git-crypt would count as changed.
 """
 
 import os
@@ -42,12 +42,12 @@ _CAREFUL = (
     "-c", "maintenance.auto=false",
 )  # fmt: skip
 _DROPPED = frozenset((
-    # They point git at another repository than the folder's own, and are set inside of hooks.
+    # These point Git to another repository than the folder's own. They are set inside of hooks.
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_CONFIG",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE", "GIT_NAMESPACE", "GIT_IMPLICIT_WORK_TREE",
-    # They change what a pathspec means.
+    # These change the meaning of a pathspec.
     "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
-    # They start programs.
+    # These start programs.
     "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_SSH", "GIT_SSH_COMMAND", "SSH_ASKPASS",
 ))  # fmt: skip
 _SET = {
@@ -55,7 +55,8 @@ _SET = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "",
     "GIT_NO_LAZY_FETCH": "1",
-    # Git before 2.45 does not know the variable above. There a fetch that git starts ends before it reaches anything.
+    # Git before 2.45 does not know the variable above. With this one, a fetch ends before it reaches a
+    # server.
     "GIT_ALLOW_PROTOCOL": "none",
 }
 
@@ -76,28 +77,28 @@ class Given(TypedDict, total=False):
 
 
 class Values(msgspec.Struct, frozen=True):
-    """What is no constant of the code, each with the place where git reads it."""
+    """The variable parts of a Git command, each with its place on the command line."""
 
     hexes: Sequence[str] = ()
     """Names of objects, each followed by `suffix`."""
     suffix: str = ""
     revision: str | None = None
-    """What a person calls a commit, followed by `suffix`."""
+    """A person's name for a commit, followed by `suffix`."""
     value: str | None = None
-    """For a setting."""
+    """The value of a setting."""
     most: int | None = None
     search: str | None = None
     paths: Sequence[str] | None = None
-    """Taken literally."""
+    """Literal paths."""
     but: str | None = None
-    """A path that is left out of the folder, which is taken whole then."""
+    """A path to exclude. Then the rest of the folder is included."""
     marker_size: int | None = None
-    """How many characters a conflict marker has."""
+    """Number of characters of a conflict marker."""
     labels: Sequence[str] = ()
     """Names of the sides of a conflict."""
 
     def command(self, words: Sequence[str], *, hooks: bool = False) -> list[str] | None:
-        """Return the command line, or None where a value is not what its place takes."""
+        """Return the command line, or None if a value is invalid for its place."""
         if not all(_HEX.fullmatch(one) for one in self.hexes):
             return None
         if any(one is not None and one.startswith("-") for one in (self.revision, self.value)):
@@ -128,17 +129,17 @@ def output(
     hooks: bool = False,
     **values: Unpack[Given],
 ) -> bytes | None:
-    """Return the bytes that a git command prints, or None where it fails or there is no git.
+    """Return the output of a Git command, or None if the command fails or Git is missing.
 
-    `send` is what git reads, and `more` is added to its environment. `hooks` leaves the setting for the folder of hooks as
-    it is, for commands that only read settings.
+    `send` is the command's input, and `more` is added to its environment. `hooks` leaves the setting for the
+    folder of hooks unchanged, for commands that only read settings.
     """
     done = _run(folder, Values(**values).command(words, hooks=hooks), send, more or {}, seconds)
     return done[0] if done and done[1] == 0 else None
 
 
 def counted(folder: Path, *words: str, **values: Unpack[Given]) -> tuple[bytes, int] | None:
-    """Return what a git command prints and its exit code, for commands that count with it."""
+    """Return the output and exit code of a Git command that reports a count in its exit code."""
     return _run(folder, Values(**values).command(words), b"", {}, SECONDS_FOR_MERGE)
 
 
@@ -151,13 +152,13 @@ def _run(
         done = subprocess.run(
             line, cwd=folder, env=environment(more), capture_output=True, timeout=seconds, input=send
         )
-    except (OSError, ValueError, subprocess.TimeoutExpired):  # ValueError: a name that no system takes
+    except (OSError, ValueError, subprocess.TimeoutExpired):  # ValueError means a name that no system accepts
         return None
     return done.stdout, done.returncode
 
 
 def stream(folder: Path, *words: str, more: Mapping[str, str], **values: Unpack[Given]) -> Iterator[bytes]:
-    """Yield what a git command prints, block by block, for what is too large to hold at once."""
+    """Yield the output of a Git command in blocks, because it may be too large for memory."""
     line = Values(**values).command(words)
     if line is None or _is_embedded(folder):
         return
@@ -178,15 +179,16 @@ def stream(folder: Path, *words: str, more: Mapping[str, str], **values: Unpack[
 
 
 def environment(more: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment that git gets."""
+    """Return Git's environment."""
     kept = {key: value for key, value in os.environ.items() if key not in _DROPPED}
     return {**kept, **_SET, "PATH": programs.path(), **more}
 
 
 def _is_embedded(folder: Path) -> bool:
-    """True if git would take a folder for a repository that is not in a `.git`.
+    """True if Git would treat the folder as a repository that is not in a `.git`.
 
-    A clone can carry such a folder, with settings that start programs. Git before 2.38 has no setting against that.
+    A clone can carry such a folder, with settings that start programs. Git before 2.38 has no setting against
+    that.
     """
     here = os.path.realpath(folder)
     while not os.path.lexists(os.path.join(here, ".git")):

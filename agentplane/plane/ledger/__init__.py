@@ -1,1 +1,1 @@
-"""What the log and the operation records say, also where branches met."""
+"""The content of the log and the operation records, even if branches were merged."""

@@ -1,7 +1,7 @@
-"""A log that holds more than one line of history: which event follows which, and one order for everyone.
+"""The graph of a log's events if its history has branches, and one order that is the same in every clone.
 
-Git's union of two logs keeps the lines of both in an order that depends on who merged whom. What is
-worked out here does not: it is a function of the set of events alone.
+Git's union of two logs has the lines of both in an order that depends on who merged whom. The result of this
+module depends only on the set of events.
 """
 
 import re
@@ -18,28 +18,31 @@ _GENESIS = bytes(32)
 
 
 class Braid(msgspec.Struct, frozen=True):
-    """Events by their place in the common order: each stands below those it names, the earlier one first."""
+    """Events in the common order.
+
+    Each event comes after the events that it names. Otherwise, the earlier event comes first.
+    """
 
     lines: tuple[bytes, ...]
     heads: tuple[int, ...]
     """The places of events that no other event names."""
     repeated: bool
-    """Whether the file holds a line twice, or lines in another order than this."""
+    """True if the file has a line twice, or lines in another order than `lines`."""
     missing: tuple[str, ...]
-    """Events that are named, but not in the log."""
+    """Events that are named but not in the log."""
     strands: list[int]
     clocks: list[dict[int, int]]
-    """For each event, how far it knows every strand but its own. Events of one strand share it."""
+    """For each event, its last ancestor in every other strand. Events of one strand share this mapping."""
 
     def reaches(self, one: int, other: int) -> bool:
-        """Whether an event is another one, or comes before it in its history."""
+        """True if `one` is `other` or an ancestor of it."""
         strand = self.strands[one]
         if strand == self.strands[other]:
             return one <= other
         return self.clocks[other].get(strand, -1) >= one
 
     def apart(self, place: int) -> bool:
-        """Whether an event is history of some heads only."""
+        """True if an event is in the history of some heads only."""
         return not all(self.reaches(place, head) for head in self.heads)
 
 
@@ -70,7 +73,7 @@ def _name_of(line: bytes) -> bytes:
 
 
 def _ordered(found: dict[bytes, bytes], parents: dict[bytes, tuple[bytes, ...]]) -> list[bytes]:
-    """Parents first; of those that could come next, the one with the earlier time."""
+    """Return the events with parents first. If several could come next, the one with the earliest time does."""
     waits = {name: sum(parent in found for parent in set(parents[name])) for name in found}
     below: dict[bytes, list[bytes]] = {}
     for name in found:
@@ -95,7 +98,10 @@ def _time_of(line: bytes) -> bytes:
 
 
 def _strands(parents: list[list[int]]) -> tuple[list[int], list[dict[int, int]]]:
-    """Cuts the history into strands that do not fork, and says for each event how far it knows the others."""
+    """Divide the history into strands without forks.
+
+    For each event, return its last ancestor in other strands.
+    """
     strands: list[int] = []
     clocks: list[dict[int, int]] = []
     tips: dict[int, int] = {}

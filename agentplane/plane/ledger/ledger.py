@@ -1,6 +1,7 @@
-"""What the log and the op records say, summed up: which text of each id is approved, and the ops in order.
+"""A summary of the log and the operation records, with approved texts by id and the operations in order.
 
-Derived; kept in cache/ and carried on from where it ended, as long as the log still holds that place.
+It is derived and stored in cache/. It is continued from its last position, as long as the log still has that
+position.
 """
 
 import hashlib
@@ -31,11 +32,11 @@ _EVENT = 512
 _GENESIS = bytes(32)
 _FACTS, _NO_FACTS = b'"derived_facts":[', b'"derived_facts":[]'
 KEPT = "ledger.mp"
-"""Its file in the cache."""
+"""The ledger's file in the cache."""
 
 
 class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What the last op left of an id; no digest: it is gone."""
+    """The state in which the last operation left an id. Without a digest, the id has no approved text."""
 
     digest: str | None
     file: str
@@ -59,7 +60,7 @@ class Output(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     sha256: str
     run_id: str
     at: float = 0.0
-    """The moment of the run, in a ledger. A run that was logged later and happened earlier does not replace it."""
+    """Time of the run, in a ledger. A run that was logged later but happened earlier doesn't replace it."""
 
 
 class OpEvent(msgspec.Struct, frozen=True):
@@ -83,51 +84,51 @@ class RunEvent(msgspec.Struct, frozen=True):
 
     @property
     def files(self) -> list[_RunOutput]:
-        """The files among its outputs that have a hash and that git does not ignore."""
+        """The outputs that are files with a hash, and that Git does not ignore."""
         if isinstance(self.outputs, dict):
             return []
         return [output for output in self.outputs if output.sha256 and output.tracked is not False]
 
 
 class Ledger(msgspec.Struct, frozen=True):
-    """Never changed in place; `advance` makes the next one."""
+    """The summary of a log up to a certain size. `advance` returns a new ledger for a longer log."""
 
     size: int = 0
-    """How many bytes of the log are summed up."""
+    """Number of bytes of the log that are included."""
     head: str | None = None
     """The hash of the last line within `size`."""
     heads: list[str] = []
-    """Events that no other event follows; more than one after a merge of two branches."""
+    """Events that no other event follows. There are several after a merge of two branches."""
     known: dict[str, Known] = {}
     ops: list[OpNote] = []
     outputs: dict[str, dict[str, Output]] = {}
     latest: float = -inf
-    """The last moment of an output."""
+    """The latest time of an output."""
     produced: tuple[int, str] = (0, "")
-    """How many events have files that count, and the hash of the last one. artifacts.json names the events it is made of."""
+    """Number of events with files that count, and the hash of the last one. artifacts.json stores both."""
     tops: dict[str, int] = {}
-    """The highest number that a durable id of each prefix ever had; ids are never used twice."""
+    """The highest number that a durable id of each prefix ever had. Ids are never used twice."""
     pruned: list[str] = []
-    """Digests whose texts are to be in no record."""
+    """Digests whose texts must not be in any record."""
     unproved: list[str] = []
-    """Ops whose record is missing or was changed; they count for nothing."""
+    """Operations whose record is missing or was changed. They have no effect."""
     shelf: str | None = None
-    """The short hash of all trusted entries together; None where nobody worked it out."""
+    """The short hash of all trusted entries together, or None if it wasn't calculated."""
     met: dict[str, list[Known]] = {}
-    """What else two branches left of an id; what is in `known` counts until an op settles it."""
+    """Other states of an id after branches met. The one in `known` counts until an operation settles them."""
     tangled: bool = False
-    """Whether the log holds lines twice, or in an order that another clone would not have."""
+    """True if the log has lines twice, or in an order that another clone would not have."""
     gaps: list[str] = []
-    """Events that the log names and does not hold."""
+    """Events that the log names but lacks."""
     named: dict[str, str] = {}
     """Ids of facts among the derived facts of runs, each with the first run that names it."""
     settings: dict[str, str] = {}
-    """The trust settings that the last op of the verb `settings` recorded, where they are not at their default."""
+    """The watched trust settings that differ from their defaults, from the last `settings` operation."""
     version: int = VERSION
 
     @property
     def unsettled(self) -> bool:
-        """Whether branches meet here, and no op has brought them together."""
+        """True if branches meet here and no operation has settled them."""
         return len(self.heads) > 1 or self.tangled or bool(self.met)
 
     @property
@@ -135,14 +136,14 @@ class Ledger(msgspec.Struct, frozen=True):
         return self.ops[-1].op if self.ops else None
 
     def roots(self) -> dict[str, OpNote]:
-        """The op that each chain of undo and redo began with; an op itself where it is neither."""
+        """Return the operation that began each chain of undo and redo. Any other operation is its own root."""
         roots: dict[str, OpNote] = {}
         for note in self.ops:
             roots[note.op] = roots.get(note.undoes, note) if note.undoes else note
         return roots
 
     def revision(self) -> str:
-        """The short hash of all trusted entries together."""
+        """Return the short hash of all trusted entries together."""
         return self.shelf or revision_of(self.known)
 
 
@@ -160,7 +161,7 @@ def raise_tops(tops: dict[str, int], ids: Iterable[str]) -> None:
 
 
 def counts(change: records.Change) -> bool:
-    """Whether a change approves a text, or takes one away."""
+    """True if a change approves a text or removes an approved one."""
     stands_here = change.left is not None and change.left == change.after
     return change.before != change.after or stands_here
 
@@ -175,14 +176,14 @@ def touches_shelf(known: Mapping[str, Known], record: records.Record) -> bool:
 
 
 def take_in(known: dict[str, Known], record: records.Record) -> None:
-    """What a record leaves of its ids. An id whose approved text it did not change keeps its mark."""
+    """Update the states of the record's ids. An id whose approved text did not change keeps its state."""
     for change in record.changes:
         if counts(change):
             known[change.id] = Known(change.after, change.file, record.op)
 
 
 def revision_after(ledger: Ledger, record: records.Record) -> str:
-    """The revision once a record counts."""
+    """Return the revision that results from a record."""
     if not touches_shelf(ledger.known, record):
         return ledger.revision()
     known = dict(ledger.known)
@@ -196,12 +197,12 @@ _codec = decode.Pack(Ledger)
 
 
 def read(layout: Layout) -> Ledger:
-    """The ledger up to the end of the log. What is new in it is kept for the next time."""
+    """Return the ledger up to the end of the log. Cache new parts of it."""
     kept: Ledger = server_memory.get(layout, KEPT) or _kept(layout)
     if not _still_there(layout, kept):
         kept = _kept(layout)
     if kept.unproved:
-        # A record that was missing may have come since; nothing is built on top of its absence.
+        # A missing record may have arrived since, so nothing is built on its absence.
         kept = Ledger()
     ledger = advance(kept, layout)
     if ledger.size != kept.size:
@@ -211,8 +212,9 @@ def read(layout: Layout) -> Ledger:
 
 
 def keep(layout: Layout, ledger: Ledger) -> None:
-    """Keep the ledger for the next process. A process that holds it in memory rarely writes it. Readers catch up from
-    there.
+    """Keep the ledger for the next process.
+
+    A process that has it in memory rarely writes it. Readers continue from the cached ledger.
     """
     written: _Written | None = server_memory.get(layout, _WRITTEN)
     server_memory.put(layout, KEPT, ledger)
@@ -226,13 +228,13 @@ _WRITTEN = "ledger written"
 
 
 class _Written(msgspec.Struct, frozen=True):
-    """The ledger that is on the disk."""
+    """The ledger that is on disk."""
 
     size: int
     """See `Ledger`."""
     head: str | None
     length: int
-    """In bytes."""
+    """Length in bytes."""
 
     def lags(self, layout: Layout, ledger: Ledger) -> bool:
         new = (ledger.size - self.size) // _EVENT
@@ -254,7 +256,7 @@ def _kept(layout: Layout) -> Ledger:
 
 
 def _share(known: Iterable[Known]) -> None:
-    """Make marks of the same op or file share one string, to save memory."""
+    """Make states of the same operation or file share one string, to save memory."""
     names: dict[str, str] = {}
     for mark in known:
         msgspec.structs.force_setattr(mark, "op", names.setdefault(mark.op, mark.op))
@@ -262,13 +264,13 @@ def _share(known: Iterable[Known]) -> None:
 
 
 def from_cache(layout: Layout) -> Ledger | None:
-    """What `read` would build on, carried on to the end of the log; None where it would start from nothing."""
+    """Return the cached ledger, advanced to the end of the log. None if `read` would start from scratch."""
     kept = _kept(layout)
     return None if kept.size == 0 or kept.unproved else advance(kept, layout)
 
 
 def differing(one: Ledger, other: Ledger) -> list[str]:
-    """The parts in which two ledgers of one log say different things."""
+    """Return the names of the parts in which two ledgers of one log differ."""
     same = ("known", "met", "ops", "outputs", "produced", "named", "tops", "settings")
     found = [name for name in same if getattr(one, name) != getattr(other, name)]
     listed = ("pruned", "unproved", "gaps", "heads")
@@ -276,7 +278,7 @@ def differing(one: Ledger, other: Ledger) -> list[str]:
 
 
 def _still_there(layout: Layout, ledger: "Ledger | _Written") -> bool:
-    """Whether the log still has the line that the ledger ended with, in the same place."""
+    """True if the log still has the ledger's last line in the same place."""
     if ledger.head is None:
         return ledger.size == 0
     ending = f'"hash_self":"{ledger.head}"}}\n'.encode()
@@ -289,7 +291,7 @@ def _still_there(layout: Layout, ledger: "Ledger | _Written") -> bool:
 
 
 def advance(ledger: Ledger, layout: Layout) -> Ledger:
-    """The ledger with the events that the log has beyond it."""
+    """Return the ledger with the later events of the log."""
     if not layout.log.exists():
         return Ledger()
     sums = _Sums(ledger, layout, records.by_hash(layout) if ledger.size == 0 else None)
@@ -305,13 +307,16 @@ def advance(ledger: Ledger, layout: Layout) -> Ledger:
 
 
 def as_of(layout: Layout, size: int) -> Ledger:
-    """The ledger as it was when the log was so many bytes long."""
+    """Return the ledger at the time when the log had `size` bytes."""
     lines = (line for offset, line in chain.lines(layout.log) if offset + len(line) <= size)
     return summed(lines, records.by_hash(layout))
 
 
 def summed(log: Iterable[bytes], heads: Mapping[str, bytes]) -> Ledger:
-    """The ledger of a log that is no file, as one of another commit; `heads` are those of its records by hash."""
+    """Return the ledger of a log that is not a file, for example of another commit.
+
+    `heads` are its records' heads by hash.
+    """
     lines = list(log)
     sums = _Sums(Ledger(), None, heads)
     for line in lines:
@@ -322,14 +327,14 @@ def summed(log: Iterable[bytes], heads: Mapping[str, bytes]) -> Ledger:
 
 
 def braided(layout: Layout) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
-    """The ledger of a log with more than one line of history, and what it is worked out from."""
+    """Return the ledger of a log whose history has branches, with the braid and the versions behind it."""
     return _braid([line for _, line in chain.lines(layout.log)], layout, records.by_hash(layout))
 
 
 def braided_from(
     log: Iterable[bytes], heads: Mapping[str, bytes]
 ) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
-    """The same for a log that is no file."""
+    """Return the same as `braided` for a log that is not a file."""
     return _braid(list(log), None, heads)
 
 
@@ -346,7 +351,10 @@ def _braid(
 
 
 def _named(head: str) -> bytes:
-    """How a line names the one event before it. Inside of a text its quotes would be escaped."""
+    """Return the text by which a line names a single previous event.
+
+    Inside a text, its quotes would be escaped.
+    """
     return b'"hash_prev":"' + head.encode() + b'"'
 
 
@@ -370,7 +378,7 @@ def run_event_of(line: bytes) -> RunEvent | None:
 
 
 class _Sums:
-    """Adds event after event. Not frozen; lives only inside `advance`."""
+    """A mutable sum of events. It exists only inside `advance`."""
 
     def __init__(self, ledger: Ledger, layout: Layout | None, heads: Mapping[str, bytes] | None) -> None:
         self.layout = layout
@@ -385,7 +393,7 @@ class _Sums:
         self.pruned = list(ledger.pruned)
         self.before = {*(note.op for note in ledger.ops), *ledger.unproved}
         self.again = False
-        """Whether an op has an event that is summed up already: then both have to be read."""
+        """True if an operation has another event that is already included. Then both must be read."""
         self.seen: set[tuple[str, str]] = set()
         self.heads = ledger.heads
         self.want = _named(ledger.heads[0]) if len(ledger.heads) == 1 else None
@@ -396,7 +404,7 @@ class _Sums:
         self.settings = ledger.settings
 
     def follows(self, line: bytes) -> bool:
-        """Whether all that was before is the history of this event: then no other can meet it."""
+        """True if this event's history includes all earlier events. Then no other branch can meet it."""
         if self.want and self.want in line and not event_line.is_merge(line):
             return True
         parents = event_line.parents_of(line)
@@ -411,7 +419,7 @@ class _Sums:
         if told.stamp is not None and told.stamp < self.latest:
             self._limit_outputs(told.stamp)
         if event:
-            # What is written twice counts once. Another op under the same id takes nothing from the first one.
+            # A repeated event counts once. Another operation with the same id doesn't affect the first one.
             if (event.op, event.op_sha256) not in self.seen:
                 self.seen.add((event.op, event.op_sha256))
                 self.again = self.again or event.op in self.before
@@ -465,7 +473,7 @@ class _Sums:
                 self.met.pop(change.id, None)
 
     def _proved_record(self, event: OpEvent) -> records.Record | None:
-        # An op may have been committed after the heads were gathered.
+        # The operation may have been committed after the heads were collected.
         head = (self.record_heads or {}).get(event.op_sha256) or self._head_of(event)
         if head is None:
             return None
@@ -482,12 +490,12 @@ class _Sums:
             return head
         if self.layout is None or line is None or self.record_heads is not None:
             return None
-        # Two records have one id, or one was changed: the heads are gathered, once.
+        # Two records have the same id, or a record was changed. Collect the heads, but only once.
         self.record_heads = records.by_hash(self.layout)
         return self.record_heads.get(event.op_sha256)
 
     def _limit_outputs(self, stamp: float) -> None:
-        """Limit the times of earlier outputs to this stamp, which the clock showed when a later line was written."""
+        """Limit the times of earlier outputs to `stamp`, the clock's time when a later line was written."""
         self.latest = stamp
         self.outputs = {
             task: {
@@ -519,7 +527,7 @@ class _Sums:
 
 
 class _Braided(_Sums):
-    """The same for events of several branches, which are added in their common order."""
+    """A sum of events of several branches, added in their common order."""
 
     def __init__(self, layout: Layout | None, heads: Mapping[str, bytes], braid: Braid) -> None:
         super().__init__(Ledger(), layout, heads)

@@ -1,4 +1,4 @@
-"""A lookup of runs in the bytes of the log, without reading all of it."""
+"""A lookup of runs in the bytes of the log, which doesn't read all of it."""
 
 import mmap
 import os
@@ -31,7 +31,7 @@ def has_run(log: Path, run_id: str | None) -> bool:
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
             at = data.find(mark)
             while at >= 0:
-                # An op, or a run that has this one as its parent, can name it as well.
+                # An operation, or a run with this one as its parent, can also name it.
                 if data[at - 1 : at] in (b",", b"{") and _run_of(_line_around(data, at)) == run_id:
                     return True
                 at = data.find(mark, at + 1)

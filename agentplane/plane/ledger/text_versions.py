@@ -1,6 +1,6 @@
-"""The texts that one id had, where a log holds more than one line of history: which of them no op has replaced.
+"""The versions of one id's text in a log with branches, and the versions that no operation has replaced.
 
-Like the braid, a function of the set of events: the order of lines in the file has no part in it.
+Like the braid, the result depends only on the set of events. The order of lines in the file doesn't matter.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from agentplane.plane.store.records import Change, Record
 
 
 class Version(msgspec.Struct, frozen=True, gc=False):
-    """What one op left of an id."""
+    """The state in which one operation left an id."""
 
     place: int
-    """Of its event in the braid."""
+    """Place of its event in the braid."""
     digest: str | None
     file: str
     op: str
@@ -25,7 +25,10 @@ class Version(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def rank(self) -> tuple[bool, str, str]:
-        """Until an op settles it, a text counts before none, and the later one before the earlier."""
+        """Sort key until an operation settles the versions.
+
+        A text ranks above a removal, and a later version above an earlier one.
+        """
         return self.digest is not None, self.ts, self.op
 
 
@@ -34,7 +37,7 @@ def version_of(change: Change, record: Record, place: int) -> Version:
 
 
 def live(versions: Sequence[Version], braid: Braid) -> list[Version]:
-    """The versions that none of the others follows and that say something else, the one that counts first."""
+    """Return the different versions that no other version follows. The one that counts comes first."""
     tips = ends(versions, braid)
     if len(tips) > 1:
         tips = _distinct(_changed(tips, common(versions, tips, braid)))
@@ -42,7 +45,7 @@ def live(versions: Sequence[Version], braid: Braid) -> list[Version]:
 
 
 def ends(versions: Sequence[Version], braid: Braid) -> list[Version]:
-    """The versions that none of the others follows, also those that say the same."""
+    """Return the versions that no other version follows, even if they have the same text."""
     tips: list[Version] = []
     for version in versions:
         tips = [tip for tip in tips if not braid.reaches(tip.place, version.place)]
@@ -51,19 +54,19 @@ def ends(versions: Sequence[Version], braid: Braid) -> list[Version]:
 
 
 def common(versions: Sequence[Version], tips: Sequence[Version], braid: Braid) -> Version | None:
-    """The last version that all of the tips come from."""
+    """Return the last version that is an ancestor of all tips."""
     shared = [v for v in versions if all(braid.reaches(v.place, tip.place) for tip in tips)]
     return shared[-1] if shared else None
 
 
 def root(tip: Version, versions: Sequence[Version], braid: Braid) -> Version:
-    """The version with which the entry came to be that a tip is a text of."""
+    """Return the version that created the entry of a tip."""
     above = [v for v in versions if braid.reaches(v.place, tip.place)]
     return next((v for v in reversed(above) if v.before is None and v.digest is not None), above[0])
 
 
 def _changed(tips: list[Version], base: Version | None) -> list[Version]:
-    """Without those that are back at what all of them come from."""
+    """Return the tips without those equal to their common ancestor."""
     old = (base.digest, base.file) if base and base.digest else None
     changed = [tip for tip in tips if _text(tip) != old]
     return changed or tips[:1]
@@ -74,7 +77,7 @@ def _text(version: Version) -> tuple[str, str] | None:
 
 
 def _distinct(tips: list[Version]) -> list[Version]:
-    """One for each text: whoever did it first."""
+    """Return the earliest tip for each text."""
     first: dict[tuple[str, str] | None, Version] = {}
     for tip in sorted(tips, key=lambda tip: (tip.ts, tip.op)):
         first.setdefault(_text(tip), tip)

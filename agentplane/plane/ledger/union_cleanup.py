@@ -1,4 +1,4 @@
-"""After git's union of two logs: every line once, and in the order that every clone has."""
+"""The cleanup after Git's union of two logs. It keeps every line once, in the order that every clone has."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -14,7 +14,10 @@ from agentplane.text.markdown.document import WHITE
 
 
 def log(layout: Layout) -> Ledger:
-    """Puts log and op records in order, under the plane's lock. A line that is damaged stops it."""
+    """Put the log and the operation records in order, under the plane's lock.
+
+    If a line of the log is damaged, the log stays unchanged.
+    """
     ledger, braid, _ = ledgers.braided(layout)
     recovery.prune_texts(layout, ledger.pruned)
     _order_records(layout, braid)
@@ -25,7 +28,7 @@ def log(layout: Layout) -> Ledger:
 
 
 def add(layout: Layout, events: Iterable[bytes], found: Iterable[bytes]) -> None:
-    """Adds events and records that git has; their order is put right afterwards."""
+    """Append events and records that Git has. The caller puts them in order afterwards."""
     files.make_folder(layout.ops)
     for line in found:
         stored = records.readable(line)
@@ -47,7 +50,7 @@ def _order_records(layout: Layout, braid: Braid) -> None:
 
 
 def _ordered(lines: Iterable[bytes], places: dict[str, int]) -> Iterable[bytes]:
-    """By the order of their events; a record without one stays behind the one before it."""
+    """Return records in the order of their events. A record without an event stays after its predecessor."""
     keyed, last = [], -1
     for number, line in enumerate(lines):
         stored = records.readable(line)
@@ -57,7 +60,7 @@ def _ordered(lines: Iterable[bytes], places: dict[str, int]) -> Iterable[bytes]:
 
 
 def doubled(data: bytes) -> list[tuple[str, bytes, int, int]]:
-    """The entries of a file whose id stands there already: id, text and place."""
+    """Return the entries of a file whose id another entry already has, each with id, text, start and end."""
     read = document.parse(data)
     taken = {block.id for block in read.blocks}
     found = []
@@ -70,7 +73,7 @@ def doubled(data: bytes) -> list[tuple[str, bytes, int, int]]:
 
 
 def spare(data: bytes, rank: Callable[[str, bytes], int]) -> Iterator[tuple[str, bytes, int, int]]:
-    """Of entries whose id stands in a file more than once, all but the one that ranks first."""
+    """For each id that a file has several times, yield every entry except the one with the highest rank."""
     found: dict[str, list[tuple[str, bytes, int, int]]] = {}
     for copy in doubled(data):
         found.setdefault(copy[0], []).append(copy)
@@ -83,7 +86,10 @@ def spare(data: bytes, rank: Callable[[str, bytes], int]) -> Iterator[tuple[str,
 
 
 def without(data: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
-    """The file without these texts and the whitespace behind them; at the end, without that before them."""
+    """Return the file without these texts and the whitespace after them.
+
+    At the end of the file, the whitespace before them is removed instead.
+    """
     for start, end in sorted(spans, reverse=True):
         rest = data[end:].lstrip(WHITE)
         data = data[:start] + rest if rest else data[:start].rstrip(WHITE) + data[end:]

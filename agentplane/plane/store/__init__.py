@@ -1,1 +1,1 @@
-"""The write path, and what undoes, recovers and prunes its operations."""
+"""The write path, with undo, recovery and pruning of its operations."""

@@ -1,4 +1,4 @@
-"""What happened: the ops, and the story of one entry through all its ids."""
+"""The operations of a plane, and the history of one entry under all its ids."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ _FEW = 50
 
 
 class _Act(msgspec.Struct, frozen=True, kw_only=True):
-    """Who did what, when and through which door."""
+    """The actor, action, time and channel of an operation."""
 
     op: str
     ts: str
@@ -26,7 +26,7 @@ class _Act(msgspec.Struct, frozen=True, kw_only=True):
     program: str
     why: str | None
     confirmed: list[str] = []
-    """The codes of the flags that a person confirmed with it."""
+    """The codes of the flags that a person confirmed with this operation."""
 
 
 class OpView(_Act, frozen=True, kw_only=True):
@@ -36,18 +36,18 @@ class OpView(_Act, frozen=True, kw_only=True):
 
 
 class Step(_Act, frozen=True, kw_only=True):
-    """What one op did to one entry."""
+    """The change of one entry in one operation."""
 
     id: str
     file: str
     before: str | None
-    """The text that stood in the file; None: there was none, or it was pruned."""
+    """The text in the file before the operation. None if there was none or it was pruned."""
     after: str | None
     pruned: bool
 
 
 def ops(snapshot: Snapshot, limit: int | None = None) -> list[OpView]:
-    """The ops, newest first."""
+    """Return the operations, newest first."""
     notes = snapshot.ledger.ops
     undone = out_of_force(notes)
     wanted = notes[::-1] if limit is None else notes[::-1][:limit]
@@ -56,7 +56,10 @@ def ops(snapshot: Snapshot, limit: int | None = None) -> list[OpView]:
 
 
 def in_force(snapshot: Snapshot) -> Iterator[Record]:
-    """The records of the ops that were not taken back, oldest first; undo and redo themselves left out."""
+    """Yield the records of operations that are in effect, oldest first.
+
+    Undo and redo themselves are left out.
+    """
     out = out_of_force(snapshot.ledger.ops)
     wanted = {note.op for note in snapshot.ledger.ops if note.op not in out and note.undoes is None}
     for line in records.each(snapshot.layout):
@@ -74,9 +77,9 @@ def _readable(head: bytes) -> Record | None:
 
 
 def of(snapshot: Snapshot, id_: str) -> list[Step]:
-    """The steps of an entry, oldest first, with those of the ids that it had before.
+    """Return an entry's steps, oldest first, including those under its earlier ids.
 
-    Of a candidate that is gone: with what it became, or what took it up.
+    For a candidate that is gone, this includes its later entry, or the entry that absorbed it.
     """
     family, mine = _family(snapshot, id_)
     order = {note.op: place for place, note in enumerate(snapshot.ledger.ops)}
@@ -85,7 +88,7 @@ def of(snapshot: Snapshot, id_: str) -> list[Step]:
 
 
 def _family(snapshot: Snapshot, id_: str) -> tuple[set[str], list[Stored]]:
-    """All ids that an entry ever had, and the committed ops that touched them."""
+    """Return all ids that an entry ever had, and the committed operations that touched them."""
     committed = {note.op for note in snapshot.ledger.ops}
     family: set[str] = set()
     fresh = {id_}
@@ -103,7 +106,10 @@ def _mark(id_: str) -> bytes:
 
 
 def _main_changes(stored: Stored, family: set[str]) -> list[Change]:
-    """The changes to these ids. One that only hands its text on to another id is told of as what that one became."""
+    """Return the changes to these ids.
+
+    If a change only passes its text to another id, return that id's change.
+    """
     taker = {change.was: change for change in stored.record.changes if change.was}
     mine = [taker.get(change.id, change) for change in stored.record.changes if change.id in family]
     return list({change.id: change for change in mine}.values())
@@ -126,7 +132,7 @@ def _stored(layout: Layout, wanted: set[str]) -> dict[str, Stored]:
 
 
 def _each(layout: Layout, marks: Sequence[bytes] = (b"",)) -> Iterator[Stored]:
-    """The records whose lines hold one of the marks."""
+    """Yield the records whose lines contain one of the marks."""
     for line in records.each(layout):
         if not any(mark in line for mark in marks):
             continue

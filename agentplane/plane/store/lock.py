@@ -1,4 +1,4 @@
-"""One writer at a time. The lock is the kernel's: it falls when its owner dies, however that happens."""
+"""The lock that allows one writer at a time. The kernel releases it when its owner dies for any reason."""
 
 import errno
 import fcntl
@@ -12,13 +12,16 @@ from agentplane.plane.layout import Layout
 from agentplane.text import files
 
 
-# A waiting process looks this often: short, because an op holds the lock for a few milliseconds.
+# Poll often, because an operation keeps the lock for only a few milliseconds.
 _POLL_SECONDS = 0.004
 
 
 @contextmanager
 def held(layout: Layout, timeout: float) -> Iterator[None]:
-    """Holds the plane's lock; raises Locked when another process keeps it for `timeout` seconds."""
+    """Lock the plane for the `with` block.
+
+    Raise Locked if another process keeps the lock for `timeout` seconds.
+    """
     from filelock import FileLock, Timeout
 
     if layout.lock.is_symlink():
@@ -50,7 +53,7 @@ def held(layout: Layout, timeout: float) -> Iterator[None]:
 
 
 def is_held(layout: Layout) -> bool:
-    """True if another process is writing at this moment."""
+    """True if another process is writing right now."""
     try:
         fd = os.open(layout.lock, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -65,7 +68,7 @@ def is_held(layout: Layout) -> bool:
 
 
 def owner(layout: Layout) -> str | None:
-    """Return the id of the process that holds the lock, as it says itself."""
+    """Return the id of the lock's owner, as written in the lock file."""
     try:
         words = files.read(layout.lock, most=64).decode(errors="replace").split()
     except AgentplaneError:
@@ -74,7 +77,7 @@ def owner(layout: Layout) -> str | None:
 
 
 def _sign(layout: Layout) -> None:
-    """Says in the lock file who holds it, for the message of whoever waits in vain."""
+    """Write this process's id to the lock file, for the error message of a process that can't get the lock."""
     try:
         fd = os.open(layout.lock, os.O_WRONLY | os.O_NOFOLLOW)
     except OSError:

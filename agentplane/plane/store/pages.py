@@ -1,7 +1,7 @@
-"""Reading the Markdown files, cheaply when they are unchanged.
+"""The reader of Markdown files, which is fast if they are unchanged.
 
-What was read is kept in cache/pages/, under the hash of the file's bytes: never by its time. When a
-file did change, only headers that were not seen before are parsed.
+Parsed pages are cached in cache/pages/, under the hash of the file's bytes and never under its time. If a
+file has changed, only new headers are parsed.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ VERSION = 1
 
 
 class Page(msgspec.Struct, frozen=True):
-    """One memory file as it was read; `file` is its path inside the plane."""
+    """One parsed memory file. `file` is its path inside the plane."""
 
     file: str
     sha256: str
@@ -43,12 +43,12 @@ def read_all(layout: Layout) -> dict[str, Page]:
 
 
 def parse_all(layout: Layout) -> dict[str, Page]:
-    """The same without the cache."""
+    """Return all pages without use of the cache."""
     return {file: _parsed(file, files.read(layout.file(file))) for file in layout.memory_files()}
 
 
 def parse_one(layout: Layout, file: str) -> Page:
-    """One file without the cache."""
+    """Return the page of one file without use of the cache."""
     return _parsed(file, files.read(layout.file(file)))
 
 
@@ -57,7 +57,7 @@ def _parsed(file: str, data: bytes) -> Page:
 
 
 def from_cache(layout: Layout, page: Page) -> Page | None:
-    """What the cache has of a page with these bytes, if it has anything."""
+    """Return the cached version of a page with the same bytes, or None."""
     kept = _load(layout, page.file)
     if kept is None or kept.sha256 != page.sha256:
         return None
@@ -78,7 +78,7 @@ def read(layout: Layout, file: str) -> Page:
 
 
 def is_as_read(layout: Layout, file: str, sha256: str) -> bool:
-    """Whether a file still has the bytes of this hash."""
+    """True if the file's bytes still have this hash."""
     before: Page | None = server_memory.get(layout, name_of(file))
     if before is not None and before.sha256 == sha256:
         return files.holds(layout.file(file), before.document.data)
@@ -100,7 +100,7 @@ def _read(layout: Layout, file: str, data: bytes) -> Page:
 
 
 def known_headers(page: Page | None) -> dict[bytes, tuple[str, bytes]]:
-    """The headers of a page, so that they are not parsed again."""
+    """Return the headers of a page, so that they are not parsed again."""
     return _known(page.document.blocks) if page else {}
 
 
@@ -109,7 +109,10 @@ def _known(blocks: Iterable[Block]) -> dict[bytes, tuple[str, bytes]]:
 
 
 def keep(layout: Layout, page: Page) -> None:
-    """For the next time. A process that holds the page writes it seldom: others read again only what is new in it."""
+    """Cache a page.
+
+    A process that has it in memory writes it rarely, and other processes parse only new parts.
+    """
     name = name_of(page.file)
     server_memory.put(layout, name, page)
     new: int | None = server_memory.get(layout, f"{name} unwritten")
@@ -122,7 +125,7 @@ def keep(layout: Layout, page: Page) -> None:
 
 
 def name_of(file: str) -> str:
-    """The file of the cache that keeps a page."""
+    """Return the name of a page's cache file."""
     return f"pages/{Path(file).stem}.mp"
 
 
@@ -136,6 +139,6 @@ def _load(layout: Layout, file: str) -> _Kept | None:
 
 
 def new_file(file: str) -> bytes:
-    """What a memory file begins with."""
+    """Return the initial content of a memory file."""
     title = file.rpartition("/")[2].removesuffix(".md").replace("_", " ").replace("-", " ").capitalize()
     return f"# {title}\n".encode()

@@ -1,4 +1,7 @@
-"""Taking a text out of history. Its digests stay, so the log and the op records still prove what they did."""
+"""The removal of a text from history.
+
+Its digests stay, so the log and the operation records still prove the operations.
+"""
 
 from collections.abc import Iterator
 
@@ -14,25 +17,25 @@ from agentplane.text.log import chain
 
 
 class Found(msgspec.Struct, frozen=True):
-    """Where a text stands in what is kept."""
+    """The places that contain a text."""
 
     digests: tuple[str, ...]
-    """Texts in op records that hold it."""
+    """Digests of texts in operation records that contain it."""
     files: tuple[str, ...]
     """`file:line` in the memory files."""
     events: tuple[int, ...]
-    """Lines of the log that hold it; those cannot be changed without breaking the chain."""
+    """Numbers of log lines that contain it. A change to them would break the chain."""
 
 
 class Elsewhere(msgspec.Struct, frozen=True):
-    """Where a text stands in files that rooms above know of."""
+    """The places that contain a text in files that only higher packages know."""
 
     digests: tuple[str, ...] = ()
-    """Hashes of the files that hold it."""
+    """Hashes of the files that contain it."""
     redacted: dict[str, str] = {}
-    """Hashes of those files as they were sealed, and as they are without the text."""
+    """Original hashes of those files, each with the hash of the file without the text."""
     files: tuple[str, ...] = ()
-    """Files from which it cannot be taken yet."""
+    """Files from which the text can't be removed yet."""
 
 
 def search(snapshot: Snapshot, needle: str) -> Found:
@@ -43,7 +46,10 @@ def search(snapshot: Snapshot, needle: str) -> Found:
 
 
 def plan(found: Found, elsewhere: Elsewhere, why: str | None) -> Plan:
-    """Refuses while a memory file still holds the text: what is pruned must not come back with the next op."""
+    """Return the plan of a prune.
+
+    Refuse while a file contains the text, or the next operation would restore it.
+    """
     standing = (*found.files, *elsewhere.files)
     if standing:
         raise Refused(

@@ -1,8 +1,8 @@
-"""Op records: what each op changed, a line each in ops/<year-month>.jsonl.
+"""Operation records, which list each operation's changes, one line each in ops/<year-month>.jsonl.
 
-A line is `{"record":{…},"texts":{…}}`. The record holds digests only, and the log event of the op
-holds the sha256 of the record's bytes; the texts stand beside it under their digests. So a text can
-be pruned from a line and the line still proves what it proved before.
+A line is `{"record":{…},"texts":{…}}`. The record contains only digests, and the operation's log event
+contains the sha256 of the record's bytes. The texts are stored next to the record, under their digests. If a
+text is pruned from a line, the line proves the same as before.
 """
 
 import base64
@@ -24,24 +24,24 @@ from agentplane.text.markdown.draft import Gap
 
 _SEAM = b',"texts":{'
 SIZES = "records"
-"""What `sizes` was after the last op, in the cache."""
+"""Cache file with the result of `sizes` after the last operation."""
 
 _TAIL_BYTES = 64 * 1024
-# Keys of a record are sorted, and only the record itself has this one.
+# Keys of a record are sorted, and only the record itself has this key.
 _OP = re.compile(rb'"op":"([^"]*)"')
 
 
 _File = Annotated[str, msgspec.Meta(pattern=r"\Amemory/[^./][^/]*\.md\Z")]
-"""A memory file. A record with any other path proves nothing, and nothing is ever written there for it."""
+"""A memory file. A record with any other path proves nothing, and agentplane never writes to that path."""
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What an op did to one id.
+    """The change that an operation made to one id.
 
-    `before` and `after` are the digests of the approved text. `found` and `left` are those of what
-    stood in the file; they differ from the former where a hand edit is involved: adopting approves
-    what stands there (found = left = after), reverting writes what was approved (before = left = after).
-    None means that there is no such entry.
+    `before` and `after` are digests of the approved text. `found` and `left` are digests of the text in the
+    file. They differ from the approved digests if there was a manual edit. Accepting it approves the text in
+    the file (found = left = after). Discarding it writes the approved text (before = left = after). None
+    means that there is no such entry.
     """
 
     id: str
@@ -51,9 +51,9 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     found: str | None
     left: str | None
     gap: Gap | None = None
-    """Where it stood or stands now, if it was taken out or put in."""
+    """The position of the entry in the file, if it was inserted or removed."""
     was: str | None = None
-    """The id that it had before, if it got a new one."""
+    """The entry's previous id, if it got a new one."""
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -65,30 +65,35 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     program: str
     changes: list[Change]
     why: str | None = None
-    """Digest of the reason that was given."""
+    """Digest of the given reason."""
     undoes: str | None = None
-    """The op whose inverse this is."""
+    """The operation that this one reverses."""
     prunes: list[str] = []
-    """Digests whose texts were taken out of all records, and hashes of files of capsules that held them."""
+    """Digests of texts removed from all records, and hashes of run record files that contained them."""
     redacted: dict[str, str] = {}
-    """What became of those files: the hash that was sealed, and that without the text."""
+    """Original hashes of those files, each with the hash of the file without the text."""
     settings: dict[str, str] = {}
-    """Of an op of the verb `settings`: the trust settings from then on that are not at their default."""
+    """In a `settings` operation, the trust settings that differ from their defaults from then on."""
     rejected: list[str] = []
-    """The candidates that an approval rejects in the same op, because a person chose another one over them."""
+    """The candidates that this approval rejects, because a person chose another one over them."""
     confirmed: list[str] = []
-    """The codes of the flags of high severity that a person saw and confirmed, where the op approves such a text."""
+    """The codes of high-severity flags that a person confirmed, if the operation approves a text with such
+    flags.
+    """
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """A record as it lies on disk, with the texts that were not pruned."""
+    """A record on disk, with the texts that were not pruned."""
 
     record: Record
     texts: dict[str, Any]
     sha256: str
 
     def text(self, digest: str | None) -> bytes | None:
-        """The bytes under a digest; None for no digest, and for a pruned text. A text that was changed is no text."""
+        """Return the text of a digest.
+
+        None without a digest or for a pruned text. Raise if the text was changed.
+        """
         data = self.raw(digest)
         if data is not None and document.digest(data) != digest:
             raise Damaged(
@@ -99,7 +104,7 @@ class Stored(msgspec.Struct, frozen=True):
         return data
 
     def raw(self, digest: str | None) -> bytes | None:
-        """What stands under a digest, whether it fits or not."""
+        """Return the bytes that are stored under a digest, even if they don't match it."""
         value = self.texts.get(digest) if digest else None
         if isinstance(value, dict):
             return base64.b64decode(value.get("base64", ""))
@@ -116,7 +121,7 @@ _texts = decode.Json(dict[str, Any])
 
 
 def encode_text(data: bytes) -> Any:
-    """A text as JSON: a string, or base64 where it is not UTF-8."""
+    """Return a text as JSON, which is a string, or base64 if the text is not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -124,7 +129,7 @@ def encode_text(data: bytes) -> Any:
 
 
 def line_of(record: Record, texts: Mapping[str, Any]) -> tuple[bytes, str]:
-    """The line to append, and the sha256 that the event states."""
+    """Return the line to append, and the sha256 for the event."""
     head = canonical.dumps(msgspec.to_builtins(record))
     return _join(head, texts), canonical.sha256(head)
 
@@ -134,7 +139,10 @@ def _join(head: bytes, texts: Mapping[str, Any]) -> bytes:
 
 
 def _halves(line: bytes) -> tuple[bytes, bytes]:
-    """Record and texts of a line. Quotes inside JSON strings are escaped, so the seam occurs once."""
+    """Return the record and the texts of a line.
+
+    Quotes in JSON strings are escaped, so the separator occurs once.
+    """
     head, seam, rest = line.rstrip(b"\n").partition(_SEAM)
     if not seam or not head.startswith(b'{"record":') or not rest.endswith(b"}}"):
         raise ValueError("not an op record")
@@ -142,7 +150,7 @@ def _halves(line: bytes) -> tuple[bytes, bytes]:
 
 
 def read_line(line: bytes) -> Stored:
-    """Raises ValueError for what is no op record."""
+    """Parse a line. Raise ValueError if it is not an operation record."""
     head, texts = _halves(line)
     return Stored(record=_record.decode(head), texts=_texts.decode(texts), sha256=canonical.sha256(head))
 
@@ -155,7 +163,7 @@ def readable(line: bytes) -> Stored | None:
 
 
 def head_of(line: bytes) -> bytes | None:
-    """The bytes of the record itself, without the texts; None for what is no op record."""
+    """Return the bytes of the record without the texts, or None if the line isn't an operation record."""
     try:
         return _halves(line)[0]
     except ValueError:
@@ -167,7 +175,7 @@ def read_head(head: bytes) -> Record:
 
 
 def without_texts(line: bytes, digests: frozenset[str]) -> bytes:
-    """The line with these texts taken out; the very same bytes if it holds none of them."""
+    """Return the line without these texts. Return the same bytes if it has none of them."""
     head, texts = _halves(line)
     held = _texts.decode(texts)
     if not any(held.get(digest) is not None for digest in digests):
@@ -176,7 +184,7 @@ def without_texts(line: bytes, digests: frozenset[str]) -> bytes:
 
 
 def month_file(layout: Layout, op: str) -> Path:
-    """The file that an op's record is in: op ids begin with their UTC time."""
+    """Return the file of an operation's record. Operation ids begin with their UTC time."""
     return layout.file(month_of(op))
 
 
@@ -185,7 +193,7 @@ def month_of(op: str) -> str:
 
 
 def months(layout: Layout) -> list[Path]:
-    """All op files, oldest first."""
+    """Return all operation files, oldest first."""
     files.plain_folder(layout.ops, layout.root)
     if not layout.ops.is_dir():
         return []
@@ -197,9 +205,10 @@ def op_mark(op: str) -> bytes:
 
 
 def find(layout: Layout, op: str, holding: str | None = None) -> bytes | None:
-    """The line of an op's record. The end of its file is tried first: recent ops are asked for most.
+    """Return the line of an operation's record.
 
-    `holding`: a digest. Where somebody wrote a second record under the op's id, it says which one is meant.
+    The end of the file is read first, because recent operations are requested most. `holding` is a digest. If
+    there is a second record with the operation's id, the digest selects the right one.
     """
     path = month_file(layout, op)
     mark, wanted = op_mark(op), (holding or "").encode()
@@ -234,27 +243,28 @@ def load(layout: Layout, op: str, holding: str | None = None) -> Stored:
 
 
 def by_hash(layout: Layout) -> dict[str, bytes]:
-    """The heads of all records by their hash: one pass over the files, for when the whole log is read."""
+    """Return the heads of all records by their hash. This reads all files once, for reads of the whole log."""
     return heads_in(each(layout))
 
 
 def heads_in(lines: Iterable[bytes]) -> dict[str, bytes]:
-    """The heads of the records in these lines by their sha256, wherever the lines were read.
+    """Return the heads of the records in these lines by sha256.
 
-    So each event finds its own: a second record under the id of an op takes nothing from the first one.
+    Each event finds its own record this way. A second record with the same operation id doesn't affect the
+    first.
     """
     heads = (head_of(line) for line in lines)
     return {canonical.sha256(head): head for head in heads if head}
 
 
 def op_in(head: bytes) -> str | None:
-    """The op of a record, without reading the rest of it."""
+    """Return the operation of a record, without reading the rest of it."""
     found = _OP.search(head)
     return found[1].decode(errors="replace") if found else None
 
 
 def each(layout: Layout) -> Iterator[bytes]:
-    """All record lines, oldest file first."""
+    """Yield all record lines, oldest file first."""
     for path in months(layout):
         for _, line in chain.lines(path):
             yield line
@@ -265,7 +275,7 @@ def _size(path: Path) -> int:
 
 
 def _lines_from(path: Path, start: int) -> list[bytes]:
-    """Whole lines from `start` on; a line that `start` cuts is left out."""
+    """Return the whole lines from `start`. Leave out a line that begins before `start`."""
     if not path.exists():
         return []
     lines = [line for _, line in chain.lines(path, start)]
@@ -273,12 +283,15 @@ def _lines_from(path: Path, start: int) -> list[bytes]:
 
 
 def sizes(layout: Layout) -> bytes:
-    """Names and sizes of all op files. As long as they are what the last op left, no record can dangle."""
+    """Return the names and sizes of all operation files.
+
+    If they haven't changed since the last operation, no record dangles.
+    """
     return "".join(f"{path.name} {_size(path)}\n" for path in months(layout)).encode()
 
 
 def is_ended(path: Path) -> bool:
-    """True if an op file ends with a whole line. Only its last byte is read."""
+    """True if an operation file ends with a whole line. Only its last byte is read."""
     size = _size(path)
     if not size:
         return True
@@ -288,7 +301,10 @@ def is_ended(path: Path) -> bool:
 
 
 def last_op(layout: Layout) -> str | None:
-    """The op of the last line of the file that was written last; empty where that line is torn or no record."""
+    """Return the operation of the last line of the newest file, or None without files.
+
+    Return an empty text if that line is torn or not a record.
+    """
     paths = months(layout)
     if not paths:
         return None

@@ -1,8 +1,8 @@
-"""What a crash can leave behind, and how it is mended.
+"""The repair of a plane after a crash.
 
-The event in the log is the commit point. An op record without its event never happened and is
-dropped; an event whose files lag behind is rolled forward, change by change, and only where the file
-still holds what the op had found there. Whatever else stands in a file is somebody's edit and stays.
+The event in the log is the commit point. An operation record without its event never happened and is dropped.
+If an event's files are incomplete, its changes are applied individually. A change is applied only if the file
+still contains the text that the operation found there. Any other text in a file is somebody's edit and stays.
 """
 
 import os
@@ -28,7 +28,10 @@ from agentplane.text.markdown.draft import Draft
 
 
 def needed(layout: Layout) -> bool:
-    """Whether the last write ended early, or files came from elsewhere since. Reads little more than ends of files."""
+    """True if the last write ended early, or files came from elsewhere since.
+
+    This reads little more than the ends of files.
+    """
     if unfit(layout):
         return True
     kept = cache.load(layout, records.SIZES)
@@ -39,13 +42,13 @@ def needed(layout: Layout) -> bool:
 
 
 def unfit(layout: Layout) -> bool:
-    """Whether the log is torn, or is not the one that state.json was made from."""
+    """True if the log is torn, or is not the log that state.json was made from."""
     tail, applied = chain.tail(layout.log), views.applied(layout)
     return tail.torn_at is not None or tail.head != applied.head or tail.size != applied.size
 
 
 def lost_tail(layout: Layout) -> bool:
-    """Whether state.json knows an event that the log does not have: lines were cut off its end."""
+    """True if state.json names an event that the log lacks, because lines were cut off its end."""
     known = views.applied(layout).head
     if known is None:
         return False
@@ -62,7 +65,7 @@ def check_log(layout: Layout) -> None:
 
 
 def check_whole(layout: Layout) -> None:
-    """Nothing is written on top of a log that lost lines: what they said would be forgotten."""
+    """Raise Damaged if the log lost lines. A write after the gap would make their loss permanent."""
     if lost_tail(layout):
         raise Damaged(
             "the log ends before the event that state.json knows: its last lines are missing",
@@ -72,13 +75,14 @@ def check_whole(layout: Layout) -> None:
 
 
 def committed_ops(ledger: Ledger) -> set[str | None]:
-    """Every op that has an event, also those whose record proves nothing."""
+    """Return every operation that has an event, even if its record proves nothing."""
     return {*(note.op for note in ledger.ops), *ledger.unproved}
 
 
 def repair(layout: Layout, *, whole: bool = False) -> list[str]:
-    """Repair the plane, under its lock. Return what was done, in words for a person. For `whole`, see
-    `views.refresh`.
+    """Repair the plane, under its lock. Return the repairs, in words for a person.
+
+    For `whole`, see `views.refresh`.
     """
     done = [*_mend_log(layout), *_remove_temps(layout)]
     check_whole(layout)
@@ -107,9 +111,9 @@ def _remove_temps(layout: Layout) -> list[str]:
 
 
 def _mend_records(layout: Layout, ledger: Ledger) -> list[str]:
-    """Ends each op file with a whole record, and drops the record of an op that a crash kept from its event.
+    """Complete or cut off torn records. Drop the record of an operation that crashed before its event.
 
-    A whole record is dropped only where the cache proves that this machine wrote it after its last op: a
+    A whole record is dropped only if the cache proves that this machine wrote it after its last operation. A
     record whose event is elsewhere, on another branch or in a stash, may be the only copy.
     """
     done = []
@@ -126,7 +130,10 @@ def _mend_records(layout: Layout, ledger: Ledger) -> list[str]:
 
 
 def end_records(path: Path) -> str | None:
-    """Makes an op file end with a whole line: a record without its newline gets it, anything else torn is cut off."""
+    """Make an operation file end with a whole line.
+
+    A record without its newline gets one. Any other torn line is cut off.
+    """
     if records.is_ended(path):
         return None
     lines = list(chain.lines(path)) if path.exists() else []
@@ -142,7 +149,7 @@ def end_records(path: Path) -> str | None:
 
 
 def _kept_sizes(layout: Layout) -> dict[str, int]:
-    """The sizes of the op files after the last op, by the cache; empty where it does not say."""
+    """Return the cached sizes of the operation files after the last operation. Empty if they aren't cached."""
     lines = (cache.load(layout, records.SIZES) or b"").decode().splitlines()
     return {name: int(size) for name, _, size in (line.rpartition(" ") for line in lines)}
 
@@ -171,11 +178,11 @@ def _roll_forward(layout: Layout, ledger: Ledger) -> list[str]:
 
 
 def _lagging(layout: Layout, ledger: Ledger) -> list[str]:
-    """The op whose files are not all written: the last one, or none.
+    """Return the last operation if its files are not all written.
 
-    Only this machine's own last op can lag. Files that git or a person put back look the same, so it takes
-    proof: by the cache, the op's record came after what was complete; where there is no cache, state.json
-    knows the very op before it.
+    Only this machine's own last operation can be incomplete. Files that Git or a person restored look the
+    same, so proof is needed. With a cache, the operation's record must come after the complete part. Without
+    one, state.json must name the operation directly before it.
     """
     applied = views.applied(layout)
     last = ledger.last_op
@@ -191,7 +198,7 @@ def _lagging(layout: Layout, ledger: Ledger) -> list[str]:
 
 
 def write_changes(layout: Layout, file: str, stored: Stored) -> bool:
-    """Makes an op's changes in one file as it is now. Says whether it changed anything."""
+    """Apply an operation's changes to one file in its current form. Return True if the file changed."""
     path = layout.file(file)
     data = files.read_if(path)
     draft = Draft(document.parse(pages.new_file(file) if data is None else data))
@@ -205,9 +212,9 @@ def write_changes(layout: Layout, file: str, stored: Stored) -> bool:
 
 
 def completed(layout: Layout, ledger: Ledger, found: dict[str, Page]) -> dict[str, Page]:
-    """Return the pages as they will be once the last op is complete, without writing anything.
+    """Return the pages as they will be once the last operation is complete, without writing anything.
 
-    For readers who meet a writer between its commit point and its last file.
+    This is for readers that meet a writer between its commit point and its last file.
     """
     made = dict(found)
     for op in _lagging(layout, ledger):
@@ -229,7 +236,10 @@ def _completed(file: str, page: Page | None, stored: Stored) -> Page:
 
 
 def progress(layout: Layout) -> tuple[object, ...]:
-    """Return what moves whenever a writer completes a step: equal before and after a read, it belongs together."""
+    """Return a value that changes whenever a writer completes a step.
+
+    If it is equal before and after a read, the parts of the read belong together.
+    """
     tail = chain.tail(layout.log)
     return tail.size, tail.head, cache.load(layout, records.SIZES), views.applied(layout)
 
@@ -249,8 +259,10 @@ def _redo(draft: Draft, change: Change, stored: Stored) -> None:
 
 
 def prune_texts(layout: Layout, digests: Iterable[str]) -> bool:
-    """Takes texts out of all op records, deletes files of capsules that hold them, and clears the cache of what was
-    derived from them. Whether any was there.
+    """Remove texts everywhere. Return True if any were found.
+
+    This removes them from all operation records, deletes run record files that contain them, and clears
+    derived data.
     """
     wanted = frozenset(digests)
     found = _prune_capsules(layout, wanted)
@@ -282,7 +294,7 @@ def _prune_capsules(layout: Layout, wanted: frozenset[str]) -> bool:
             try:
                 held = canonical.sha256(files.read_if(layout.file(path)) or b"")
             except Damaged:
-                continue  # not here, or a link in its place
+                continue  # the file is missing, or a link is in its place
             if held in wanted:
                 files.remove(layout.file(path))
                 found = True
@@ -290,7 +302,7 @@ def _prune_capsules(layout: Layout, wanted: frozenset[str]) -> bool:
 
 
 def _sealed(line: bytes, wanted: frozenset[str]) -> list[str]:
-    """The files of a capsule that were sealed with one of these hashes."""
+    """Return the files of a run record that were sealed with one of these hashes."""
     try:
         run = decode.Json(_Capsule).decode(line)
     except msgspec.MsgspecError:

@@ -1,8 +1,8 @@
-"""The write path. Every change of a plane goes through `Store.commit`, for every door.
+"""The write path. Every change of a plane goes through `Store.commit`, from every interface.
 
-Under the lock: read the current bytes; append the op's record; append the event and fsync, which is
-the commit point; replace the Markdown files; refresh the views. What a crash leaves is mended by
-`recover` when the plane is next opened.
+A commit works under the lock. It reads the current bytes, appends the operation's record, and appends the
+event with fsync, which is the commit point. Then it replaces the Markdown files and refreshes the views.
+`recovery` repairs the results of a crash when the plane is opened again.
 """
 
 import secrets
@@ -59,23 +59,25 @@ def random_token(length: int) -> str:
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """The plane at one moment: files and ledger that belong together."""
+    """A consistent view of the plane's files and ledger at one moment."""
 
     layout: Layout
     settings: Settings
     ledger: Ledger
     pages: dict[str, Page]
     writing: bool = False
-    """Another process was in the middle of a change: this is what it has committed, whatever its files hold by now."""
+    """True if another process was in the middle of a change. Then this is the committed state, not the files'
+    state.
+    """
 
     def core(self, file: str, id_: str) -> bytes | None:
-        """The bytes of an entry as they stand in its file."""
+        """Return the current bytes of an entry in its file."""
         page = self.pages.get(file)
         block = page.document.find(id_) if page else None
         return page.document.core(block) if page and block else None
 
     def approved_text(self, id_: str) -> bytes | None:
-        """The text that the last op left of an id; None if that op took it away or it was pruned."""
+        """Return an id's approved text. None if the last operation removed it or it was pruned."""
         mark = self.ledger.known.get(id_)
         if mark is None or mark.digest is None:
             return None
@@ -85,27 +87,27 @@ class Snapshot(msgspec.Struct, frozen=True):
         return self.text_of(mark.op, mark.digest)
 
     def text_of(self, op: str, digest: str | None) -> bytes | None:
-        """A text from the record of an op; None for no digest, and for a pruned text."""
+        """Return a text from an operation's record. None without a digest or for a pruned text."""
         return records.load(self.layout, op, digest).text(digest)
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """One thing that an op does: what shall stand in a file under an id (None: nothing)."""
+    """One part of an operation. It sets the text of an id in a file, and None removes the entry."""
 
     id: str
     file: str
     text: bytes | None
     after: str | msgspec.UnsetType | None = msgspec.UNSET
-    """The digest that counts as approved afterwards; unset: that of `text`."""
+    """The digest that counts as approved afterwards. If unset, it is the digest of `text`."""
     after_text: bytes | None = None
-    """The text of `after`, where it is not `text`."""
+    """The text of `after`, if it is not `text`."""
     gap: Gap | None = None
-    """Where to put it back, or where the op that put it in had put it."""
+    """The position at which the entry is restored, or at which the original operation inserted it."""
     was: str | None = None
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What an op is going to do, worked out from a snapshot."""
+    """An operation that is planned from a snapshot but not written yet."""
 
     verb: str
     edits: Sequence[Edit]
@@ -115,24 +117,24 @@ class Plan(msgspec.Struct, frozen=True):
     redacted: Mapping[str, str] = {}
     settings: Mapping[str, str] = {}
     rejected: Sequence[str] = ()
-    """The candidates that an approval rejects in the same op."""
+    """The candidates that an approval rejects in the same operation."""
     confirmed: Sequence[str] = ()
     """The codes of the flags that a person confirmed."""
 
 
 class Done(msgspec.Struct, frozen=True):
-    """An op that is committed."""
+    """A committed operation."""
 
     op: str
     verb: str
     of: str
-    """The verb that was undone or redone; the same as `verb` otherwise."""
+    """The verb that was undone or redone. Otherwise the same as `verb`."""
     ids: list[str]
     renamed: dict[str, str]
-    """The entries that candidates became, or were taken up into: candidate -> entry."""
+    """The candidates that became entries or were merged into entries, each with its entry."""
     revision: str
     snapshot: Snapshot
-    """The plane after it."""
+    """The plane after the operation."""
     rejected: list[str] = []
     """Candidates that the approval rejected."""
 
@@ -145,7 +147,7 @@ _timed = decode.Json(_Timed)
 
 
 class _Work(msgspec.Struct, frozen=True):
-    """A plan with its bytes worked out, before anything is written."""
+    """A plan with its final bytes, before anything is written."""
 
     record: Record
     texts: dict[str, Any]
@@ -153,23 +155,23 @@ class _Work(msgspec.Struct, frozen=True):
 
 
 class Store:
-    """One plane on disk. Holds no state of it: every call reads what is there now."""
+    """One plane on disk. It stores no state in memory, so every call reads the current files."""
 
     def __init__(self, layout: Layout, clock: Clock = utc_now, token: Token = random_token) -> None:
         self.layout = layout
         self.clock = clock
         self.token = token
         self.on_writing: Callable[[], None] | None = None
-        """Called when a reader meets a change that another process has not completed."""
+        """Callback for a reader that meets another process's incomplete change."""
 
     def settings(self) -> Settings:
         return settings.load(self.layout.file("config.toml"), self.layout.shown("config.toml"))
 
     def snapshot(self) -> Snapshot:
-        """Files and ledger that belong together; mends first what a crash left.
+        """Return files and ledger that belong together. First repair the results of a crash.
 
-        Readers don't wait for writers. If a writer was at work in between, they read again. If one holds the lock and
-        has not completed its change, they work out what it committed.
+        Readers don't wait for writers. If a writer was at work in between, they read again. If one has the
+        lock and an incomplete change, they work out the state that it committed.
         """
         recovery.check_log(self.layout)
         for _ in range(_SNAPSHOT_TRIES):
@@ -192,18 +194,16 @@ class Store:
                 if recovery.progress(self.layout) == before:
                     self._tell_writing()
                     return snapshot
-            except Damaged:  # on a disk that is read-only, or where the log lost lines
+            except Damaged:  # on a read-only disk, or if the log lost lines
                 return self._committed(writing=False)
-        with (
-            self._locked()
-        ):  # one writer after the other: there is progress, and it is worth waiting for a turn
+        with self._locked():  # writers take turns, so there is progress and it is worth waiting
             return self._read()
 
     def _committed(self, *, writing: bool) -> Snapshot:
         found = self._read()
         try:
             pages_then = recovery.completed(self.layout, found.ledger, found.pages)
-        except AgentplaneError:  # the op's record can't be read: doctor says why
+        except AgentplaneError:  # the operation's record can't be read, and doctor explains why
             return found
         return msgspec.structs.replace(found, pages=pages_then, writing=writing)
 
@@ -212,7 +212,10 @@ class Store:
             self.on_writing()
 
     def commit(self, plan: Callable[[Snapshot], Plan | None], origin: Origin) -> Done | None:
-        """Does what `plan` works out from the plane as it is under the lock; None if that is nothing."""
+        """Write the operation that `plan` derives from the plane under the lock.
+
+        Return None if there is none.
+        """
         with self._locked():
             snapshot = self._with_settings_noted(self._read(), origin)
             planned = plan(snapshot)
@@ -237,10 +240,11 @@ class Store:
         return {file: page.document.data for file, page in drafts.pages().items()}
 
     def note_settings(self, origin: Origin, seen: Snapshot | None = None) -> bool:
-        """Record that the trust settings changed, before what they let through reaches a tool. True if it did.
+        """Record a change of the trust settings before its effect reaches a tool.
 
-        Readers call this, so it waits only a moment for a writer and goes on where the log can't be written. Under the
-        lock it looks again. `seen`: the plane, if the caller has read it already.
+        Return True if it was recorded. Readers call this, so it waits only a moment for a writer. It
+        continues if the log can't be written. It checks again under the lock. `seen` is the plane, if the
+        caller has read it already.
         """
         current, ledger = (
             (seen.settings, seen.ledger) if seen else (self.settings(), ledgers.read(self.layout))
@@ -269,38 +273,38 @@ class Store:
         return deliverable(self.snapshot() if self.note_settings(origin, seen) else seen)
 
     def append_event(self, event: Mapping[str, Any], only_if: Callable[[], bool] | None = None) -> str | None:
-        """Adds a run's event to the log, if `only_if` says so under the lock. Returns its hash."""
+        """Append a run's event to the log, if `only_if` returns True under the lock. Return its hash."""
         with self._locked():
             if only_if is not None and not only_if():
                 return None
             ledger = ledgers.read(self.layout)
-            # Branches that meet here are joined by the op that settles them, which is the same in every clone.
+            # Only the operation that settles branches joins them, because it is the same in every clone.
             line = chain.link(event, ledger.heads[0] if ledger.heads else chain.GENESIS)
             files.append(self.layout.log, line)
             views.follow(self.layout, ledger, ledgers.advance(ledger, self.layout))
             return chain.hash_of(line)
 
     def put_in_order(self) -> None:
-        """Log and op records after git's union of two branches: each line once, in the order of every clone."""
+        """Give the log and operation records the order of every clone after Git's union, with each line once."""
         with self._locked():
             views.refresh(self.layout, union_cleanup.log(self.layout))
 
     def bring_back(self, lost: Lost) -> None:
-        """Puts events and records into their files that they lack."""
+        """Append missing events and records to their files."""
         with self._locked():
             union_cleanup.add(self.layout, lost.events, lost.records)
             views.refresh(self.layout, union_cleanup.log(self.layout))
 
     def join(self) -> None:
-        """The event that joins the heads of branches that need no op to be brought together."""
+        """Append the event that joins the heads of branches, if they need no operation to settle them."""
         with self._locked():
             views.refresh(self.layout, self._joined(ledgers.read(self.layout)))
 
     def cut_doubled(self, may_go: Callable[[str, str, bytes], bool]) -> list[str]:
-        """Takes those entries out of the files whose id stands there twice and whose text is kept elsewhere.
+        """Remove repeated entries of an id if their text is stored elsewhere. Return the changed files.
 
-        What is kept nowhere else stays, then what counts: a merge may bring an older text of an entry again. Says which
-        files were changed.
+        A merge may restore an older text of an entry. A text that is stored only in this entry stays.
+        Otherwise the entry that counts stays.
         """
         changed = []
         with self._locked():
@@ -325,7 +329,7 @@ class Store:
         return changed
 
     def cut(self, wanted: Sequence[Standing]) -> None:
-        """Takes texts out of the files that an op took out already; one that was changed meanwhile stays."""
+        """Remove texts from files if an operation already removed them. A text that was changed since stays."""
         with self._locked():
             for file in dict.fromkeys(one.file for one in wanted):
                 path = self.layout.file(file)
@@ -338,12 +342,15 @@ class Store:
                 )
 
     def mend(self) -> list[str]:
-        """Repairs what a crash left. Says what was done."""
+        """Repair the results of a crash. Return the repairs."""
         with lock.held(self.layout, self.settings().write.lock_timeout):
             return recovery.repair(self.layout, whole=True)
 
     def _with_settings_noted(self, snapshot: Snapshot, origin: Origin) -> Snapshot:
-        """The plane after an op for changed trust settings, if there is one to write. Called under the lock."""
+        """Return the plane after an operation for changed trust settings, if there is one to write.
+
+        Called under the lock.
+        """
         if not settings_changed(snapshot.settings, snapshot.ledger):
             return snapshot
         before, now = snapshot.ledger.settings, rules.differing(snapshot.settings)
@@ -393,7 +400,7 @@ class Store:
         return _Work(record, texts, drafts.pages())
 
     def _append(self, work: _Work, snapshot: Snapshot) -> Ledger:
-        """The record, then the event: the commit point."""
+        """Append the record, then the event, which is the commit point."""
         from agentplane.plane.trust import signatures  # readers and hooks don't need it
 
         ledger = snapshot.ledger
@@ -426,7 +433,10 @@ class Store:
         return ledgers.advance(ledger, self.layout)
 
     def _joint(self, ledger: Ledger) -> bytes:
-        """After a merge of two branches: the event that joins their heads and comes first. Empty where one head is left."""
+        """Return the event that joins the heads after a merge and comes first.
+
+        Empty if there is only one head.
+        """
         if len(ledger.heads) < 2:
             return b""
         return chain.join(ledger.heads, latest(self.layout, set(ledger.heads)))
@@ -439,8 +449,9 @@ class Store:
         return ledgers.advance(ledger, self.layout)
 
     def _complete(self, work: _Work, snapshot: Snapshot, ledger: Ledger) -> Done:
-        """What follows the commit point. The shelf comes before the inbox: whoever reads in between
-        sees an entry twice rather than never.
+        """Write everything that comes after the commit point.
+
+        The memory is written before the inbox, so a reader in between sees an entry twice rather than never.
         """
         found = dict(snapshot.pages)
         for file in sorted(work.pages, key=lambda name: name == INBOX):
@@ -465,7 +476,10 @@ class Store:
         )
 
     def _write_file(self, file: str, work: _Work, old: Page | None) -> Page:
-        """The page as it was worked out; where somebody saved the file since, the changes on top of that."""
+        """Write a page.
+
+        If somebody saved the file since, apply the changes to the saved version. Return the page.
+        """
         path, page = self.layout.file(file), work.pages[file]
         seen = old.sha256 if old else None
 
@@ -483,7 +497,7 @@ class Store:
 
 
 class Rebuilt(Store):
-    """The plane as its log, its records and its files say, without the cache. It is read once."""
+    """The plane according to its log, records and files, without the cache. It is read once."""
 
     def __init__(self, layout: Layout, clock: Clock = utc_now, token: Token = random_token) -> None:
         super().__init__(layout, clock, token)
@@ -500,7 +514,7 @@ class Rebuilt(Store):
 def deliverable(seen: Snapshot) -> Snapshot:
     """Return a plane in which permissive settings count only if the log has them.
 
-    Those settings are manual edits that count without a review, and the search for secrets turned off. If the log
+    Such settings are manual edits that count without a review, and a disabled search for secrets. If the log
     can't be written, the stricter value of settings and log counts.
     """
     if not settings_changed(seen.settings, seen.ledger):
@@ -514,10 +528,10 @@ def deliverable(seen: Snapshot) -> Snapshot:
 
 
 def settings_changed(current: Settings, ledger: Ledger) -> bool:
-    """True if the trust settings differ from those that the log has last.
+    """True if the trust settings differ from the last ones in the log.
 
-    A plane that is being made has no history yet. Where branches meet, the op that settles them comes first, because it
-    has to be the same in every clone.
+    A plane that is being created has no history yet. If branches meet, the operation that settles them comes
+    first, because it must be the same in every clone.
     """
     if not ledger.ops or ledger.unsettled:
         return False
@@ -534,7 +548,7 @@ def _sha256_of(path: Path) -> str | None:
 
 
 def _wait_for_an_editor(path: Path, old: Page | None) -> None:
-    """An editor that empties a file before it writes it anew is given a moment."""
+    """Wait a moment for an editor that empties a file before it writes the new text."""
     for _ in range(_EDITOR_TRIES):
         if files.read_if(path) or not (old and old.document.data):
             return
@@ -542,7 +556,10 @@ def _wait_for_an_editor(path: Path, old: Page | None) -> None:
 
 
 def latest(layout: Layout, heads: set[str]) -> str:
-    """The later time of the heads: taken from the log, so that two clones join the same heads in the same line."""
+    """Return the latest time of the heads.
+
+    It comes from the log, so two clones join the same heads with the same line.
+    """
     lines = (line for _, line in chain.lines(layout.log))
     times = [_timed.decode(line).ts for line in lines if chain.hash_of(line) in heads]
     return max(times, default="")
@@ -553,7 +570,7 @@ def timestamp(moment: datetime) -> str:
 
 
 class _Drafts:
-    """The files that an op touches, while it is being worked out."""
+    """The files of an operation that is being prepared."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -588,7 +605,7 @@ class _Drafts:
         )
 
     def pages(self) -> dict[str, Page]:
-        """The new pages, after a look whether each holds what was meant and nothing else."""
+        """Return the new pages, after a check that each has the intended content and nothing else."""
         return {file: self._page(file, draft) for file, draft in self.drafts.items()}
 
     def _page(self, file: str, draft: Draft) -> Page:

@@ -1,8 +1,7 @@
-"""Undo and redo, as in an editor: undo again goes further back, redo comes forward again.
+"""Undo and redo, as in an editor. Repeated undo goes further back, and redo goes forward again.
 
-A person's stack is made of that person's own ops. The inverse of an op swaps what it found with what
-it left, and what was approved before with what was approved after; it applies only where nothing
-has touched those entries since.
+A person's stack consists of that person's own operations. The inverse of an operation swaps `found` with
+`left`, and `before` with `after`. It applies only if nothing has touched those entries since.
 
     approve A, edit B, undo, undo, redo:   A B -> A -> (nothing) -> A
 """
@@ -21,17 +20,17 @@ from agentplane.text.markdown import document
 from agentplane.text.visible import one_line
 
 
-# What cannot be taken back: the text is gone for good, there is nothing to take back, or two branches would
-# stand against each other again.
+# These can't be undone. Their text is gone permanently, there is nothing to undo, or two branches would
+# conflict again.
 FINAL = frozenset({"prune", "init", "settle", rules.VERB})
 
 
 class Pruned(Refused):
-    """The text that an undo would bring back is gone for good."""
+    """The text that an undo would restore was removed permanently."""
 
 
 class Stacks(msgspec.Struct, frozen=True):
-    """The ops that undo and redo would take next are the last ones."""
+    """The operations that undo and redo can reverse. The last item is next."""
 
     undo: tuple[OpNote, ...]
     redo: tuple[OpNote, ...]
@@ -53,14 +52,14 @@ def stacks(ops: Sequence[OpNote], actor: str) -> Stacks:
         else:
             redo = [other for other in redo if other.op != note.undoes]
             undo.append(note)
-    # What somebody else took back by name is no step of mine any more.
+    # An operation that somebody else undid by its id is no longer a step of this person.
     undo = [note for note in undo if note.op not in out]
     redo = [note for note in redo if note.op not in out]
     return Stacks(tuple(undo), tuple(redo))
 
 
 def out_of_force(ops: Sequence[OpNote]) -> set[str]:
-    """The ops whose effect was taken back and not brought back again."""
+    """Return the operations that were undone and not redone."""
     out: set[str] = set()
     for note in reversed(ops):
         if note.undoes is not None and note.op not in out:
@@ -69,7 +68,7 @@ def out_of_force(ops: Sequence[OpNote]) -> set[str]:
 
 
 def plan_undo(snapshot: Snapshot, actor: str, op: str | None = None) -> Plan:
-    """Takes back the last op of `actor`, or the one that is named."""
+    """Plan the undo of the last operation of `actor`, or of the operation `op`."""
     if op is not None:
         return _inverse(snapshot, _named(snapshot.ledger, op), "undo")
     mine = stacks(snapshot.ledger.ops, actor).undo
@@ -84,7 +83,7 @@ def plan_undo(snapshot: Snapshot, actor: str, op: str | None = None) -> Plan:
 
 
 def _before_pruned(snapshot: Snapshot, mine: Sequence[OpNote]) -> str | None:
-    """The last op that touched nothing whose text is gone."""
+    """Return the last operation that touched no entry whose text is gone."""
     wanted = {note.op: note for note in mine}
     touched: dict[str, tuple[set[str], bool]] = {}
     for line in records.each(snapshot.layout):
@@ -153,7 +152,7 @@ def _inverse_edit(change: Change, stored: Stored) -> Edit:
 
 
 def _check_clear(snapshot: Snapshot, change: Change, note: OpNote) -> None:
-    """Says what stands in the way, if anything touched the entry since."""
+    """Raise Refused with the obstacle, if anything touched the entry since."""
     mark = snapshot.ledger.known.get(change.id)
     if (mark.digest if mark else None) != change.after:
         later = next((other for other in snapshot.ledger.ops if mark and other.op == mark.op), None)

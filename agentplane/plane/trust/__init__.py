@@ -1,1 +1,1 @@
-"""Trust settings, signatures, and the key of this user on this machine."""
+"""Trust settings, signatures, and this user's key on this machine."""

@@ -1,8 +1,8 @@
-"""The settings that decide what is trusted, and the note of each change of them.
+"""The settings that decide which texts are trusted, and the record of each change to them.
 
-Setting `hand_edits = "accept"`, delivering, and setting it back would leave no trace in the files. So every write and every
-delivery first compares these settings with those that the log has last, and records the difference as an op of the
-verb `settings`, which changes no entry.
+Setting `hand_edits = "accept"`, delivering, and setting it back would leave no trace in the files. For this
+reason every write and every delivery compares these settings with the last ones in the log. A difference is
+recorded as an operation with the verb `settings`, which changes no entry.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,12 +22,12 @@ Keys = tuple[str, str]
 
 _STRICTNESS = {"off": 0, "flag": 1, "refuse": 2}
 RECEIPTS = {False: 0, True: 1, "appended": 2}
-"""The values of `require_receipts`, by how much they demand."""
+"""The values of `require_receipts`, ranked by strictness."""
 _LONGEST = 200
 
 
 def weaker(before: Settings, after: Settings) -> Iterator[tuple[Keys, Any, Any]]:
-    """Return the keys that let more pass than before, each with the old and the new value."""
+    """Yield the keys that are more permissive than before, each with the old and the new value."""
     old, new = before.trust, after.trust
     if (old.hand_edits, new.hand_edits) == ("review", "accept"):
         yield ("trust", "hand_edits"), old.hand_edits, new.hand_edits
@@ -54,7 +54,10 @@ def weakened(settings: Settings) -> list[str]:
 
 
 def differing(settings: Settings) -> dict[str, str]:
-    """Return the watched settings that are not at their default, as the log has them: by key, the value as JSON."""
+    """Return the watched settings that differ from their defaults, by key, with each value as JSON.
+
+    This is the form in which the log has them.
+    """
     found = {}
     for table in TABLES:
         now, default = getattr(settings, table), getattr(DEFAULTS, table)
@@ -65,13 +68,13 @@ def differing(settings: Settings) -> dict[str, str]:
 
 
 def is_noted(noted: Mapping[str, str]) -> bool:
-    """True if an op could have recorded these settings."""
+    """True if an operation could have recorded these settings."""
     names = {f"{table}.{name}" for table in TABLES for name in getattr(DEFAULTS, table).__struct_fields__}
     return noted.keys() <= names
 
 
 def restored(noted: Mapping[str, str]) -> Settings:
-    """Return the settings that an op recorded, with the defaults for all others. A value that is unfit counts as default."""
+    """Return the recorded settings, with the defaults for all others and for invalid values."""
     tables: dict[str, dict[str, Any]] = {}
     for key, value in noted.items():
         table, _, name = key.partition(".")
@@ -88,7 +91,7 @@ def restored(noted: Mapping[str, str]) -> Settings:
 
 
 def told(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """Return what changed from one record to the next, for a person."""
+    """Return the changes from one record to the next, for a person."""
     rows = [
         f"{key} from {before.get(key) or _default(key)} to {after.get(key) or _default(key)}"
         for key in sorted({*before, *after})

@@ -1,8 +1,9 @@
-"""Signatures of ops: what is signed, with which key, and who signed an op that is in the log.
+"""Signatures of operations, with the signed data, the signing key, and the signers of operations in the log.
 
-A signature is part of the op's event. It covers the event as it is without `signature` and `hash_self`: the digest of the
-op's record, and with `hash_prev` the whole history before it. So it fits no other op and no other plane, texts can be
-pruned, and a merge keeps it.
+A signature is part of the operation's event. It covers the event without `signature` and `hash_self`. This
+includes the digest of the operation's record and, through `hash_prev`, the whole history before it. A
+signature is therefore not valid for another operation or plane, texts can be pruned, and a merge preserves
+it.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from agentplane.text.log import chain, event_line
 
 
 NEEDS_NONE = frozenset({"init", "propose", "relate", "settle", rules.VERB})
-"""The verbs that decide nothing: anyone may propose, and settling is worked out from what others decided."""
+"""The verbs that decide nothing. Anyone may propose, and settling follows from other people's decisions."""
 
 _KEY = "signature"
 _MARK = b'"signature":"'
@@ -35,17 +36,17 @@ _YES = ("true", "yes", "on", "1")
 
 
 class Signed(msgspec.Struct, frozen=True):
-    """An event with a signature, taken apart."""
+    """A parsed event with its signature."""
 
     op: str
     ts: str
     payload: bytes
-    """What is signed."""
+    """The signed bytes."""
     signature: str
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
-    """What was verified before, with a mark that only this user can make."""
+    """A previous result of a verification, with a mark that only this user can make."""
 
     by: str
     mark: bytes
@@ -57,9 +58,9 @@ _kept = msgspec.msgpack.Decoder(dict[str, _Kept])
 def signed_event(
     event: Mapping[str, Any], prev: str, settings: Settings, layout: Layout
 ) -> Mapping[str, Any]:
-    """Return the event of an op with its signature, if it needs one or the person wants one.
+    """Return the event of an operation with its signature, if it needs one or the person wants one.
 
-    Raises before anything is written if the event must be signed and can't be.
+    Raise before anything is written if the event must be signed and can't be.
     """
     if event["verb"] in NEEDS_NONE or event["channel"] in ("policy", "merge"):
         return event
@@ -97,7 +98,7 @@ def _payload(event: Mapping[str, Any], prev: str) -> bytes:
 
 
 def of_line(line: bytes) -> Signed | None:
-    """The signature in a line of the log, or None if it has none, or if the line is not what agentplane writes."""
+    """Return the signature in a line of the log, or None without one or if agentplane didn't write the line."""
     if _MARK not in line or not event_line.is_intact(line):
         return None
     try:
@@ -115,11 +116,12 @@ def of_line(line: bytes) -> Signed | None:
 def verdicts(
     found: Iterable[Signed], signers: Sequence[str], layout: Layout | None = None
 ) -> dict[str, Verdict]:
-    """Who signed each op.
+    """Return the verdict on each operation's signature.
 
-    With a layout, keys count that were allowed at the time of the op, and what was verified before is taken from the
-    cache. Without one, a key must be allowed now: whoever holds an expired key can give an op any time.
-    After many wrong ones the rest is left out, so that a branch full of them can't keep CI busy.
+    With a layout, a key must have been allowed at the time of the operation, and earlier results come from
+    the cache. Without one, a key must be allowed now, because the owner of an expired key can backdate an
+    operation. After many wrong signatures, the rest are skipped, so that a branch full of them can't keep CI
+    busy.
     """
     kept = _load(layout) if layout else {}
     all_signers = "\n".join(signers).encode()
@@ -167,7 +169,7 @@ def _time(ts: str) -> datetime | None:
 
 
 def signers_of(layout: Layout, settings: Settings, ops: Collection[str]) -> dict[str, Verdict]:
-    """Who signed these ops, as far as they are signed. Without a list of signers nothing can be said of any."""
+    """Return the verdicts on signed operations. Without a list of signers, there are none."""
     if not settings.trust.allowed_signers:
         return {}
     try:
@@ -177,7 +179,7 @@ def signers_of(layout: Layout, settings: Settings, ops: Collection[str]) -> dict
 
 
 def _in_log(layout: Layout, ops: Collection[str]) -> Iterator[Signed]:
-    """The first event of each op counts, signed or not."""
+    """Yield the signatures of operations. Only the first event of each operation counts, signed or not."""
     left = set(ops)
     for _, line in chain.lines(layout.log):
         event = ledgers.op_event_of(line) if left else None

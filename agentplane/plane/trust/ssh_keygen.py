@@ -1,7 +1,8 @@
-"""Signing bytes and verifying signatures with `ssh-keygen`, as git does for SSH signatures. The only place that starts it.
+"""Signing and verifying with `ssh-keygen`, as Git does for SSH signatures. Only this module starts it.
 
-Signatures, keys and lists of signers may come from a clone. They reach ssh-keygen as files in a private folder or as the
-value of an option, never as an option. ssh-keygen gets no terminal, so it can't ask for a passphrase.
+Signatures, keys and lists of signers may come from a clone. They reach ssh-keygen as files in a private
+folder or as the value of an option, never as an option. ssh-keygen gets no terminal, so it can't ask for a
+passphrase.
 """
 
 import base64
@@ -27,7 +28,7 @@ from agentplane.text.visible import one_line
 
 
 NAMESPACE = "agentplane"
-"""Keeps a signature from being valid for anything else that people sign with the same key."""
+"""Prevents a signature from being valid for other data that people sign with the same key."""
 
 GUIDE = "docs/ci.md#signed-approvals"
 
@@ -51,21 +52,21 @@ class NoSshKeygenError(BadInput):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a signature proves."""
+    """The result of verifying a signature."""
 
     by: str | None
     """The principal that the list of allowed signers gives the key, or None if the signature proves nothing."""
     trouble: str = ""
-    """Why it proves nothing."""
+    """The reason why the signature proves nothing."""
 
     @property
     def said(self) -> str:
-        """The verdict in a few words, for a list."""
+        """Return the verdict in a few words, for a list."""
         return f"signed by {one_line(self.by, 60)}" if self.by else f"WRONGLY SIGNED: {self.trouble}"
 
 
 def sign(data: bytes, key: str) -> str:
-    """Return the signature of `data` as one line of base64. `key`: a path, or a public key that an agent holds."""
+    """Return the signature of `data` as one line of base64. `key` is a path, or a public key in an agent."""
     with tempfile.TemporaryDirectory(prefix="agentplane-") as folder:
         name, literal = _key_file(key, Path(folder))
         words = ["-Y", "sign", "-n", NAMESPACE, "-f", name, *(["-U"] if literal else [])]
@@ -110,7 +111,7 @@ def _last_line(said: str) -> str:
 
 
 def _key_file(key: str, folder: Path) -> tuple[str, bool]:
-    """A file that names the key, and whether only an agent can have the private one."""
+    """Return a file that names the key, and whether only an agent can have the private key."""
     literal = _LITERAL.fullmatch(key)
     if literal:
         path = folder / "key.pub"
@@ -127,14 +128,14 @@ def _key_file(key: str, folder: Path) -> tuple[str, bool]:
 
 
 class Verifier:
-    """Verifies signatures against one list of allowed signers. Keeps it in a private folder while it is open."""
+    """A verifier for one list of allowed signers. While it is open, it stores the list in a private folder."""
 
     def __init__(self, signers: Sequence[str]) -> None:
         self._signers = signers
         self._stack = ExitStack()
         self._folder = ""
         self._of_key: dict[bytes, str] = {}
-        """The principal that a key had last: asking whether it still fits needs one process, not two."""
+        """A key's last principal. Checking whether it still fits needs one process instead of two."""
 
     def __enter__(self) -> Self:
         self._folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="agentplane-"))
@@ -147,7 +148,7 @@ class Verifier:
         self._stack.close()
 
     def verdict(self, data: bytes, signature: str, at: datetime | None = None) -> Verdict:
-        """Return who signed `data`. `at`: the time at which the key must have been allowed; None for the current time."""
+        """Return who signed `data`. The key must have been allowed at the time `at`, or now if it is None."""
         key = _key_of(signature)
         if key is None:
             return Verdict(None, "its signature can't be read")
@@ -201,12 +202,12 @@ class Verifier:
 
 
 def is_signature(text: str) -> bool:
-    """True if a text has the form of what `sign` returns."""
+    """True if a text has the form of a signature from `sign`."""
     return _SIGNATURE.fullmatch(text) is not None
 
 
 def _key_of(signature: str) -> bytes | None:
-    """The public key inside a signature, or None for what is no signature."""
+    """Return the public key inside a signature, or None if the text isn't a signature."""
     if not is_signature(signature):
         return None
     try:
@@ -238,7 +239,7 @@ def _run(words: list[str], data: bytes, folder: str, seconds: float) -> subproce
             input=data,
             capture_output=True,
             timeout=seconds,
-            # Without a terminal of its own it can't ask on that of the screens.
+            # Without a terminal, it can't prompt on the terminal of the screens.
             start_new_session=True,
         )
     except OSError as error:
@@ -260,5 +261,5 @@ def _unavailable(why: str) -> NoSshKeygenError:
 def _environment() -> dict[str, str]:
     dropped = {"SSH_ASKPASS", "DISPLAY", "WAYLAND_DISPLAY"}
     kept = {key: value for key, value in os.environ.items() if key not in dropped}
-    # Times in a list of signers that name no zone mean the same on every machine.
+    # Makes times without a zone in a list of signers mean the same on every machine.
     return kept | {"SSH_ASKPASS_REQUIRE": "never", "LC_ALL": "C", "TZ": "UTC"}

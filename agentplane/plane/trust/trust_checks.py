@@ -1,4 +1,4 @@
-"""Weakened trust settings for `doctor`: those that are in force, and those that were restored lately."""
+"""Checks by `doctor` for weakened trust settings that are active, or that were restored recently."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from agentplane.text.visible import one_line
 
 
 _RECENT = timedelta(days=30)
-"""So long after a setting was restored, sessions and files may still have what it let through."""
+"""Time after a setting was restored in which sessions and files may still contain text that it let through."""
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -25,7 +25,7 @@ def check(store: Store) -> Iterator[Finding]:
 
 
 def _notes(snapshot: Snapshot) -> list[Record]:
-    """The records of changed settings, oldest first."""
+    """Return the records of changed settings, oldest first."""
     wanted = {note.op: place for place, note in enumerate(snapshot.ledger.ops) if note.verb == rules.VERB}
     lines = records.each(snapshot.layout) if wanted else ()
     found = [stored.record for line in lines if (stored := records.readable(line)) is not None]
@@ -47,7 +47,7 @@ def _in_force(store: Store, settings: Settings, notes: Sequence[Record]) -> Iter
         remedy = f"Set it to {rules.shown(default)}, the default, unless you want it so."
         if default is None:
             remedy = "Remove this setting, unless you want it so."
-        # A change that the log has was seen by everybody who reads the history, and may be meant.
+        # Everybody who reads the history saw a change that is in the log, and it may be intended.
         severity: Severity = "info" if began else "warning"
         where = f"{layout.shown('config.toml')}:{line_of(keys, text)}"
         yield Finding("trust-weak", severity, where, what, (Instruction(remedy),), name)
@@ -74,7 +74,7 @@ def _restored(store: Store, notes: Sequence[Record]) -> Iterator[Finding]:
 
 
 def _began(notes: Sequence[Record], keys: rules.Keys) -> Record | None:
-    """The record from which on a setting was weak without a break, up to the last of these records."""
+    """Return the record since which a setting was weak without a break, up to the last of these records."""
     found = None
     for record in reversed(notes):
         if keys not in _weak(record):

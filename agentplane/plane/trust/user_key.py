@@ -1,8 +1,9 @@
-"""A secret of this user on this machine, kept outside of every repository, and the marks made with it.
+"""A secret of this user on this machine, stored outside of every repository, and marks made with it.
 
-Derived files say what is trusted, and open runs say what to seal. Anyone who can write into a repository can write such
-a file, so each carries a mark that needs the secret. A file without a valid mark came from somewhere else.
-Imports only os and the hash: hooks load this module.
+Derived files record which texts are trusted, and open runs record which files to seal. Anyone who can write
+into a repository can write such a file. For this reason each file carries a mark that needs the secret. A
+file without a valid mark came from somewhere else. This module imports only os and the hash, because hooks
+load it.
 """
 
 import os
@@ -25,7 +26,7 @@ _read: dict[str, bytes] = {}
 
 
 def folder() -> str:
-    """Folder for what agentplane keeps of this user outside of repositories."""
+    """Return the folder for this user's data outside of repositories."""
     base = os.environ.get("XDG_STATE_HOME", "")
     if not os.path.isabs(base):
         base = os.path.join(os.path.expanduser("~"), ".local", "state")
@@ -33,7 +34,10 @@ def folder() -> str:
 
 
 def mark(purpose: str, *parts: bytes) -> bytes | None:
-    """Return the mark for `parts`, or None where no secret can be kept. A mark for one purpose is not valid for another."""
+    """Return the mark for `parts`, or None if no secret can be stored.
+
+    A mark for one purpose is not valid for another.
+    """
     key = _key()
     if key is None:
         return None
@@ -45,12 +49,12 @@ def mark(purpose: str, *parts: bytes) -> bytes | None:
 
 
 def can_mark() -> bool:
-    """True if a secret can be kept."""
+    """True if a secret can be stored."""
     return _key() is not None
 
 
 def is_marked(found: bytes, purpose: str, *parts: bytes) -> bool:
-    """True if `found` is the mark that this user's secret gives `parts`."""
+    """True if `found` is the mark of `parts` under this user's secret."""
     return len(found) == MARK_LENGTH and found == mark(purpose, *parts)
 
 
@@ -65,7 +69,7 @@ def _key() -> bytes | None:
 
 
 def _private(path: str) -> bytes | None:
-    """The key in a file that only this user can read."""
+    """Return the key from a file that only this user can read, or None."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -79,7 +83,7 @@ def _private(path: str) -> bytes | None:
 
 
 def _made(path: str) -> bytes | None:
-    """A new key, or that of a process which was faster. A file that cannot be a key is replaced."""
+    """Return a new key, or the key of a faster process. Replace a file that cannot be a key."""
     temp = f"{path}.{os.getpid()}-{os.urandom(6).hex()}.tmp"
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -89,7 +93,7 @@ def _made(path: str) -> bytes | None:
             file.flush()
             os.fsync(fd)
         try:
-            os.link(temp, path)  # fails where another process was faster
+            os.link(temp, path)  # fails if another process was faster
         except FileExistsError:
             if _private(path) is None:
                 os.replace(temp, path)

@@ -1,1 +1,1 @@
-"""Views for programs: state.json and artifacts.json."""
+"""Views for programs, which are state.json and artifacts.json."""

@@ -1,7 +1,7 @@
-"""The content of artifacts.json: the files that runs produced, by task.
+"""The content of artifacts.json, which lists the files that runs produced, by task.
 
-Every version of a file stays listed, so the list grows with the log. A run adds its rows to the existing file. The
-whole log is read only if the file is missing or isn't the one that the ledger expects.
+Every version of a file stays in the list, so the list grows with the log. A run adds its rows to the existing
+file. The whole log is read only if the file is missing or isn't the one that the ledger expects.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,12 +54,12 @@ def _is_straight(lines: Iterable[bytes]) -> bool:
 
 
 def written(found: Mapping[str, Sequence[Output]]) -> bytes:
-    """Return the value of `artifacts` without its opening brace, with a line for each task and each row."""
+    """Return the value of `artifacts` without its opening brace. Each task and each row has its own line."""
     return _joined((_key(task), [line_of(row) for row in rows]) for task, rows in found.items())
 
 
 def extended(old: bytes, lines: Iterable[bytes]) -> bytes | None:
-    """The same with what these lines of the log add. None if the text is not one that `written` made."""
+    """Return the same text with rows for these lines of the log. None if `written` did not make the text."""
     sections = _sections(old)
     if sections is None:
         return None
@@ -74,7 +74,7 @@ def extended(old: bytes, lines: Iterable[bytes]) -> bytes | None:
 
 
 def line_of(value: object) -> bytes:
-    """JSON on one line, with spaces after commas and colons, as most programs write it."""
+    """Return JSON on one line, with spaces after commas and colons, as most programs write it."""
     return msgspec.json.format(msgspec.json.encode(value), indent=0)
 
 
@@ -96,7 +96,7 @@ def _section(section: tuple[bytes, Sequence[bytes]]) -> bytes:
 
 
 def _sections(text: bytes) -> dict[bytes, list[bytes]] | None:
-    """The lines of each task."""
+    """Return the lines of each task, or None."""
     found: dict[bytes, list[bytes]] = {}
     if not text.startswith(b"\n") or not text.endswith(b"\n}\n}\n"):
         return None
@@ -114,6 +114,6 @@ def _sections(text: bytes) -> dict[bytes, list[bytes]] | None:
 
 
 def _between(text: bytes) -> Iterator[bytes]:
-    """The lines between the braces."""
+    """Yield the lines between the braces."""
     body = text[1 : -len(b"\n}\n}\n")] if len(text) > len(b"\n}\n}\n") else b""
     return iter(body.split(b"\n") if body else ())

@@ -1,7 +1,7 @@
-"""Trusted entries as facts for programs: the rows of state.json.
+"""Trusted entries as facts for programs, which are the rows of state.json.
 
-A row has the approved text, from a memory file or from the record of the op that approved it. The digest in the
-ledger selects the text. So an unaccepted manual edit is never in a row.
+A row has the approved text, from a memory file or from the record of the operation that approved it. The
+digest in the ledger selects the text. An unaccepted manual edit is therefore never in a row.
 """
 
 import re
@@ -24,7 +24,7 @@ from agentplane.text.yaml import coerce
 
 
 Load = Callable[[str, str], Stored | None]
-"""Return the record of an op that has the text of a digest, or None."""
+"""Return the record of an operation that has the text of a digest, or None."""
 
 _OWN_LABEL = frozenset({"decision", "assumption", "invariant", "fact"})
 """Kinds whose label is their name. Another kind can have any label."""
@@ -52,7 +52,7 @@ class _Text(msgspec.Struct, frozen=True, gc=False):
 
 
 class Fact(msgspec.Struct, frozen=True, gc=False):
-    """A row: the fields of the format in their order, followed by agentplane's own fields."""
+    """A row with the fields of the format in their order, followed by agentplane's own fields."""
 
     id: str
     layer: str | None
@@ -67,7 +67,7 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
-    """The origin of a fact: the entry, and the op that approved its text."""
+    """The origin of a fact, which is the entry and the operation that approved its text."""
 
     id: str
     file: str
@@ -80,7 +80,7 @@ _fields = decode.Pack(dict[str, Any])
 
 
 def of(ledger: Ledger, texts: "Texts") -> Iterator[Fact]:
-    """The trusted entries of every kind, in the order of their ids. An entry whose text was pruned is left out."""
+    """Yield the trusted entries of every kind, sorted by id. Leave out an entry whose text was pruned."""
     found = [
         (id_, mark, text, _read(text.packed))
         for id_, mark in sorted(ledger.known.items())
@@ -103,7 +103,7 @@ def of(ledger: Ledger, texts: "Texts") -> Iterator[Fact]:
 
 
 class Texts:
-    """The texts that were approved."""
+    """The approved texts."""
 
     def __init__(self, found: Mapping[str, Page], load: Load) -> None:
         self._pages = found
@@ -118,7 +118,10 @@ class Texts:
         return self._recorded(id_, mark)
 
     def _recorded(self, id_: str, mark: Known) -> _Text | None:
-        """The text in the record of its op. Many entries can be of one op, so the last record is kept."""
+        """Return the text from its operation's record.
+
+        Many entries can share an operation, so the last record is cached.
+        """
         if self._last[0] != mark.op:
             self._last = mark.op, self._load(mark.op, mark.digest or "")
         stored = self._last[1]
@@ -131,7 +134,7 @@ class Texts:
 
 
 def texts_in(layout: Layout, found: Mapping[str, Page]) -> Texts:
-    """The texts of a plane on the disk."""
+    """Return the texts of a plane on disk."""
 
     def load(op: str, digest: str) -> Stored | None:
         try:
@@ -143,7 +146,7 @@ def texts_in(layout: Layout, found: Mapping[str, Page]) -> Texts:
 
 
 def pages_in(layout: Layout, read: Callable[[Layout, str], Page] = pages.read) -> dict[str, Page]:
-    """The memory files that can be read. The texts of the others are in the records."""
+    """Return the memory files that can be read. The texts of the others are in the records."""
     found: dict[str, Page] = {}
     try:
         names = layout.memory_files()

@@ -1,7 +1,7 @@
-"""state.json and artifacts.json: the trusted facts and the files that runs produced, for programs that read files.
+"""The files state.json and artifacts.json, with trusted facts and runs' output files for other programs.
 
-The same history gives the same bytes. Under the key `agentplane`, `head` and `op` name the last event that the files
-include. Recovery depends on them.
+The same history gives the same bytes. Under the key `agentplane`, `head` and `op` name the last event that
+the files include. Recovery depends on them.
 """
 
 import re
@@ -28,12 +28,12 @@ from agentplane.text.log import chain
 
 _HEAD_BYTES = 4096
 _VERSION = 0
-"""Of both formats."""
+"""The version of both formats."""
 _encode = msgspec.json.encode
 
 
 class Applied(msgspec.Struct, frozen=True):
-    """How far the files are written, by state.json."""
+    """The position up to which the files are written, from state.json."""
 
     head: str | None
     op: str | None
@@ -46,7 +46,7 @@ def state(ledger: Ledger, texts: Texts) -> bytes:
 
 
 def _top(ledger: Ledger) -> bytes:
-    """All of state.json before the facts. A proposal or a run changes nothing else."""
+    """Return the part of state.json before the facts. A proposal or a run changes nothing else."""
     own = {"schema": "agentplane/state@2", **_position(ledger)}
     updated = _seconds(ledger.ops[-1].ts) if ledger.ops else None
     return _start([("version", _VERSION), ("last_updated", updated)], own)
@@ -85,7 +85,7 @@ def earlier_state(ledger: Ledger) -> bytes:
 
 
 def earlier_artifacts(ledger: Ledger) -> bytes:
-    """Return artifacts.json as earlier versions write it: a flat list with the last version of each path."""
+    """Return artifacts.json as earlier versions write it, as a flat list with the last version of each path."""
     rows = (
         {"path": output.path, "run": output.run_id, "sha256": output.sha256, "task": task}
         for task, output in produced(ledger)
@@ -100,7 +100,10 @@ def _earlier(top: Mapping[str, Any], name: bytes, rows: Iterable[Mapping[str, An
 
 
 def produced(ledger: Ledger) -> Iterator[tuple[str, Output]]:
-    """What runs produced, by task and path; of a task's files with the same bytes the first one."""
+    """Yield the outputs of runs, sorted by task and path.
+
+    If files of a task have the same bytes, yield the first.
+    """
     for task, outputs in sorted(ledger.outputs.items()):
         seen: set[str] = set()
         for _, output in sorted(outputs.items()):
@@ -127,7 +130,7 @@ def refresh(
 def follow(layout: Layout, before: Ledger, after: Ledger, *, same_shelf: bool = False) -> None:
     """Update both views after a run, which changes no facts.
 
-    `same_shelf` means that the op in between changed no facts either.
+    `same_shelf` means that the operation in between changed no facts either.
     """
     start = _top(before)
     same_shelf = same_shelf or before.last_op == after.last_op
@@ -143,7 +146,7 @@ def follow(layout: Layout, before: Ledger, after: Ledger, *, same_shelf: bool = 
 
 
 def _write_artifacts(layout: Layout, ledger: Ledger, *, whole: bool) -> None:
-    """Gathers artifacts.json from the log, unless it says that it is written up to the last event with files."""
+    """Collect artifacts.json from the log, unless it already includes the last event with files."""
     start = _artifacts_top(ledger)
     if not whole and _begins_with(layout.artifacts, start):
         return
@@ -174,7 +177,7 @@ def _begins_with(path: Path, start: bytes) -> bool:
 
 
 def applied(layout: Layout) -> Applied:
-    """Read from the first bytes only, so that it costs the same for any plane."""
+    """Read the position from the first bytes only, so that the cost is the same for any plane."""
     try:
         with files.reading(layout.state) as file:
             start = file.read(_HEAD_BYTES)
@@ -185,7 +188,7 @@ def applied(layout: Layout) -> Applied:
 
 
 def _value(start: bytes, key: bytes) -> str | None:
-    # An earlier version wrote no space behind the colon.
+    # An earlier version wrote no space after the colon.
     found = re.search(rb'^"' + key + rb'": ?"([^"]*)",$', start, re.MULTILINE)
     return found[1].decode(errors="replace") if found else None
 
@@ -213,5 +216,5 @@ def _listed(name: bytes, rows: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _seconds(ts: str) -> str:
-    """A time of the log without its milliseconds."""
+    """Return a time of the log without its milliseconds."""
     return re.sub(r"\.\d+", "", ts)
