@@ -240,7 +240,7 @@ class PlaneModel:
         return msgspec.structs.replace(_do(plane, command), settled=_settled_text(settled))
 
     def check_person(self, doing: str) -> None:
-        """Raise an error if a person must do this in a terminal of their own."""
+        """Raise an error unless a person may do this from here."""
         self._check_person(self.plane.store.settings(), doing)
 
     def _refusal(self, settings: Settings) -> str | None:
