@@ -25,7 +25,7 @@ from agentplane.text.visible import one_line
 
 _NONE: Mapping[str, Reviewed] = {}
 Name = Literal["supersede", "merge", "keep both", "reject", "this", "other"]
-"""Of two candidates, `this` and `other` name the one that is approved. The second one is rejected."""
+"""`this` and `other` are for two candidates. They name the candidate to approve, and the second one is rejected."""
 
 
 class ChoicePreview(msgspec.Struct, frozen=True):

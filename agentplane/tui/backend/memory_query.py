@@ -1,4 +1,4 @@
-"""The filter for approved entries, with words that tolerate typos and fields such as `kind:`, `status:` and `scope:`."""
+"""The filter for approved entries, with words that tolerate typos and with fields such as `kind:` and `tag:`."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ class Query(msgspec.Struct, frozen=True):
 
 
 def parse(text: str) -> Query:
-    """Return the query for a typed text. An unknown field is a word like any other. A field without value is ignored."""
+    """Return the query for a typed text. An unknown field counts as a word. A field without a value is ignored."""
     words: list[str] = []
     fields: list[tuple[str, str]] = []
     for part in text.casefold().split():

@@ -11,7 +11,7 @@ _FIELDS = ("tool", "task", "outcome", "layer")
 
 
 def parse(text: str) -> Query:
-    """Return the query for a typed text. An unknown field is a word like any other. A field without value is ignored."""
+    """Return the query for a typed text. An unknown field counts as a word. A field without a value is ignored."""
     words: list[str] = []
     fields: list[tuple[str, str]] = []
     for part in text.casefold().split():
