@@ -60,7 +60,7 @@ _PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
 
 
 class PlaneApp(App[None]):
-    """The app holds a navigator, the notices, the sessions and two threads, and passes keys and messages to them."""
+    """The app. It owns the navigator, the notices, the sessions and two threads, and passes keys and messages to them."""
 
     TITLE = "agentplane"
     CSS_PATH = Path(__file__).with_name("app.tcss")
@@ -121,7 +121,7 @@ class PlaneApp(App[None]):
         return wanted or os.environ.get("TERM") in _PLAIN_TERMINALS
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Set only the colors of the theme as long as no screen exists, so that the styles are parsed once."""
+        """Set only the colors of the theme until the first screen exists, so that the styles are parsed once."""
         if self.screen_stack:
             super().refresh_css(animate)
         else:
@@ -138,7 +138,7 @@ class PlaneApp(App[None]):
         self._resized = self.set_timer(_SETTLED_SECONDS, self._paint_anew)
 
     def _paint_anew(self) -> None:
-        if self.screen_stack:  # else it is ending
+        if self.screen_stack:  # without a screen the app is ending
             self.screen.refresh()
 
     def on_mount(self) -> None:
@@ -264,7 +264,7 @@ class PlaneApp(App[None]):
         self.notices.fail(error, todo)
 
     def figures(self) -> "Figures":
-        """Return what the header of a screen shows."""
+        """Return the figures for the header of a screen."""
         return self.notices.figures()
 
     def may_decide(self) -> bool:
@@ -364,7 +364,7 @@ class PlaneApp(App[None]):
         return False
 
     def _may_still_do(self, event: events.Key) -> bool:
-        """True if the screen on which a key was pressed is still open. No widget has used the key."""
+        """True if the screen on which a key was pressed is still open. The key was not used by a widget."""
         for other, screen in self._handed_on:
             if other is event:
                 return screen is self.screen

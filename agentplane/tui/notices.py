@@ -48,7 +48,7 @@ class Notices:
             self._app.notify(visible(str(error)), severity="error", markup=False)
 
     def _status_bars(self) -> list[StatusBar]:
-        """The status line of the open screen. If it has none, those of all screens that were visited."""
+        """The status line of the open screen. If it has none, the status lines of all visited screens."""
         return list(self._app.screen.query(StatusBar)) or self._visited_bars()
 
     def _visited_bars(self) -> list[StatusBar]:
@@ -88,7 +88,7 @@ class Notices:
                 badge.show(told)
 
     def figures(self) -> Figures:
-        """Return what the header shows now."""
+        """Return the current figures for the header."""
         app = self._app
         dot = "*" if app.plain else "●"
         if app.shown is not None:

@@ -23,7 +23,7 @@ class InRegistry(Protocol):
 
 @runtime_checkable
 class HasActions(Protocol):
-    """A screen that knows which of its actions are available now, and what they are called."""
+    """A screen that knows its available actions and their current names."""
 
     @property
     def off(self) -> Mapping[str, str]:
@@ -65,7 +65,7 @@ class GoesToRow(Protocol):
 
 @runtime_checkable
 class AwaitsCommand(Protocol):
-    """A screen that reports the result of its own command itself."""
+    """A screen that reports the results of the commands it submitted."""
 
     def waits_for(self, op: "Command") -> bool:
         """Return True if the screen submitted this command and waits for its result."""

@@ -40,7 +40,7 @@ class Tab(msgspec.Struct, frozen=True):
 
 
 class ScreenRow(msgspec.Struct, frozen=True):
-    """One screen."""
+    """The description of one screen."""
 
     name: str
     """Its id in settings, in the `where` of an action and in `WHERE` of the class."""
@@ -51,7 +51,7 @@ class ScreenRow(msgspec.Struct, frozen=True):
     tab: Tab | None = None
     """None if the screen is opened from another screen, with arguments."""
     signs: str = ""
-    """The characters that its rows begin with, and what they mean."""
+    """The characters at the beginning of its rows, each with its meaning."""
     ascii_signs: Mapping[str, str] = {}
     """The ASCII characters for `signs`, if they differ from the usual ones."""
     has_list: bool = False

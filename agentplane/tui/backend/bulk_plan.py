@@ -19,7 +19,7 @@ class Bulk(msgspec.Struct, frozen=True):
     kinds: tuple[tuple[str, int], ...]
     """The number of entries of each kind, most frequent kind first."""
     titles: tuple[str, ...]
-    """The first statements."""
+    """The statements of the first candidates."""
     left_out: tuple[tuple[int, str], ...]
     warned: int = 0
     """The number of included candidates with a flag."""
@@ -51,7 +51,8 @@ def clean_ones(shown: "PlaneView", in_list: Collection[str]) -> Bulk:
 def marked_ones(shown: "PlaneView", acted: Sequence[str], hidden: int) -> Bulk:
     """Return the bulk approval of the selected candidates that are shown.
 
-    A candidate with a conflict or with a flag of high severity is left out. It needs a decision of its own.
+    A candidate with a conflict or with a flag of high severity is left out, because it needs a separate
+    decision.
     """
     # The first paint doesn't need the gate.
     from agentplane.review.gate import gate

@@ -45,7 +45,7 @@ class ChoicePreview(msgspec.Struct, frozen=True):
 def previews(
     memory: Memory, reviewed: Reviewed, conflict: Conflict, others: Mapping[str, Reviewed] = _NONE
 ) -> list[ChoicePreview]:
-    """Return the choices in the order of their keys. `others` are the reviews of the other candidates."""
+    """Return the choices in the order of their keys. `others` are the check results of the other candidates."""
     other = memory.entries.get(conflict.id)
     if other is None:
         return []

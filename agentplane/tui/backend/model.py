@@ -46,7 +46,7 @@ class PlaneView(msgspec.Struct, frozen=True):
     shelf: tuple[Entry, ...]
     hand_edits: tuple[HandEdit, ...]
     broken: int
-    """The number of pieces of the files that cannot be read."""
+    """The number of parts of the files that cannot be read."""
     damaged: bool
     revision: str
     project: str

@@ -34,7 +34,7 @@ _MOST_ROWS = 500
 
 
 class CommandQueue:
-    """Runs commands in a thread, one at a time, in the order in which they were submitted."""
+    """A thread that runs commands one at a time, in the order in which they were submitted."""
 
     def __init__(self, model_of: "Callable[[], PlaneModel]", post: Post) -> None:
         self._model_of = model_of

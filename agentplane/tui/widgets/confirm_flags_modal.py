@@ -166,7 +166,7 @@ class Confirm(Box[Answer | None]):
 
 
 def flagged(settings: Settings, entry: Entry) -> tuple[Spot, ...]:
-    """The spots that a person has to confirm before this text is approved."""
+    """Return the spots that a person has to confirm before this text is approved."""
     return spots.of(entry, msgspec.structs.asdict(settings.gate))
 
 

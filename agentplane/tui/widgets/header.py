@@ -1,4 +1,4 @@
-"""The header with the counts, the place in Git and the tabs. It never takes focus."""
+"""The header with the counts, the project, the branch and the tabs. It never takes focus."""
 
 from rich.cells import cell_len
 from rich.text import Text
