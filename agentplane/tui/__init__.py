@@ -1,1 +1,1 @@
-"""The room that a person sees: screens over the plane. No rule lives here that the rooms below do not have."""
+"""The screens of the terminal interface. The rules of the memory are in the packages below this one."""

@@ -1,4 +1,4 @@
-"""The table of actions: key bindings, the footer, help, the command palette and docs/keys.md are made from its rows."""
+"""The table of actions. Key bindings, footer, help, the command palette and docs/keys.md are made from its rows."""
 
 import re
 from collections.abc import Mapping
@@ -19,26 +19,26 @@ LIST = "list"
 _LISTS = ("inbox", "shelf")
 """The screens whose rows are entries."""
 _READ = (*_LISTS, "runs")
-"""The screens whose rows are what the plane holds."""
+"""The screens whose rows are entries or runs of the plane."""
 _WITH_LIST = tuple(row.name for row in registry.SCREENS if row.has_list)
 
 
 class Action(msgspec.Struct, frozen=True):
     id: str
     keys: str
-    """As Textual names them, with commas between."""
+    """The default keys as Textual names them, separated by commas."""
     name: str
     """A word or two, for the footer and the palette."""
     what: str
-    """A sentence, for help."""
+    """A sentence for help."""
     where: tuple[str, ...]
     section: str
     does: str = ""
-    """What runs it in Textual; else its id."""
+    """The action string that Textual runs, or empty if it is the same as `id`."""
     rank: int = 0
-    """Its place in the footer, from 1 on; 0: not there."""
+    """Its place in the footer, starting at 1. 0 if the footer doesn't show it."""
     first: bool = False
-    """Also where a text is typed, which else takes most keys."""
+    """True if its keys also work in a text field, which otherwise takes most keys."""
 
 
 _GO_TO = tuple(row.name for row, _ in registry.tabs())
@@ -171,7 +171,7 @@ _CHARACTERS = {
     "}": "right_curly_bracket",
     "~": "tilde",
 }
-"""How Textual names what is typed; a comma stands between keys."""
+"""Textual's names of characters. The comma is missing because it separates keys."""
 _TYPED = frozenset((*_CHARACTERS.values(), "space", "enter", "tab", "backspace"))
 _SHOWN = _NAMES | {name: shown for shown, name in _CHARACTERS.items()}
 _KEY = re.compile(r"(?:(?:ctrl|shift|alt|super)\+)*(?:[!-~]|[a-z][a-z0-9_]*)")
@@ -183,14 +183,14 @@ def action(id_: str) -> Action:
 
 @cache
 def on(where: str) -> tuple[Action, ...]:
-    """What can be done on a screen, with its list and everywhere."""
+    """Return the actions of a screen, of its list if it has one, and of every screen."""
     wanted = {where, EVERYWHERE, *((LIST,) if where in _WITH_LIST else ())}
     without = _NOT_ON.get(where, frozenset())
     return tuple(one for one in ACTIONS if wanted.intersection(one.where) and one.id not in without)
 
 
 def bindings(where: str) -> "list[Binding]":
-    """What a screen or widget binds itself."""
+    """Return the key bindings of a screen or widget."""
     from textual.binding import Binding
 
     return [
@@ -209,28 +209,31 @@ def bindings(where: str) -> "list[Binding]":
 
 
 class Keymap(msgspec.Struct, frozen=True):
-    """The keys that somebody wants instead of ours."""
+    """The keys from the settings that replace default keys, by the id of the action."""
 
     keys: dict[str, str] = {}
     problems: tuple[str, ...] = ()
-    """What of it cannot be had, each in one line."""
+    """One line for each setting that was ignored, with the reason."""
 
     def of(self, found: Action) -> str:
         return self.keys.get(found.id, found.keys)
 
     def keys_on(self, found: Action, where: str = "") -> tuple[str, ...]:
-        """The keys that do it on a screen: where a text is typed, a character is just that."""
+        """Return the keys of an action on a screen. In the editor, keys that type a character are left out."""
         keys = self.of(found).split(",")
         return tuple(key for key in keys if where != "edit" or not _is_typed(key))
 
     def shown(self, found: Action, limit: int = 1, where: str = "") -> str:
-        """Its keys as a person reads them."""
+        """Return the first keys of an action as a person reads them."""
         return " ".join(shown_key(key) for key in self.keys_on(found, where)[:limit])
 
 
 def keymap(wanted: Mapping[str, str]) -> Keymap:
-    """What of the wanted keys can be had: no unknown action, no key twice on one screen, and no decision on the key of
-    another action.
+    """Return the keymap for the wanted keys, without those that are not allowed.
+
+    A binding is ignored if the action is unknown or if another action on the same screen has the key. It is
+    also ignored if it puts a decision on the default key of another action, or any action on a default key of
+    approving.
     """
     problems: list[str] = []
     keys: dict[str, str] = {}
@@ -256,7 +259,10 @@ def keymap(wanted: Mapping[str, str]) -> Keymap:
 
 
 def _clash(keys: Mapping[str, str]) -> tuple[str, str, str] | None:
-    """An action whose wanted key another one has on the same screen."""
+    """Return the first clash between a wanted key and another action on the same screen, or None.
+
+    The result is the id of the action, the key, and the name of the other action.
+    """
     known = Keymap(dict(keys))
     for screen in (row.name for row in registry.SCREENS):
         for id_ in keys:
@@ -271,7 +277,7 @@ def _clash(keys: Mapping[str, str]) -> tuple[str, str, str] | None:
 
 
 def _is_typed(key: str) -> bool:
-    """Whether it is a character, or moves in a text."""
+    """True if the key types or deletes text in a field."""
     return len(key) == 1 or key in _TYPED
 
 

@@ -1,4 +1,4 @@
-"""The app: its start and its end, the threads behind its screens, and the actions that every screen has."""
+"""The Textual app with its start, its end, the threads behind its screens and the actions of every screen."""
 
 import asyncio
 import gc
@@ -60,7 +60,7 @@ _PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
 
 
 class PlaneApp(App[None]):
-    """The app holds a navigator, the notices, the sessions and two threads, and passes keys and messages to them."""
+    """The app. It owns the navigator, the notices, the sessions and two threads, and passes keys and messages to them."""
 
     TITLE = "agentplane"
     CSS_PATH = Path(__file__).with_name("app.tcss")
@@ -74,7 +74,7 @@ class PlaneApp(App[None]):
         self, open_model: "Callable[[], PlaneModel]", glimpse: Mapping[str, Any] | None = None
     ) -> None:
         self.shown: PlaneView | None = None
-        """The plane as it was read last."""
+        """The latest view of the plane."""
         self.keys_wanted = actions.Keymap()
         self.navigator = Navigator(self, self._arrived)
         self.notices = Notices(self, self.navigator)
@@ -121,33 +121,35 @@ class PlaneApp(App[None]):
         return wanted or os.environ.get("TERM") in _PLAIN_TERMINALS
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Set only the colors of the theme as long as no screen exists, so that the styles are parsed once."""
+        """Set only the colors of the theme until the first screen exists, so that the styles are parsed once."""
         if self.screen_stack:
             super().refresh_css(animate)
         else:
             self.stylesheet.set_variables(self.get_css_variables())
 
     def on_resize(self) -> None:
-        """A size that went and came back before it was noticed is no change to Textual, but the terminal has cut
-        what it showed.
+        """Paint the screen again once the size has settled.
+
+        If the size changes and changes back quickly, Textual sees no difference. The terminal has cut its
+        contents by then.
         """
         if self._resized is not None:
             self._resized.stop()
         self._resized = self.set_timer(_SETTLED_SECONDS, self._paint_anew)
 
     def _paint_anew(self) -> None:
-        if self.screen_stack:  # else it is ending
+        if self.screen_stack:  # without a screen the app is ending
             self.screen.refresh()
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._begin)
-        # Whoever leaves the first screen at once takes what should follow its paint along.
+        # If a person leaves the first screen at once, its refresh callback never runs. The timer always does.
         self.set_timer(_BEGIN_SECONDS, self._begin)
         if not self.is_headless:
             shutdown.listen(asyncio.get_running_loop(), self._queue.finish, self._asked_to_end)
 
     def _begin(self) -> None:
-        """What the first paint does not wait for."""
+        """Start the work that the first paint doesn't need."""
         if self._begun:
             return
         self._begun = True
@@ -169,7 +171,7 @@ class PlaneApp(App[None]):
         self._queue.finish()
         return self._reader.alive
 
-    # What the threads say
+    # Messages from threads
 
     def _post(self, message: Message) -> None:
         """Post a message from a thread. The thread may end later than the screens."""
@@ -243,7 +245,7 @@ class PlaneApp(App[None]):
                 screen.post_message(make())
 
     def _arrived(self) -> None:
-        """Another screen is shown now."""
+        """Update the header and the session notices after another screen was shown."""
         self.notices.show_figures()
         self.sessions.tell()
 
@@ -251,7 +253,7 @@ class PlaneApp(App[None]):
         if self.shown is not None:
             self._reader.reload(only_if_changed=True)
 
-    # What screens ask for
+    # For the screens
 
     def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
         """Show a message at the foot of the screen."""
@@ -262,11 +264,11 @@ class PlaneApp(App[None]):
         self.notices.fail(error, todo)
 
     def figures(self) -> "Figures":
-        """Return what the header of a screen shows."""
+        """Return the figures for the header of a screen."""
         return self.notices.figures()
 
     def may_decide(self) -> bool:
-        """True if a person can decide here. If not, say why."""
+        """True if a person can decide here. If not, show the reason."""
         if self.shown is not None and self.shown.refusal:
             self.say(self.shown.refusal)
         return self.shown is not None and not self.shown.refusal
@@ -287,7 +289,7 @@ class PlaneApp(App[None]):
         self._reader.in_sight(ids)
 
     def _way_out(self, op: Command, error: "AgentplaneError") -> str | None:
-        """Return the advice to show in place of one that names options of the command line, or None."""
+        """Return advice for the screens that replaces advice about command-line options, or None."""
         from agentplane.review.confirm import Unconfirmed
         from agentplane.review.conflicts.resolve import NeedsChoice
 
@@ -299,7 +301,7 @@ class PlaneApp(App[None]):
         return None
 
     def _look_at_queue(self) -> None:
-        """Say that a command takes long, as long as it does."""
+        """Show that the running command is slow, and check again until it ends."""
         slow = self._queue.slow
         if slow is None:
             return
@@ -349,8 +351,8 @@ class PlaneApp(App[None]):
     async def _done_at_once(self, event: events.Key) -> bool:
         """Do what a key does before the next key is handled. Return True if a binding has the key.
 
-        Textual hands all keys of one burst to the widget in focus before the first has opened a field, so that
-        what was meant for the field would decide about rows.
+        Textual gives all keys of one burst to the widget in focus. If the first key opens a field, the next
+        ones are meant for that field. Without this method they would decide on rows.
         """
         focused = self.focused
         is_typed = focused is not None and focused.check_consume_key("a", "a")
@@ -362,7 +364,7 @@ class PlaneApp(App[None]):
         return False
 
     def _may_still_do(self, event: events.Key) -> bool:
-        """True if the screen on which a key was pressed is still open. No widget has used the key."""
+        """True if the screen on which a key was pressed is still open. The key was not used by a widget."""
         for other, screen in self._handed_on:
             if other is event:
                 return screen is self.screen
@@ -395,7 +397,7 @@ class PlaneApp(App[None]):
         await self.navigator.go_to(name)
 
     async def action_back(self) -> None:
-        """One step back. The last one hides what is said of sessions."""
+        """Take one step back. If no step is left, hide the session notices."""
         if not await self.navigator.back():
             self.sessions.put_away()
 
@@ -452,8 +454,9 @@ class PlaneApp(App[None]):
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
-        """Give the terminal to another program. The screens come back whatever goes wrong with that program: Textual's own
-        version leaves a terminal that draws nothing and hears no key.
+        """Give the terminal to another program, and restore the screens even if that program fails.
+
+        With Textual's own version an error would leave a terminal that draws nothing and reads no key.
         """
         failed: Exception | None = None
         with super().suspend():

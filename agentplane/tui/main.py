@@ -1,4 +1,4 @@
-"""Where the program begins: the rows kept from last time, the app, and what is left to do at the end."""
+"""The start of the terminal interface, with the cached first rows, the app and the work left at the end."""
 
 import gc
 import os
@@ -9,8 +9,8 @@ from agentplane.tui.backend import first_rows
 
 
 def run(plane_dir: str | None = None) -> int:
-    """Opens the screens on the plane that is named, or that the current folder is in. Returns their exit code."""
-    # Until the first paint only what stays is made; looking for garbage among it would only take time.
+    """Open the screens and return their exit code. The default plane is the one around the current folder."""
+    # Objects made before the first paint stay alive, so the garbage collector would only cost time.
     gc.disable()
     first = first_rows.kept(plane_dir)
     from agentplane.tui.app import PlaneApp
@@ -28,7 +28,7 @@ def run(plane_dir: str | None = None) -> int:
     for path in app.kept:
         print(f"what you were writing is kept in {visible(path)}", file=sys.stderr)
     if app.settle():
-        # What still reads may be inside of a library in C++, which Python's own end would tear down with an abort.
+        # The reader thread may be inside a C++ library. A normal exit of Python would make that library abort.
         with suppress(OSError, ValueError):
             sys.stdout.flush()
         os._exit(code)

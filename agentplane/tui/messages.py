@@ -1,4 +1,4 @@
-"""What threads tell the app, and the app its screens. Threads post these and touch no widget."""
+"""The messages that threads post to the app, and that the app passes to its screens. Threads touch no widget."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from agentplane.commands import Command
 from agentplane.tui.backend.outcome_text import Outcome
 
 
-# Reading a plane takes a while to load, and the first paint does not need it.
+# These modules are slow to import, and the first paint doesn't need them.
 if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
     from agentplane.tools.sessions.restart import Outcome as CameOut
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OpDone(Message, bubble=False):
-    """An op was carried out."""
+    """A command is done."""
 
     def __init__(self, op: Command, done: Outcome) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class OpDone(Message, bubble=False):
 
 
 class OpFailed(Message, bubble=False):
-    """An op was refused, or could not be written."""
+    """A command was refused, or its changes could not be written."""
 
     def __init__(self, op: Command, error: "AgentplaneError") -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class OpFailed(Message, bubble=False):
 
 
 class Refreshed(Message, bubble=False):
-    """The plane was read anew."""
+    """The plane was read again."""
 
     def __init__(self, shown: "PlaneView") -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Refreshed(Message, bubble=False):
 
 
 class Unreadable(Message, bubble=False):
-    """The plane cannot be read; what was read before stays on the screen."""
+    """The plane cannot be read. The screens keep their previous contents."""
 
     def __init__(self, error: "AgentplaneError") -> None:
         super().__init__()
@@ -53,21 +53,21 @@ class Unreadable(Message, bubble=False):
 
 
 class Looked(Message, bubble=False):
-    """Some candidates were looked at; what was found is in `shown.reviewed`."""
+    """Some candidates were checked. The results are in `shown.reviewed`."""
 
     def __init__(self, ids: tuple[str, ...], left: int) -> None:
         super().__init__()
         self.ids = ids
         self.left = left
-        """How many are still to be looked at."""
+        """The number of candidates that are still unchecked."""
 
 
 class Changed(Message, bubble=False):
-    """Something in the plane's folder is not as it was."""
+    """A file in the plane's folder may have changed."""
 
 
 class SessionsSeen(Message, bubble=False):
-    """Sessions of coding tools were looked for, or looked at again."""
+    """The running sessions of coding tools were listed or updated."""
 
     def __init__(self, seen: "tuple[Seen, ...]") -> None:
         super().__init__()
@@ -75,18 +75,18 @@ class SessionsSeen(Message, bubble=False):
 
 
 class CameOf(Message, bubble=False):
-    """What came so far of asking for the restart of a session."""
+    """The result so far of a request to restart a session."""
 
     def __init__(self, session: "Session", outcome: "CameOut", revision: str) -> None:
         super().__init__()
         self.session = session
         self.outcome = outcome
         self.revision = revision
-        """Of the memory that it has now, where it was restarted."""
+        """The memory revision of the restarted session. Empty if it was not restarted."""
 
 
 class Helps(Message, bubble=False):
-    """What a person does for sessions that nobody can be asked to restart."""
+    """Instructions for sessions that a person has to restart."""
 
     def __init__(self, helps: "Sequence[Help]") -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class Helps(Message, bubble=False):
 
 
 class LookFailed(Message, bubble=False):
-    """Sessions could not be looked for, or not be asked."""
+    """An error while listing sessions or requesting restarts."""
 
     def __init__(self, error: "AgentplaneError") -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Going from one screen to another, and back."""
+"""Navigation between the screens."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 class Navigator:
-    """The screens that have a tab. Each is made on the first visit, and stays. The inbox lies below the others."""
+    """The screens that have a tab. Each one is created on its first visit and kept. The inbox is below the others."""
 
     def __init__(self, app: App[Any], arrived: Callable[[], None]) -> None:
-        """`arrived` is called each time another screen is shown."""
+        """Create a navigator. It calls `arrived` each time another screen is shown."""
         self._app = app
         self._arrived = arrived
         self._screens: dict[str, Screen[Any]] = {}
         self._back_to = registry.HOME
-        """The screen that one step back leads to."""
+        """The screen to return to on the next step back."""
 
     @property
     def home(self) -> Screen[Any]:
         return self.screen(registry.HOME)
 
     def screen(self, name: str) -> Screen[Any]:
-        """Return a screen with a tab. Make it on the first call."""
+        """Return a screen with a tab. The first call creates it."""
         if name not in self._screens:
             self._screens[name] = registry.tab(name).load()()
             self._app.install_screen(self._screens[name], name)
@@ -47,7 +47,7 @@ class Navigator:
         return {*self._screens.values(), *self._app.screen_stack}
 
     async def go_to(self, name: str, back_to: str = registry.HOME) -> None:
-        """Show a screen with a tab. Do nothing if a screen without a tab is open: its own keys close it."""
+        """Show a screen with a tab. Do nothing if a screen without a tab is open, because its own keys close it."""
         screen = self.screen(name)
         if self._app.screen is screen or self._app.screen not in self._screens.values():
             return

@@ -1,4 +1,4 @@
-"""What every screen tells a person: the figures in its header, the line at its foot, and errors."""
+"""The notices on every screen, which are the figures in its header, the status line and errors."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -26,14 +26,17 @@ class Notices:
         self.unreadable = ""
         """The error that keeps the plane from being read, or empty."""
         self._problem = ""
-        """The same error, in a few words."""
+        """The same error in a few words."""
         self._unchecked = 0
         """The number of candidates that were not checked yet."""
 
     # The status line
 
     def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
-        """Show a message for a few seconds, or as long as `stays` or `holds` says."""
+        """Show a message for a few seconds. With `stays` it has no time limit.
+
+        With `holds` it is removed once that function returns False.
+        """
         for bar in self._status_bars():
             bar.flash(text, stays=stays, holds=holds)
 
@@ -45,7 +48,7 @@ class Notices:
             self._app.notify(visible(str(error)), severity="error", markup=False)
 
     def _status_bars(self) -> list[StatusBar]:
-        """The status line of the open screen. If it has none, those of all screens that were visited."""
+        """The status line of the open screen. If it has none, the status lines of all visited screens."""
         return list(self._app.screen.query(StatusBar)) or self._visited_bars()
 
     def _visited_bars(self) -> list[StatusBar]:
@@ -59,13 +62,13 @@ class Notices:
     # The header
 
     def was_read(self, shown: "PlaneView") -> None:
-        """The plane was read again."""
+        """Record that the plane was read again."""
         self.unreadable = ""
-        # The thread that checks candidates reports later which of the others a change has touched.
+        # The thread that checks candidates reports later which of the other results are outdated.
         self._unchecked = sum(entry.id not in shown.reviewed for entry in shown.inbox)
 
     def cannot_be_read(self, error: "AgentplaneError") -> None:
-        """The plane cannot be read. Show the error, unless it is shown already."""
+        """Show the error that keeps the plane from being read, unless it is already shown."""
         said = str(error)
         if said != self.unreadable:
             self.unreadable = said
@@ -74,7 +77,7 @@ class Notices:
         self.show_figures()
 
     def were_checked(self, left: int) -> None:
-        """Some candidates were checked, and this number of them is left."""
+        """Record that some candidates were checked. `left` is the number of unchecked ones."""
         self._unchecked = left
 
     def show_figures(self) -> None:
@@ -85,7 +88,7 @@ class Notices:
                 badge.show(told)
 
     def figures(self) -> Figures:
-        """Return what the header shows now."""
+        """Return the current figures for the header."""
         app = self._app
         dot = "*" if app.plain else "●"
         if app.shown is not None:

@@ -1,6 +1,7 @@
-"""What a screen or an app may offer to the parts of the interface that don't know its class.
+"""Protocols for the optional abilities of screens and apps.
 
-Each protocol is checked with `isinstance` where somebody wants to use it. A screen takes part by having the member.
+Callers that don't know the class of a screen check a protocol with `isinstance`. A screen implements a
+protocol by having its members.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +23,7 @@ class InRegistry(Protocol):
 
 @runtime_checkable
 class HasActions(Protocol):
-    """A screen that knows which of its actions are available now, and what they are called."""
+    """A screen that knows its available actions and their current names."""
 
     @property
     def off(self) -> Mapping[str, str]:
@@ -37,7 +38,7 @@ class HasActions(Protocol):
 
 @runtime_checkable
 class HearsKeys(Protocol):
-    """A screen that is told each key before a binding or a widget gets it."""
+    """A screen that gets each key before bindings and widgets do."""
 
     async def heard(self, key: str) -> bool:
         """Return True if the key is used up."""
@@ -46,7 +47,7 @@ class HearsKeys(Protocol):
 
 @runtime_checkable
 class StepsBack(Protocol):
-    """A screen that can close something of its own, such as the filter, before a person leaves it."""
+    """A screen with parts that can be closed, such as the filter, before a person leaves the screen."""
 
     def step_back(self) -> bool:
         """Take one step back. Return False if the screen has nothing to close."""
@@ -64,7 +65,7 @@ class GoesToRow(Protocol):
 
 @runtime_checkable
 class AwaitsCommand(Protocol):
-    """A screen that reports the result of its own command itself."""
+    """A screen that reports the results of the commands it submitted."""
 
     def waits_for(self, op: "Command") -> bool:
         """Return True if the screen submitted this command and waits for its result."""
@@ -73,7 +74,7 @@ class AwaitsCommand(Protocol):
 
 @runtime_checkable
 class ShowsSessions(Protocol):
-    """A screen that lists running sessions. They are looked for repeatedly while it is open."""
+    """A screen that lists running sessions. The list is refreshed while the screen is open."""
 
     shows_sessions: bool
 
@@ -100,7 +101,10 @@ class HasStatusLine(Protocol):
     """An app with a line at the foot of its screens for messages."""
 
     def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
-        """Show a message. It stays until the next one if `stays` is true, or else while `holds` returns true."""
+        """Show a message for a few seconds. With `stays` it has no time limit.
+
+        With `holds` it is removed once that function returns False.
+        """
         ...
 
 

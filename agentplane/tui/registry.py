@@ -1,7 +1,7 @@
-"""The table of screens: tabs, number keys, help, the command palette and docs/keys.md are made from its rows.
+"""The table of screens. Tabs, number keys, help, the command palette and docs/keys.md are made from its rows.
 
-To add a screen, write its class and add one row here. The module imports no screen: a row names its class, and the class
-is imported when somebody first goes there.
+To add a screen, write its class and add one row here. This module imports no screen. A row names the class,
+and the class is imported on the first visit.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.model import PlaneView
 
 HOME = "inbox"
-"""The screen that the program starts with, and that lies below the other screens."""
+"""The screen that the program starts with. It is below the other screens."""
 
 
 class Tab(msgspec.Struct, frozen=True):
-    """How a person goes to a screen, and the class that is shown then."""
+    """The key that opens a screen, and the class of the screen."""
 
     key: str
     """Its default key. plane/decision_keys.py repeats it, so that `agentplane check` knows the key without loading the screens."""
     what: str
     """A sentence for help and the command palette."""
     screen: str
-    """Where its class is, as `module:Class`. The class takes no arguments."""
+    """The class of the screen, as `module:Class`. Its constructor takes no arguments."""
     count: "Callable[[PlaneView], int] | None" = None
     """The number that the tab shows, or None if it shows no number."""
 
@@ -40,10 +40,10 @@ class Tab(msgspec.Struct, frozen=True):
 
 
 class ScreenRow(msgspec.Struct, frozen=True):
-    """One screen."""
+    """The description of one screen."""
 
     name: str
-    """Its id: in settings, in the `where` of an action, in `WHERE` of the class."""
+    """Its id in settings, in the `where` of an action and in `WHERE` of the class."""
     title: str
     """A word or two, for its tab and its section of docs/keys.md."""
     heading: str
@@ -51,9 +51,9 @@ class ScreenRow(msgspec.Struct, frozen=True):
     tab: Tab | None = None
     """None if the screen is opened from another screen, with arguments."""
     signs: str = ""
-    """The characters that its rows begin with, and what they mean."""
+    """The characters at the beginning of its rows, each with its meaning."""
     ascii_signs: Mapping[str, str] = {}
-    """The ASCII characters for these, where they differ from those of the other screens."""
+    """The ASCII characters for `signs`, if they differ from the usual ones."""
     has_list: bool = False
     """True if it is a `ListScreen`. It then has the keys of lists, the filter and the preview."""
 

@@ -1,4 +1,4 @@
-"""The colours: two themes of our own, and which one a terminal gets."""
+"""The two color themes of agentplane, and the choice of the theme for a terminal."""
 
 import os
 from collections.abc import Container
@@ -37,7 +37,7 @@ LIGHT = Theme(
 
 
 def chosen(wanted: str, known: Container[str]) -> tuple[str, str]:
-    """The theme to use, and what is wrong with the wanted one."""
+    """Return the name of the theme to use, and an error message if the wanted theme is unknown."""
     if wanted in known:
         return wanted, ""
     named = os.environ.get("TEXTUAL_THEME", "")
@@ -46,6 +46,6 @@ def chosen(wanted: str, known: Container[str]) -> tuple[str, str]:
 
 
 def is_light() -> bool:
-    """Whether the terminal says that its background is light."""
+    """True if the terminal reports a light background."""
     background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
     return background in ("7", "15")

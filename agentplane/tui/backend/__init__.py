@@ -1,1 +1,1 @@
-"""What the screens know: the plane as read last, background threads, and the text of outcomes. Knows no widget."""
+"""The data behind the screens, with background threads and texts of results. No module here depends on a widget."""

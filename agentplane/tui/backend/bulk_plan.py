@@ -1,4 +1,4 @@
-"""What a bulk approval would take, and what it leaves out and why."""
+"""The candidates that a bulk approval would include, and the reasons for leaving others out."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -17,16 +17,16 @@ _TITLES = 10
 class Bulk(msgspec.Struct, frozen=True):
     ids: tuple[str, ...]
     kinds: tuple[tuple[str, int], ...]
-    """How many of each kind, the most frequent first."""
+    """The number of entries of each kind, most frequent kind first."""
     titles: tuple[str, ...]
-    """The first statements."""
+    """The statements of the first candidates."""
     left_out: tuple[tuple[int, str], ...]
     warned: int = 0
-    """So many of those taken have a flag."""
+    """The number of included candidates with a flag."""
 
 
 def clean_ones(shown: "PlaneView", in_list: Collection[str]) -> Bulk:
-    """Every clean candidate of the list as it is filtered."""
+    """Return the bulk approval of all ready candidates in the filtered list."""
     wanted = set(in_list)
     out: Counter[str] = Counter()
     taken: list[Entry] = []
@@ -49,8 +49,10 @@ def clean_ones(shown: "PlaneView", in_list: Collection[str]) -> Bulk:
 
 
 def marked_ones(shown: "PlaneView", acted: Sequence[str], hidden: int) -> Bulk:
-    """The marked candidates that are shown. A conflict and a flag of high severity are decided on their own, so candidates
-    with these are left out.
+    """Return the bulk approval of the selected candidates that are shown.
+
+    A candidate with a conflict or with a flag of high severity is left out, because it needs a separate
+    decision.
     """
     # The first paint doesn't need the gate.
     from agentplane.review.gate import gate

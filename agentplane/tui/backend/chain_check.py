@@ -1,4 +1,4 @@
-"""Whether the log is what it was: its chain of hashes, looked at behind the screen."""
+"""A check of the log's hash chain in the background."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -13,12 +13,12 @@ from agentplane.tui.backend.log_pager import Place, place_of
 
 
 _SLICE = 2_000
-"""Lines between two pauses, in which the screen is drawn and keys are answered."""
+"""The number of lines between two pauses. The pauses leave time for drawing and for keys."""
 _PAUSE = 0.003
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What was found of a log up to a place."""
+    """The result of checking a log up to a place."""
 
     stamp: tuple[int, int, int]
     place: Place
@@ -26,17 +26,20 @@ class Checked(msgspec.Struct, frozen=True):
     sound: bool
     count: int = 0
     head: str | None = None
-    """The last event, where all that follow it can be checked from there on."""
+    """The hash of the last event if the log has a single head, or else None. A later check can start from it."""
 
 
 class Stopped(Exception):
-    """Broken off."""
+    """Raised if the caller stops a check."""
 
 
 def check(
     layout: Layout, before: Checked | None, goes_on: Callable[[], bool], *, whole: bool = False
 ) -> Checked:
-    """The whole log; or what was added to one that was found sound, unless `whole` is wanted. In a thread."""
+    """Check the log. If its earlier lines were found sound, only the added lines are checked.
+
+    With `whole` all lines are checked. This belongs in a thread, because it pauses.
+    """
     stamp, place = _stamp(layout), place_of(layout)
     if before is not None and before.stamp == stamp:
         return before
@@ -59,7 +62,7 @@ def check(
 
 
 def failed(told: str) -> Checked:
-    """Nothing could be found."""
+    """Return the result of a check that ended with an error. `told` is the message."""
     return Checked((0, 0, 0), Place(0, b""), told, sound=False)
 
 

@@ -1,4 +1,4 @@
-"""The choices for a candidate with a conflict. Each one is tried on the current memory, to show what it would write."""
+"""The choices for a candidate with a conflict. Each choice is tried on the current memory to preview its changes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -25,11 +25,11 @@ from agentplane.text.visible import one_line
 
 _NONE: Mapping[str, Reviewed] = {}
 Name = Literal["supersede", "merge", "keep both", "reject", "this", "other"]
-"""Of two candidates, `this` and `other` name the one that is approved. The second one is rejected."""
+"""`this` and `other` are for two candidates. They name the candidate to approve, and the second one is rejected."""
 
 
 class ChoicePreview(msgspec.Struct, frozen=True):
-    """A choice, and what it would write."""
+    """A choice with a preview of its changes."""
 
     name: Name
     label: str
@@ -45,7 +45,7 @@ class ChoicePreview(msgspec.Struct, frozen=True):
 def previews(
     memory: Memory, reviewed: Reviewed, conflict: Conflict, others: Mapping[str, Reviewed] = _NONE
 ) -> list[ChoicePreview]:
-    """Return the choices in the order of their keys. `others` are the reviews of the other candidates."""
+    """Return the choices in the order of their keys. `others` are the check results of the other candidates."""
     other = memory.entries.get(conflict.id)
     if other is None:
         return []
@@ -77,7 +77,7 @@ class _Trial:
     # A candidate and an entry
 
     def supersede(self, target: str) -> ChoicePreview:
-        """Of the entry that is shown; where others stand in the way as well, of all of them."""
+        """Return the choice that supersedes the shown entry, together with other entries if they block it too."""
         targets: tuple[str, ...] = (target,)
         plan, why = self._approve(Choice(supersede=targets))
         if plan is None:
@@ -151,12 +151,12 @@ class _Trial:
         return ChoicePreview("keep both", label, writes, None, why)
 
     def _kept(self, ids: Sequence[str], *more: str) -> tuple[str, ...]:
-        """Return the accepted entries that stay next to some candidates: those that they conflict with, and `more`."""
+        """Return the ids of the entries that stay next to these candidates. They are `more` and all blocking ones."""
         found = [one for id_ in ids if id_ in self._found for one in self._found[id_].conflicts if one.blocks]
         return tuple(dict.fromkeys([*more, *(one.id for one in found)]))
 
     def _widened(self, first: str) -> tuple[Plan, tuple[str, ...]] | None:
-        """The fewest of the entries that it met which have to go together; None: that is not enough."""
+        """Return a plan that supersedes the fewest conflicting entries, and their ids. None if no such plan works."""
         entries = self.memory.entries
         on_shelf = [
             met.id for met in self.reviewed.conflicts if met.id in entries and entries[met.id].file != INBOX
@@ -188,7 +188,7 @@ class _Trial:
 
 
 def _tried(plan: Callable[[], object]) -> tuple[Plan | None, str]:
-    """What would be written, or why it is refused."""
+    """Call a function that plans. Return its plan, or the reason why the plan was refused."""
     try:
         found = plan()
     except AgentplaneError as error:

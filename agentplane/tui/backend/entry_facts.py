@@ -1,4 +1,7 @@
-"""What an entry stands on: evidence, run, links, history, commits. Reads the disk, so threads call it."""
+"""The facts about an entry outside its text, such as evidence, runs, links, history and commits.
+
+Threads call it, because it reads files.
+"""
 
 import os
 import re
@@ -33,10 +36,10 @@ _LARGEST = 4 << 20
 class Evidence(msgspec.Struct, frozen=True):
     text: str
     state: Literal["there", "gone", "said"]
-    """`said`: nothing that could be looked up here."""
+    """`said` means that the evidence can't be looked up in this project."""
     note: str = ""
     path: str | None = None
-    """The file to open; None: nothing that an editor could open."""
+    """The file to open, or None if an editor can't open the evidence."""
     line: int | None = None
 
 
@@ -52,7 +55,7 @@ class Link(msgspec.Struct, frozen=True):
     way: Way
     id: str
     statement: str | None
-    """None: there is no such entry."""
+    """The statement of the linked entry, or None if the entry does not exist."""
     status: str = ""
 
 
@@ -64,7 +67,7 @@ class Commit(msgspec.Struct, frozen=True):
 
 
 class EntryFacts(msgspec.Struct, frozen=True):
-    """Everything outside its own text that helps to judge an entry: evidence, runs, links and history."""
+    """The facts outside its own text that help to judge an entry."""
 
     evidence: tuple[Evidence, ...] = ()
     run: Run | None = None
@@ -73,7 +76,7 @@ class EntryFacts(msgspec.Struct, frozen=True):
     links: tuple[Link, ...] = ()
     steps: tuple[history.Step, ...] = ()
     signed: Mapping[str, str] = {}
-    """Who signed an operation, in words, by operation."""
+    """A sentence about the signer of each operation, by the operation's id."""
     commits: tuple[Commit, ...] = ()
     approved: str | None = None
     """The approved text, if the entry was edited by hand."""
@@ -142,7 +145,7 @@ def _text(core: bytes | None) -> str | None:
 
 
 def evidence(entry: Entry, project: Path) -> tuple[Evidence, ...]:
-    """Each piece with what the gate says of it, and the place to open."""
+    """Return each piece of evidence with the finding of the gate, and with the file and line to open."""
     from agentplane.review.gate.evidence_lookup import lacks
 
     pieces = entry.head.evidence
@@ -165,7 +168,7 @@ def evidence(entry: Entry, project: Path) -> tuple[Evidence, ...]:
 
 
 def _place(text: str, project: Path) -> tuple[str | None, int | None]:
-    """The file of the project that is meant, and the line."""
+    """Return the project file that a piece of evidence names, and the line in it."""
     if os.path.isabs(text) or "\0" in text or "://" in text:
         return None, None
     numbered = _LINE.fullmatch(text)
@@ -182,7 +185,7 @@ def _place(text: str, project: Path) -> tuple[str | None, int | None]:
 
 
 def _line_of(path: str, symbol: str) -> int | None:
-    """The first line with the last word of a symbol: where it is defined, as a rule."""
+    """Return the first line that seems to define the last word of a symbol, or else the first line with that word."""
     words = re.findall(r"\w+", symbol)
     if not words:
         return None
@@ -199,7 +202,7 @@ def _line_of(path: str, symbol: str) -> int | None:
 
 
 def links(entry: Entry, memory: Memory) -> tuple[Link, ...]:
-    """From here and to here: by the headers, and by what the texts name."""
+    """Return the links from and to an entry. They come from headers and from ids in texts."""
     found: dict[str, Way] = {}
     for id_ in entry.head.supersedes:
         found.setdefault(id_, "supersedes")
@@ -248,7 +251,7 @@ def _signed(memory: Memory, steps: Sequence[history.Step]) -> dict[str, str]:
 
 
 def _runs(layout: Layout, id_: str, source: str) -> Iterator[Run]:
-    """The run that it came from, and those that say that they used it."""
+    """Yield the run that an entry came from, and the runs that used the entry."""
     marks = [msgspec.json.encode(name) for name in (source, id_) if name]
     try:
         for _, line in chain.lines(layout.log):
@@ -287,6 +290,6 @@ def _run(line: bytes, source: str, id_: str) -> Run | None:
 
 
 def _commits(layout: Layout, id_: str, file: str) -> Iterator[Commit]:
-    """The commits that brought the id into its file, or took it away."""
+    """Yield the commits that added the id to its file or removed it."""
     for parts in git.with_text(layout.root, id_, file, _MOST):
         yield Commit(*parts)

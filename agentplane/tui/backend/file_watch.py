@@ -1,4 +1,4 @@
-"""Noticing that files of the plane were changed: by watchdog where it works, by looking now and then anyway."""
+"""A watch on the files of the plane. It uses watchdog if that works, and a timer in any case."""
 
 import threading
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from typing import Any
 _DEBOUNCE_SECONDS = 0.15
 _LOOK_SECONDS = 2.0
 _RUNS = "runs"
-# Reading a file is an event too, and we read because of events.
+# Events for reading a file are left out, because a reload reads files and would cause the next reload.
 _CHANGES = frozenset({"created", "modified", "moved", "deleted", "closed"})
 
 
 class Watch:
-    """Calls `changed` from a thread of its own, a moment after the last change of a row of them."""
+    """A thread that calls `changed` a moment after the last of several changes in a row."""
 
     def __init__(
         self, root: Path, changed: Callable[[], object], *, look_seconds: float = _LOOK_SECONDS
@@ -40,20 +40,20 @@ class Watch:
         self._observe()
         while self._waited():
             self._settle()
-            # Where no event came this is the look now and then; whoever is called compares before it reads.
+            # Without an event this is the periodic call. The receiver compares fingerprints before it reads.
             self._changed()
             if not self._watching():
                 self._observe()
         self._stop()
 
     def _waited(self) -> bool:
-        """Until something was noticed, or it is time to look; False: it is over."""
+        """Wait for an event or for the next periodic call. Return False if the watch was closed."""
         with self._wake:
             self._wake.wait_for(lambda: self._noticed or self._closed, self._look_seconds)
             return not self._closed
 
     def _settle(self) -> None:
-        """Waits until no further change has come for a moment."""
+        """Wait until no change has come for a moment."""
         while True:
             with self._wake:
                 noticed, self._noticed = self._noticed, False
@@ -84,7 +84,7 @@ class Watch:
             observer.daemon = True
             observer.schedule(handler, str(self._root / "memory"), recursive=False)
             observer.schedule(handler, str(self._root), recursive=False)
-            if (runs := self._root / _RUNS).is_dir():  # in which the folder of a run appears when it begins
+            if (runs := self._root / _RUNS).is_dir():  # a new run creates its folder there
                 observer.schedule(handler, str(runs), recursive=False)
             observer.start()
         except (ImportError, OSError, RuntimeError):

@@ -1,7 +1,7 @@
-"""The first rows of the inbox, kept from the last time for the first paint.
+"""The first rows of the inbox, saved by the last session for the first paint.
 
-They are shown until the plane was read. What is decided on is read again. Where none were kept, or the memory has changed
-since, the screen opens without them.
+They are shown until the plane was read. Every decision uses the plane itself. Without saved rows, or if the
+memory has changed since, the screen opens empty.
 """
 
 import json
@@ -25,10 +25,11 @@ _CANT_BE_READ = (AgentplaneError, OSError, ValueError, LookupError, TypeError, R
 
 
 def kept(wanted: str | None) -> Mapping[str, Any]:
-    """Return what was kept of the plane that is named, or that the current folder is in.
+    """Return the saved values for the plane at `wanted`, or for the plane around the current folder.
 
-    `rows` and whether the group of the last one `goes_on`; `counts`, `waiting`, `project`, `theme`, `ascii`. Only the
-    settings if the memory has changed since, and nothing if nothing usable was kept.
+    The keys are `rows`, `goes_on`, `counts`, `waiting`, `project`, `theme` and `ascii`. `goes_on` is true if
+    the group of the last row has more rows. If the memory has changed since, only the settings are returned.
+    The result is empty if there is no usable file.
     """
     try:
         folder = wanted or badge_stamp.folder_of(os.getcwd())
@@ -45,7 +46,7 @@ def kept(wanted: str | None) -> Mapping[str, Any]:
 
 
 def packed(rows: list[Any], waiting: int, counts: list[int], mark: str, more: Mapping[str, Any]) -> bytes:
-    """What `kept` reads; `rows` as they are shown first."""
+    """Return the bytes that `kept` reads. `rows` are all rows in the order in which they are shown."""
     values = [
         [one.id, one.badge, one.letter, one.text[:400], one.right, one.state, one.group]
         for one in rows[:ROWS]

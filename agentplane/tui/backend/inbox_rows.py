@@ -1,4 +1,4 @@
-"""Candidates and hand edits as rows of the inbox, grouped."""
+"""The rows of the inbox for candidates and manual edits, in groups."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ import msgspec
 from agentplane.tui.backend.list_state import Row
 
 
-# The first paint needs neither.
+# The first paint needs none of these modules.
 if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
     from agentplane.memory.view import HandEdit
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 By = Literal["run", "kind"]
 EDIT = "edit:"
-"""Before the id of a hand edit's row: an entry and a candidate may not be taken for one another."""
+"""The prefix of row ids of manual edits. It keeps the row of an edited entry apart from the row of a candidate."""
 _STAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
 _UNITS = ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "min"))
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """One glyph each; never told by colour alone."""
+    """The glyph for each state. Color is never the only sign of a state."""
 
     clean: str = "●"
     conflict: str = "!"
@@ -41,7 +41,7 @@ PLAIN = Marks(clean="o", unseen=".", advice="=")
 
 
 class Place(msgspec.Struct, frozen=True):
-    """How the rows are made."""
+    """The settings for building rows."""
 
     by: By
     now: datetime
@@ -49,7 +49,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 def rows(shown: "PlaneView", place: Place) -> list[Row]:
-    """All rows of the inbox in the order in which they are shown."""
+    """Return all rows of the inbox in the order in which they are shown."""
     edited = {edit.id for edit in shown.hand_edits}
     reviewed = shown.reviewed
     found = [row(entry, reviewed.get(entry.id), place, edited=entry.id in edited) for entry in shown.inbox]
@@ -57,7 +57,7 @@ def rows(shown: "PlaneView", place: Place) -> list[Row]:
 
 
 def grouped(found: Iterable[Row]) -> list[Row]:
-    """Groups in the order in which they first come, and the rows of each together."""
+    """Return the rows with each group together. Groups keep the order of their first rows."""
     groups: dict[str, list[Row]] = {}
     for one in found:
         groups.setdefault(one.group, []).append(one)
@@ -127,7 +127,7 @@ def _moment(stamp: str) -> datetime | None:
 
 
 def ago(moment: datetime, now: datetime) -> str:
-    """How long ago, in the largest unit that fits."""
+    """Return the age in the largest unit that fits."""
     seconds = (now - moment).total_seconds()
     for size, unit in _UNITS:
         if seconds >= size:
@@ -149,7 +149,7 @@ def _days_at(updated: str, today: date) -> str:
 
 
 def found(words: str, among: Sequence[Row], shown: "PlaneView | None") -> list[str]:
-    """The ids of the rows in which each of the words stands, or in what else is known of their entries."""
+    """Return the ids of the rows that contain every word. The kind, tags, scope and author of an entry count too."""
     wanted = words.casefold().split()
     entries = shown.memory.entries if shown else {}
     return [one.id for one in among if _holds(one, entries.get(one.id.removeprefix(EDIT)), wanted)]

@@ -1,4 +1,4 @@
-"""A list as data: rows, the cursor, marks and what is shown of them. Knows no widget."""
+"""The state of a list, with its rows, cursor, marks and filter. It doesn't depend on a widget."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
@@ -9,54 +9,54 @@ import msgspec
 class Row(msgspec.Struct, frozen=True, gc=False):
     id: str
     badge: str
-    """One glyph: what is to be said of it."""
+    """One glyph for its state."""
     letter: str
-    """Its kind."""
+    """A letter for its kind."""
     text: str
     right: str = ""
-    """What stands at the right edge, where there is room."""
+    """The text at the right edge. Narrow lists leave it out."""
     state: str = ""
-    """The style of the badge: clean, conflict, flag, edited, quiet; none: plain."""
+    """The style of the badge, which is clean, conflict, flag, edited or quiet. Empty for a plain badge."""
     group: str = ""
     below: bool = False
-    """Part of the row above it: a heading does not count it."""
+    """True if it is part of the row above it. The count in a heading leaves it out."""
 
 
 class Heading(msgspec.Struct, frozen=True, gc=False):
-    """The line above the rows of one group; the cursor skips it."""
+    """The line above the rows of one group. The cursor skips it."""
 
     text: str
     count: int
     goes_on: bool = False
-    """Whether it may have more rows than are known."""
+    """True if the group may have more rows than were read."""
 
 
 Line = Row | Heading
 
 
 class Listing:
-    """Rows by id. Cursor and marks are kept by id, so that they survive when the rows change."""
+    """Rows with a cursor and marks. Cursor and marks are kept by id, so that they survive when the rows change."""
 
     def __init__(self, rows: Sequence[Row] = ()) -> None:
         self.rows: Sequence[Row] = ()
         self.lines: list[Line] = []
         self.cursor = -1
-        """The line that the cursor is on; -1: there is no row."""
+        """The line of the cursor, or -1 if there is no row."""
         self.marks: set[str] = set()
         self.settled: dict[str, str] = {}
-        """Rows that were decided while the list is open, and the word for what became of them."""
+        """The rows that were decided while the list is open, each with a word for the decision."""
         self._kept: Collection[str] | None = None
         self._goes_on = False
         self._places: dict[str, int] = {}
         self._sweep: _Sweep | None = None
         self.replace(rows)
 
-    # What is shown
+    # Contents
 
     def replace(self, rows: Sequence[Row], *, goes_on: bool = False) -> None:
-        """Other rows; `goes_on`: the group of the last one may have more.
+        """Replace the rows. `goes_on` means that the group of the last row may have more rows.
 
-        The cursor stays on its row; where that is gone, on the next one that was below it.
+        The cursor stays on its row. If that row is gone, the cursor moves to the next row that was below it.
         """
         here = self._from_cursor()
         self.rows, self._goes_on = rows, goes_on
@@ -66,7 +66,7 @@ class Listing:
         self._rebuild(here)
 
     def narrow(self, kept: Collection[str] | None) -> None:
-        """Shows only these; None: all. Marks stay, but a verb does not reach what is hidden."""
+        """Show only these rows, or all rows for None. Marks stay, but actions skip hidden rows."""
         here = self._from_cursor()
         self._kept = None if kept is None else frozenset(kept)
         self._rebuild(here)
@@ -80,7 +80,7 @@ class Listing:
         return [line for line in self.lines if isinstance(line, Row)]
 
     def window(self, top: int, height: int) -> list[Row]:
-        """The rows that are to be seen in so many lines from `top` on."""
+        """Return the rows in the `height` lines that start at line `top`."""
         return [line for line in self.lines[max(top, 0) : max(top, 0) + height] if isinstance(line, Row)]
 
     def place_of(self, id_: str) -> int | None:
@@ -104,7 +104,7 @@ class Listing:
             self._sweep = None
 
     def _from_cursor(self) -> list[str]:
-        """The row under the cursor, then those below it, then those above it from the nearest on."""
+        """Return the ids of the row under the cursor, the rows below it, and the rows above it from the nearest on."""
         if self.cursor < 0:
             return []
         near = [*self.lines[self.cursor :], *self.lines[: self.cursor][::-1]]
@@ -118,17 +118,17 @@ class Listing:
         return line if isinstance(line, Row) else None
 
     def move(self, steps: int) -> None:
-        """So many rows down, or up. A sweep that is under way takes along what it passes."""
+        """Move the cursor down by this number of rows, or up if it is negative. An open range grows along."""
         self._end_loose_sweep()
         self._go(self._stepped(steps))
 
     def jump(self, line: int) -> None:
-        """To the row at this line, or the one nearest to it."""
+        """Move the cursor to the row at this line, or to the nearest row."""
         self._end_loose_sweep()
         self._go(self._nearest(line))
 
     def seek(self, id_: str) -> bool:
-        """To the row of this id, if it is shown."""
+        """Move the cursor to the row with this id. Return False if the row is not shown."""
         place = self._places.get(id_)
         if place is not None:
             self._end_loose_sweep()
@@ -136,7 +136,7 @@ class Listing:
         return place is not None
 
     def advance(self) -> None:
-        """To the next row that is not decided; where none follows, to the last one before."""
+        """Move the cursor to the next undecided row. If there is none below, move to the nearest one above."""
         self._end_loose_sweep()
         below = range(max(self.cursor, 0), len(self.lines))
         above = range(self.cursor - 1, -1, -1)
@@ -175,7 +175,7 @@ class Listing:
     # Marks
 
     def toggle(self, id_: str | None = None) -> None:
-        """Marks a row, or takes its mark away; none named: the one under the cursor."""
+        """Mark a row, or remove its mark. The default is the row under the cursor."""
         self._sweep = None
         wanted = id_ or (self.current.id if self.current else None)
         if wanted in self.settled or wanted is None:
@@ -183,13 +183,13 @@ class Listing:
         self.marks ^= {wanted}
 
     def mark_shown(self) -> None:
-        """Marks all that is shown; where all of it is marked, takes the marks away."""
+        """Mark all rows that are shown. If all of them are marked, remove their marks."""
         self._sweep = None
         shown = {row.id for row in self.shown if row.id not in self.settled}
         self.marks = self.marks - shown if shown <= self.marks else self.marks | shown
 
     def unmark(self) -> bool:
-        """Takes all marks away. Whether there was something to take."""
+        """Remove all marks. Return False if there were none."""
         had = bool(self.marks or self._sweep)
         self.marks, self._sweep = set(), None
         return had
@@ -199,7 +199,7 @@ class Listing:
         return self._sweep is not None and self._sweep.sticky
 
     def sweep(self) -> None:
-        """Begins a range at the cursor, which every move extends; or ends it. Its marks stay."""
+        """Begin a range at the cursor that every move extends, or end the open range. Its marks stay."""
         if self.sweeping:
             self._sweep = None
         elif self.current:
@@ -207,13 +207,13 @@ class Listing:
             self._extend(self._sweep)
 
     def extend(self, steps: int) -> None:
-        """Moves, and marks what it passes; the next plain move ends the range."""
+        """Move the cursor and mark the rows it passes. The next plain move ends the range."""
         if self._sweep is None and self.current:
             self._sweep = _Sweep(self.current.id, frozenset(self.marks), sticky=False)
         self._go(self._stepped(steps))
 
     def extend_to(self, line: int) -> None:
-        """The same with the mouse: from where the cursor was to this line."""
+        """Move the cursor to this line and mark the rows it passes. The mouse uses this."""
         if self._sweep is None and self.current:
             self._sweep = _Sweep(self.current.id, frozenset(self.marks), sticky=False)
         self._go(self._nearest(line))
@@ -226,9 +226,10 @@ class Listing:
 
     @property
     def acted(self) -> tuple[str, ...]:
-        """What a verb acts on: what is marked and shown; without marks, the row under the cursor.
+        """The ids of the rows that an action applies to.
 
-        Where all marks are hidden, nothing: the cursor is not what was meant.
+        These are the marked rows that are shown. Without marks it is the row under the cursor. If every
+        marked row is hidden, the result is empty, because the person did not mean the row under the cursor.
         """
         if self.marks:
             return tuple(id_ for id_ in self._places if id_ in self.marks)
@@ -237,23 +238,23 @@ class Listing:
 
     @property
     def told(self) -> str:
-        """`3 marked (1 hidden)`; nothing where there are no marks."""
+        """A text such as `3 marked (1 hidden)`, or an empty string without marks."""
         if not self.marks:
             return ""
         hidden = sum(id_ not in self._places for id_ in self.marks)
         return f"{len(self.marks):,} marked" + (f" ({hidden:,} hidden)" if hidden else "")
 
-    # What was decided
+    # Decided rows
 
     def settle(self, ids: Iterable[str], word: str) -> None:
-        """Greys rows as decided; their marks go."""
+        """Gray out rows as decided, and remove their marks."""
         for id_ in ids:
             self.settled[id_] = word
             self.marks.discard(id_)
         self._sweep = None
 
     def reopen(self, ids: Iterable[str]) -> None:
-        """It did not come to that: the rows wait again."""
+        """Make rows undecided again, because their decision was not carried out."""
         for id_ in ids:
             self.settled.pop(id_, None)
 
@@ -267,6 +268,6 @@ class _Sweep(msgspec.Struct, frozen=True):
 
     anchor: str
     before: frozenset[str]
-    """What was marked when it began."""
+    """The marks from before the range began."""
     sticky: bool
-    """Until it is ended; otherwise until the next plain move."""
+    """True if the range lasts until it is ended. Otherwise the next plain move ends it."""

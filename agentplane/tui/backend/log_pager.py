@@ -21,7 +21,7 @@ from agentplane.tui.backend.memory_query import Query
 
 PAGE = 200
 _SECONDS = 0.3
-"""So long one page is read at most: where few rows fit a filter, those found so far are shown."""
+"""The longest time for reading one page. If few rows match a filter, the rows found so far are shown."""
 _LOOK = 256
 _MARK = 80
 """Bytes before the end of a log that hold the hash of its last event."""
@@ -29,15 +29,15 @@ _MARK = 80
 
 ALL = Query()
 _FRESH_SECONDS = 10.0
-"""A folder that was made by then may still get the file that says of what run it is."""
+"""The age up to which a new run folder may still lack the file that describes its run."""
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Up to where a log was read."""
+    """The position up to which a log was read."""
 
     size: int
     last: bytes
-    """What stands right before: the hash in it vouches for all that is above."""
+    """The bytes right before the position. They contain a hash that vouches for all earlier lines."""
 
 
 class Book:
@@ -47,11 +47,11 @@ class Book:
         self.open: list[Row] = []
         self.sealed: list[Row] = []
         self.ended = False
-        """Whether the beginning of the log was reached."""
+        """True if the beginning of the log was reached."""
         self._known: set[str] = set()
         self._place = place_of(layout)
         self._latest = -inf
-        """The last moment of all that is in the log."""
+        """The latest time of an event in the log."""
         self._lines = self._read(chain.lines_backwards(layout.log))
         self._rest = timeline.sealed_runs(self._lines)
         self._stamp = -1
@@ -59,13 +59,13 @@ class Book:
 
     @property
     def rows(self) -> list[Row]:
-        """What was read so far, what is open first."""
+        """The rows read so far, with open runs first."""
         return [*(row for row in self.open if row.run_id not in self._known), *self.sealed]
 
     def look_at_open(self) -> bool:
-        """Whether a run was opened, was lost or is gone since."""
+        """Look for open runs again. Return True if a run was opened, was lost or is gone."""
         stamp, fresh = self._stamp_of_runs()
-        # There may be very many capsules: they are looked through where one was added.
+        # There may be very many run records, so all of them are searched only if one was added.
         known = [row.run_id or "" for row in self.open] if stamp == self._stamp and not fresh else None
         self._stamp = stamp
         rows = timeline.open_runs(self.layout, known)
@@ -82,7 +82,7 @@ class Book:
         return stamp, abs(time.time() - stamp / 1e9) < _FRESH_SECONDS
 
     def read(self, count: int, until: str | None = None) -> None:
-        """Reads on until so many sealed runs are there, and the one that is wanted; or for a moment."""
+        """Read until there are `count` sealed runs and the run `until` was found, or until the time is over."""
         end = time.monotonic() + _SECONDS
         while not self.ended and (len(self.sealed) < count or (until is not None and not self.has(until))):
             for _ in range(_LOOK):
@@ -100,8 +100,9 @@ class Book:
         return run_id in self._known or any(row.run_id == run_id for row in self.open)
 
     def grow(self) -> bool:
-        """Add new events at the end of the log. Return False if the book can't be used any more, because it is
-        another log or an event was logged late.
+        """Add the new events from the end of the log. Return False if the book can't be used any more.
+
+        This happens if the log was replaced, or if a new event is older than an earlier one.
         """
         now = place_of(self.layout)
         if now == self._place:
@@ -121,12 +122,12 @@ class Book:
         return True
 
     def close(self) -> None:
-        """Lets go of the log."""
+        """Close the log file."""
         self._lines.close()
         self.ended = True
 
     def _read(self, lines: Iterator[bytes]) -> Generator[bytes, None, None]:
-        """The lines in the order of the book, as something that can be closed."""
+        """Yield the lines newest first. The result is a generator, because it has to be closed."""
         for moment, line in times.newest_first(lines):
             if moment < inf:
                 self._latest = max(self._latest, moment)
@@ -142,7 +143,7 @@ class Book:
 
 
 def place_of(layout: Layout, size: int | None = None) -> Place:
-    """The end of a log; or what would be its end if it had only so many bytes."""
+    """Return the place at the end of a log, or at `size` bytes from its beginning."""
     with files.reading(layout.log) as stream:
         end = stream.seek(0, os.SEEK_END) if size is None else size
         stream.seek(max(end - _MARK, 0))

@@ -1,4 +1,4 @@
-"""What is typed to find entries of the shelf: words in any order and nearly spelled, and `kind:`, `status:`, `tag:`, `scope:`."""
+"""The filter for approved entries, with words that tolerate typos and with fields such as `kind:` and `tag:`."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,10 +11,10 @@ from agentplane.memory.entry import Entry
 
 HINT = "words   kind:decision  status:accepted  tag:ui  scope:app/  by:codex  is:edited  is:pinned"
 _LONG = 7
-"""From this length on a word may have two slips in it."""
+"""The length from which a word may have two typos instead of one."""
 _WORD = re.compile(r"\w+")
 _SHORT = 4
-"""Shorter words have to stand there as they are typed."""
+"""Shorter words have to match exactly."""
 _FIELDS = {
     "kind": "kind", "type": "kind", "status": "status", "tag": "tag", "scope": "scope", "path": "scope",
     "by": "by", "is": "is", "run": "run", "id": "id",
@@ -24,7 +24,7 @@ _FIELDS = {
 class Query(msgspec.Struct, frozen=True):
     words: tuple[str, ...] = ()
     fields: tuple[tuple[str, str], ...] = ()
-    """Name and value, lower case; of one name, any has to fit."""
+    """Pairs of a name and a value in lowercase. If a name comes more than once, one of its values has to match."""
 
     @property
     def empty(self) -> bool:
@@ -32,7 +32,7 @@ class Query(msgspec.Struct, frozen=True):
 
 
 def parse(text: str) -> Query:
-    """A name that is not known, or one without a value yet, is a word like others."""
+    """Return the query for a typed text. An unknown field counts as a word. A field without a value is ignored."""
     words: list[str] = []
     fields: list[tuple[str, str]] = []
     for part in text.casefold().split():
@@ -45,7 +45,7 @@ def parse(text: str) -> Query:
 
 
 def found(query: Query, entries: Iterable[Entry], edited: frozenset[str] = frozenset()) -> list[str]:
-    """The ids of the entries that fit, in their order."""
+    """Return the ids of the entries that match, in their order."""
     kept = [entry for entry in entries if _fits(query, entry, edited)]
     for word in query.words:
         kept = _with_word(word, kept)
@@ -84,7 +84,7 @@ def _has(entry: Entry, name: str, value: str, edited: frozenset[str]) -> bool:
 
 
 def _meets(value: str, scope: Sequence[str]) -> bool:
-    """Whether a path or glob that was typed can lie in the scope."""
+    """True if a typed path or glob can overlap with the scope."""
     from agentplane.text import globs
 
     path = f"{value}**" if value.endswith("/") else value
@@ -92,7 +92,7 @@ def _meets(value: str, scope: Sequence[str]) -> bool:
 
 
 def _with_word(word: str, entries: list[Entry]) -> list[Entry]:
-    """Those that hold the word; where none does, those that hold one much like it."""
+    """Return the entries that contain the word. If there are none, return the entries with a similar word."""
     exact = [entry for entry in entries if word in _haystack(entry)]
     if exact or len(word) < _SHORT:
         return exact
@@ -101,7 +101,7 @@ def _with_word(word: str, entries: list[Entry]) -> list[Entry]:
 
 
 def _near(word: str, known: frozenset[str]) -> frozenset[str]:
-    """Of the words that there are, those that begin like it but for a slip or two."""
+    """Return the known words that begin like this word, with at most one or two typos."""
     from rapidfuzz.distance import OSA
 
     slips = 1 if len(word) < _LONG else 2

@@ -1,6 +1,7 @@
-"""The plane as the screens need it: what was read last, the results of checks, and running a command.
+"""The plane as the screens need it, with its latest view, the results of checks and the execution of
+commands.
 
-It does not know Textual. Threads call it, and hand a `PlaneView` to the screens.
+It doesn't use Textual. Threads call it, and give a `PlaneView` to the screens.
 """
 
 import time
@@ -32,20 +33,20 @@ _REASONS = 9
 _OPS_SEARCHED = 300
 _KEEP_SECONDS = 5.0
 _KEEP_SHARE = 20
-"""What was found is kept so seldom that it takes a twentieth of the time, or less."""
+"""Results are saved so rarely that saving takes at most one twentieth of the time."""
 
 CheckPerson = Callable[[Settings, str], None]
 
 
 class PlaneView(msgspec.Struct, frozen=True):
-    """The plane as it was at one moment. Screens read it and never change it."""
+    """A snapshot of the plane. Screens read it and never change it."""
 
     memory: Memory
     inbox: tuple[Entry, ...]
     shelf: tuple[Entry, ...]
     hand_edits: tuple[HandEdit, ...]
     broken: int
-    """The number of pieces of the files that cannot be read."""
+    """The number of parts of the files that cannot be read."""
     damaged: bool
     revision: str
     project: str
@@ -65,21 +66,21 @@ class PlaneView(msgspec.Struct, frozen=True):
 
     @property
     def shelf_edits(self) -> tuple[HandEdit, ...]:
-        """The hand edits that are decided on their own: not those of candidates, which carry them as a flag."""
+        """The manual edits with a decision of their own. An edit of a candidate is a flag of that candidate."""
         return tuple(
             edit for edit in self.hand_edits if edit.file != INBOX or edit.change in ("removed", "broken")
         )
 
 
 class PlaneModel:
-    """A plane while its screens are open. One thread calls `load` and `look`, another one calls `do`."""
+    """A plane while its screens are open. One thread calls `load` and `look`, and another one calls `do`."""
 
     def __init__(self, plane: Plane, check_person: CheckPerson | None = None) -> None:
         self.plane = plane
         self._check_person = check_person or policy.check_person
         self._reviewer: Reviewer | None = None
         self._looks = Looks(plane.layout)
-        """The results of checks, also those from before the plane was last read."""
+        """The cache of check results. It outlives a reload of the plane."""
         self._keep_at = 0.0
         self._fresh: set[str] = set()
         self.touched: tuple[str, ...] = ()
@@ -90,11 +91,11 @@ class PlaneModel:
         """The fingerprint of the files that `shown` was read from."""
         self.shown: PlaneView | None = None
         self.reasons: tuple[str, ...] = ()
-        """The reasons of past rejections, the latest first."""
+        """The reasons of past rejections, latest first."""
 
     @property
     def mark(self) -> str:
-        """A fingerprint. It differs if a file of the plane was changed, or another branch was checked out."""
+        """A fingerprint that changes with every file of the plane and with the checked-out branch."""
         try:
             head = (self.plane.layout.project / ".git" / "HEAD").stat().st_mtime_ns
         except OSError:
@@ -108,7 +109,7 @@ class PlaneModel:
             return ""
 
     def load(self) -> PlaneView:
-        """Read the plane. Results about texts that did not change are kept until the texts are checked again."""
+        """Read the plane and return the new view. Results about unchanged texts are kept until the next check."""
         root = self.plane.layout.root
         if not layout.is_plane(root):
             raise Damaged(
@@ -138,7 +139,7 @@ class PlaneModel:
         )
         self._reviewer = None
         if self.shown and self.shown.memory.snapshot.ledger.pruned != memory.snapshot.ledger.pruned:
-            # What was compared may quote texts that were taken out of history.
+            # The cached results may quote texts that were removed from history.
             self._looks = Looks(self.plane.layout)
         self._fresh = set()
         self._before = self.shown
@@ -147,8 +148,10 @@ class PlaneModel:
         return shown
 
     def to_look_at(self, first: Sequence[str] = ()) -> list[str]:
-        """The candidates that were not looked at as things are now: those of `first` first, then those whose marks
-        may be wrong, then those that nobody looked at.
+        """Return the candidates without a current check, in the order in which to check them.
+
+        Urgent candidates in `first` come first. Then come candidates with outdated marks, the rest of
+        `first`, candidates that were never checked, and all others.
         """
         if self.shown is None:
             return []
@@ -167,12 +170,12 @@ class PlaneModel:
         return sorted(left, key=rank)
 
     def is_urgent(self, id_: str) -> bool:
-        """Whether its marks may be wrong: nobody looked at it, or what it met is not as it was."""
+        """True if the marks of a candidate may be wrong. It was never checked, or a change affected its results."""
         found = self.shown.reviewed.get(id_) if self.shown else None
         return found is None or not found.checked
 
     def _begin(self, shown: PlaneView) -> Reviewer:
-        """Tells which candidates a change has touched. What was found about the others counts as found now."""
+        """Create the reviewer, and find the candidates that a change has affected. All other results are current."""
         today = self.plane.store.clock().date()
         reviewer = Reviewer(shown.memory, today, looks=self._looks, in_parts=True)
         touched = reviewer.touched()
@@ -189,7 +192,7 @@ class PlaneModel:
         return reviewer
 
     def look(self, ids: Sequence[str]) -> None:
-        """Finds conflicts and flags of these, and adds them to what is shown."""
+        """Check these candidates for conflicts and flags, and add the results to the view."""
         shown = self.shown
         if shown is None:
             return
@@ -204,7 +207,7 @@ class PlaneModel:
             self._keep_at = now + max(_KEEP_SECONDS, _KEEP_SHARE * (now - began))
 
     def keep_glimpse(self) -> None:
-        """What the next start shows first, as long as nothing changes."""
+        """Save the first rows. The next start shows them if nothing has changed."""
         shown = self.shown
         if shown is None:
             return
@@ -218,7 +221,7 @@ class PlaneModel:
             cache.save_as_of(self.plane.layout, head, first_rows.KEPT, data)
 
     def learn_reasons(self) -> None:
-        """What was written as the reason of earlier rejections."""
+        """Collect the reasons of past rejections from the history."""
         found = (op.why for op in self.plane.history.ops(_OPS_SEARCHED) if op.verb == "reject" and op.why)
         self.reasons = tuple(dict.fromkeys([*self.reasons, *found]))[:_REASONS]
 
@@ -226,7 +229,7 @@ class PlaneModel:
         self.reasons = tuple(dict.fromkeys([why, *self.reasons]))[:_REASONS]
 
     def do(self, command: Command) -> Outcome:
-        """Carries out a command; raises what the plane says against it."""
+        """Carry out a command and return its outcome. Raise an error if the plane refuses the command."""
         if isinstance(command, ToolCommand):
             from agentplane.tui.backend import tools_model
 
@@ -237,7 +240,7 @@ class PlaneModel:
         return msgspec.structs.replace(_do(plane, command), settled=_settled_text(settled))
 
     def check_person(self, doing: str) -> None:
-        """Raises where it is not a person's to do from here."""
+        """Raise an error unless a person may do this from here."""
         self._check_person(self.plane.store.settings(), doing)
 
     def _refusal(self, settings: Settings) -> str | None:
@@ -250,7 +253,7 @@ class PlaneModel:
 
 def _do(plane: Plane, command: MemoryCommand) -> Outcome:
     if isinstance(command, Adopt | Revert) and not command.ids:
-        # To the plane, none named means all of them, and nobody has seen those.
+        # Without ids the plane would take all manual edits, including edits that the person has not seen.
         raise BadInput("no hand edit was named")
     done = plane.do(command)
     if done is None:
@@ -260,7 +263,7 @@ def _do(plane: Plane, command: MemoryCommand) -> Outcome:
 
 
 def _settled_text(settled: Sequence[Settled]) -> str:
-    """Return what to say about branches that a command settled first, or an empty string."""
+    """Return a message about merged branches that a command reconciled first, or an empty string."""
     if not settled:
         return ""
     count = len(settled[-1].waiting)
@@ -268,7 +271,10 @@ def _settled_text(settled: Sequence[Settled]) -> str:
 
 
 def _still_holds(found: Reviewed | None, entry: Entry, memory: Memory) -> bool:
-    """Whether it is about this text, and all that it met is there; an approved candidate has another id now."""
+    """True if a result is about this text and every conflicting entry still exists.
+
+    An approved candidate has a new id, so a conflict with it counts as gone.
+    """
     return (
         found is not None
         and found.entry.digest == entry.digest
@@ -277,12 +283,12 @@ def _still_holds(found: Reviewed | None, entry: Entry, memory: Memory) -> bool:
 
 
 def open_model(wanted: str | None) -> PlaneModel:
-    """The plane that is named, or that the current folder is in."""
+    """Return a model of the plane at `wanted`, or of the plane around the current folder."""
     return PlaneModel(open_plane(Path(wanted or "."), channel="tui"))
 
 
 def as_error(error: Exception) -> AgentplaneError:
-    """What a thread met, in the form that is shown to a person."""
+    """Return the error of a thread in the form that is shown to a person."""
     if isinstance(error, AgentplaneError):
         return error
     if isinstance(error, OSError):

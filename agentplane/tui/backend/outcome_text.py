@@ -1,4 +1,4 @@
-"""What became of a command, and how it is told."""
+"""The outcome of a command, and its text for the status line."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,7 @@ from agentplane.commands import Approve, Command
 from agentplane.text.visible import one_line
 
 
-# Reviewing takes a while to load, and the first paint does not need it.
+# These modules are slow to import, and the first paint doesn't need them.
 if TYPE_CHECKING:
     from agentplane.api.results import Committed
     from agentplane.tools.sessions.sessions import Session
@@ -33,7 +33,7 @@ DOING = {
     "unwire": "taking out",
     "restarts": "changing a setting",
 }
-"""What a command is called while it is under way, by its verb."""
+"""The name of a running command, by its verb."""
 
 PAST = {
     "approve": "approved",
@@ -58,28 +58,28 @@ def rejected_by(command: Command) -> tuple[str, ...]:
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of a command."""
+    """The result of a command as the screens show it."""
 
     verb: str
     of: str
-    """The verb that was undone or redone; the same as `verb` otherwise."""
+    """The verb that was undone or redone. Otherwise the same as `verb`."""
     ids: tuple[str, ...]
-    """The ids that it touched."""
+    """The ids of the entries that it affected."""
     op: str | None
-    """None: nothing was changed."""
+    """The id of the operation, or None if nothing was changed."""
     revision: str
     brought: tuple[str, ...] = ()
-    """The files through which tools have the new memory now."""
+    """The updated files, from which tools read the new memory."""
     old: tuple[str, ...] = ()
-    """Those that hold the old one."""
+    """The files that still contain the old memory."""
     said: str = ""
-    """What is told of it, where it changed no entries."""
+    """The message that replaces the usual one, or empty."""
     settled: str = ""
-    """What had to be settled first, of branches that git merged."""
+    """A message about branches merged by Git that had to be reconciled first, or empty."""
     restarting: "tuple[Session, ...]" = ()
-    """The sessions that were asked to start again, where the settings say so."""
+    """The sessions that were asked to restart because of the settings."""
     beside: tuple[str, ...] = ()
-    """What an approval contradicts, and what is there all the same."""
+    """The ids of the entries that an approval contradicts and that stay all the same."""
 
     pairs: tuple[tuple[str, str], ...] = ()
     """The approved candidates, each with the id of the entry that it became."""
@@ -88,7 +88,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def told(outcome: Outcome) -> str:
-    """`Approved DEC-031, in 2 files · u undoes`; where branches met, what became of that comes first."""
+    """Return a text such as `Approved DEC-031, in 2 files · u undoes`. A note on merged branches comes first."""
     first = f"{outcome.settled} · " if outcome.settled else ""
     return first + _told(outcome)
 
@@ -109,7 +109,7 @@ def _told(outcome: Outcome) -> str:
 
         candidates = tuple(filter(is_candidate, ids))
         entries = tuple(id_ for id_ in ids if id_ not in candidates)
-        # Candidates that were rejected in the same op were not approved.
+        # Candidates that were rejected in the same operation were not approved.
         several = outcome.of == "approve" and len(entries) != len(candidates)
         ids = entries if several and entries else candidates or ids
         count = len(entries) if several else max(count // 2, 1)
@@ -128,7 +128,7 @@ def _against(outcome: Outcome) -> str:
 
 
 def _reach(outcome: Outcome) -> str:
-    """Where tools have it, in few words."""
+    """Return a short text about the tool files with the new or the old memory."""
     if outcome.old:
         more = f" and {len(outcome.old) - 1} more" if len(outcome.old) > 1 else ""
         return f" · old memory in {one_line(outcome.old[0], 30)}{more}: sync"
@@ -138,7 +138,7 @@ def _reach(outcome: Outcome) -> str:
 
 
 def outcome_of(done: "Committed", said: str = "") -> Outcome:
-    """Of a committed op, without the plane that it carries."""
+    """Return the outcome of a committed operation, without the plane in it."""
     delivered = done.reached.delivered
     brought, old = (delivered.brought, tuple(delivered.kept)) if delivered else ((), ())
     return Outcome(

@@ -1,6 +1,6 @@
-"""The pack as the screens see it: what a tool would be given for one ask, how it fits each tool, and why each entry is in it.
+"""The context pack as the screens show it, with the pack for each tool and the reason for each entry.
 
-Knows no Textual, and belongs in a thread: it ranks, and reads files of the project.
+It doesn't use Textual. Threads call it, because it ranks entries and reads files of the project.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ from agentplane.tui.backend.tools_model import Planned
 
 
 MOST = 1_000_000
-"""Tokens; nothing takes more."""
+"""The largest budget in tokens. No tool accepts more."""
 _MOST_PATHS = 50
 _BASES = ("origin/HEAD", "main", "master")
 _NOTE = (
@@ -38,25 +38,25 @@ _NOTE = (
 
 
 class Start(msgspec.Struct, frozen=True):
-    """What a session of a tool is told by our hook when it starts."""
+    """The context pack that agentplane's hook gives to a session of a tool when it starts."""
 
     pack: Pack
     size: int
     limit: int
     measure: str
     is_hooked: bool
-    """Our hook is in its settings; where it is not, this is what it would be told."""
+    """True if the tool's settings contain the hook. If not, the hook would give this pack."""
 
 
 class Given(msgspec.Struct, frozen=True):
-    """One tool, and what it would be given."""
+    """One tool, and the context packs that it would get."""
 
     tool: Tool
     is_wired: bool
-    """Its file holds memory now."""
+    """True if its file contains memory now."""
     file: Fit
     start: Start | None
-    """None: no hook can tell its sessions anything."""
+    """The pack for the start of a session, or None if no hook can give one."""
 
     @property
     def packs(self) -> list[Pack]:
@@ -64,12 +64,12 @@ class Given(msgspec.Struct, frozen=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing in scope is left out or short."""
+        """True if no entry in scope is left out or shortened."""
         return self.file.pack is not None and all(_is_whole(made) for made in self.packs)
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A budget that a tool has."""
+    """The budget of a tool."""
 
     tokens: int
     whose: str
@@ -82,15 +82,15 @@ class View(msgspec.Struct, frozen=True):
     given: tuple[Given, ...]
     steps: tuple[Step, ...]
     entries: dict[str, Entry]
-    """What there was to choose from."""
+    """All entries to choose from, by id."""
     forms: dict[str, str]
-    """Of those that are in it, how."""
+    """The form of each included entry, by id."""
     cuts: dict[str, Cut]
-    """Of the others, why not."""
+    """The reason for each entry that is left out, by id."""
 
 
 def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
-    """What would be given for this ask, to each tool that is wired or was found."""
+    """Return the view for an ask, with the packs for each tool that is connected or was found."""
     sources = active.sources(memory, ask, today)
     made = pack.make(sources, ask)
     lasting = msgspec.structs.replace(ask, passing=False)
@@ -123,13 +123,13 @@ def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
 
 
 def _said_by_all(given: Sequence[Given]) -> dict[str, str]:
-    """The entries that the own files of every tool say already, and where the first of them does."""
+    """Return the entries that the files of every tool already state, each with the place in the first tool's file."""
     each = [one.file.said for one in given]
     return {id_: at for id_, at in each[0].items() if all(id_ in one for one in each)} if each else {}
 
 
 class _Starts:
-    """Packs for the starts of sessions, without what each tool reads on its own."""
+    """The context packs for session starts, without the entries that each tool reads in its own files."""
 
     def __init__(self, project: Path, sources: Sources, task: str | None, choice: Choice | None) -> None:
         self._project = project
@@ -144,7 +144,7 @@ class _Starts:
         told = repeats.read(self._project, [tool]).of(self._sources.entries)
         key = (tool.budget, tool.measure, frozenset(told))
         if key not in self._made:
-            # A hook knows the task, and no files.
+            # A hook knows the task, but no files.
             ask = Ask(self._task, budget=tool.budget, measure=tool.measure)
             self._made[key] = pack.make(self._sources, ask, self._choice, told)
             self._choice = self._made[key].choice
@@ -155,7 +155,10 @@ class _Starts:
 
 
 def _tools(project: Path, holding: Sequence[Tool]) -> list[Tool]:
-    """Those that are used here or installed, the wired ones first; and one for each file that nobody here reads."""
+    """Return the tools that are used here or installed, connected tools first.
+
+    The result also has one tool for each connected file that none of these tools reads.
+    """
     mine = [row.tool for row in found.look(project) if row.in_project or row.installed]
     read = {tool.target.path for tool in mine}
     others = {tool.target.path: tool for tool in reversed(holding) if tool.target.path not in read}
@@ -163,7 +166,7 @@ def _tools(project: Path, holding: Sequence[Tool]) -> list[Tool]:
 
 
 def _steps(given: Sequence[Given]) -> Iterator[Step]:
-    """The budgets that there are, in tokens, the smallest first; of several with the same the first is named."""
+    """Yield the budgets of the tools in tokens, smallest first. Only the first of several equal budgets is included."""
     steps = [Step(Ask().budget, "the default")]
     for one in given:
         if one.start is not None:
@@ -185,20 +188,20 @@ def _is_whole(made: Pack) -> bool:
 
 
 def planned(plane: Plane, ask: Ask) -> Planned:
-    """What writing it would change: context/active.md, and the files that hold memory already."""
+    """Return the changes of writing the pack to context/active.md and to the files that already contain memory."""
     names = [tool.name for tool in sync.wired(plane.layout.project, TOOLS)]
     lasting = msgspec.structs.replace(ask, passing=False)
     return msgspec.structs.replace(tools_model.planned(plane, "sync", names, lasting), note=_NOTE)
 
 
 def changed_here(project: Path) -> tuple[str, ...]:
-    """The files that this branch changed, and those that are not committed; none where git cannot tell."""
+    """Return the uncommitted files and the files that this branch changed. The result is empty if Git can't tell."""
     paths = dict.fromkeys([*git.uncommitted(project), *git.untracked(project), *_since_base(project)])
     return tuple(path for path in paths if not path.startswith(".agentplane/"))[:_MOST_PATHS]
 
 
 def _since_base(project: Path) -> list[str]:
-    """What this branch changed since it left the first of the usual bases."""
+    """Return the files changed since this branch left its base, which is the first usual one that exists."""
     head = git.commit(project, "HEAD")
     for name in _BASES:
         base = git.commit(project, name)
@@ -208,11 +211,11 @@ def _since_base(project: Path) -> list[str]:
     return []
 
 
-# What is typed
+# Typed values
 
 
 def budget_of(text: str) -> int | str:
-    """A number of tokens, or what is wrong with it."""
+    """Return the typed number of tokens, or an error message."""
     plain = text.strip().lower().removesuffix("tokens").strip()
     for mark in (",", "_", " ", "’", "'"):
         plain = plain.replace(mark, "")
@@ -225,7 +228,7 @@ def budget_of(text: str) -> int | str:
 
 
 def paths_of(text: str) -> tuple[str, ...] | str:
-    """Paths and globs with commas between them, or with spaces where there is no comma; or what is wrong with them."""
+    """Return the typed paths and globs, or an error message. Commas separate them, or spaces if there is no comma."""
     parts = text.split(",") if "," in text else text.split()
     paths = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
     return paths if len(paths) <= _MOST_PATHS else f"{_MOST_PATHS} paths at most; a glob as app/** says more"

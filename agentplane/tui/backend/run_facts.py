@@ -1,4 +1,7 @@
-"""What is to be said of one run: what it was given, did and left. Reads the disk, so threads call it."""
+"""The facts about one run, such as its context, commands, outputs and candidates.
+
+Threads call it, because it reads files.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -24,12 +27,12 @@ from agentplane.text.json import decode
 
 
 TAIL = 6_000
-"""Bytes of an output that are shown, from its end."""
+"""The number of bytes that are shown from the end of an output."""
 _SUMMARY = 64_000
 _CONTEXT = 4 << 20
 _FILES = 30
 _LARGEST = 64 << 20
-"""A file that a run produced and that is larger is named, and not looked at."""
+"""A larger file that a run produced is listed without a check of its contents. In bytes."""
 
 _GOES_ON: Callable[[], bool] = lambda: True  # noqa: E731
 
@@ -40,7 +43,7 @@ class Sides(msgspec.Struct, frozen=True):
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What its context.json says, as far as it is shown."""
+    """The fields of a run's context.json that are shown."""
 
     prompt: str | None = None
     plan: str | None = None
@@ -55,7 +58,7 @@ class Context(msgspec.Struct, frozen=True):
 class Output(msgspec.Struct, frozen=True):
     name: str
     piece: Piece | None
-    """None: it is not on this machine, or cannot be read."""
+    """The end of the output, or None if it is not on this machine or cannot be read."""
     kept: Kept | None = None
     problem: str = ""
 
@@ -63,16 +66,16 @@ class Output(msgspec.Struct, frozen=True):
 class File(msgspec.Struct, frozen=True):
     path: str
     state: str
-    """same, changed, gone; or why nobody looked."""
+    """`same`, `changed`, `gone`, or the reason why the file was not checked."""
 
 
 class Told(msgspec.Struct, frozen=True):
     run: Run | None = None
-    """None: it is not in the log, as long as it is open."""
+    """The run in the log, or None. An open run is not in the log yet."""
     opened: OpenRun | None = None
     context: Context | None = None
     summary: str | None = None
-    """`summary.md`, where nothing else says what it did."""
+    """The text of `summary.md`, if neither the context nor the run's event describes the work."""
     outputs: tuple[Output, ...] = ()
     born: tuple[Born, ...] = ()
     record: commands.SessionRecord = commands.SessionRecord()
@@ -123,7 +126,7 @@ def _context_of(layout: Layout, run: Run) -> Context | None:
 
 
 def _summary(layout: Layout, run: Run) -> str | None:
-    """Without its header, whose fields are told elsewhere."""
+    """Return `summary.md` without its header, because the screen shows the header's fields elsewhere."""
     piece = _start(layout, run, capsule.SUMMARY, _SUMMARY)
     if piece is None:
         return None
@@ -150,7 +153,7 @@ def _outputs(layout: Layout, run: Run, goes_on: Callable[[], bool]) -> Iterator[
 
 
 def _so_far(layout: Layout, opened: OpenRun) -> Iterator[Output]:
-    """What was recorded of the outputs of an open run."""
+    """Yield the recorded outputs of an open run."""
     try:
         work = open_run.work(layout, opened.run_id)
         for name in output_file.names(work):
@@ -182,5 +185,5 @@ def _size(layout: Layout, path: str) -> int:
 
 
 def packs(receipts: list[Any]) -> list[dict[str, Any]]:
-    """The receipts of what memory it was given."""
+    """Return the receipts of the context packs that the run was given."""
     return [one for one in receipts if isinstance(one, dict) and one.get("kind") == "pack"]

@@ -1,4 +1,4 @@
-"""The filter for runs: words anywhere in them, and `tool:`, `task:`, `outcome:`, `layer:`."""
+"""The filter for runs, with words and the fields `tool:`, `task:`, `outcome:` and `layer:`."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ _FIELDS = ("tool", "task", "outcome", "layer")
 
 
 def parse(text: str) -> Query:
-    """A name that is not known, or one without a value yet, is a word like others."""
+    """Return the query for a typed text. An unknown field counts as a word. A field without a value is ignored."""
     words: list[str] = []
     fields: list[tuple[str, str]] = []
     for part in text.casefold().split():

@@ -1,4 +1,4 @@
-"""What is said of sessions of coding tools: of those with old memory in one line, and of what came of restarting them."""
+"""The texts about sessions of coding tools, such as a line about outdated memory and the results of restarts."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,24 +20,24 @@ _UNITS = ((_DAY, "d"), (3600, "h"), (_MINUTE, "min"), (1, "s"))
 
 
 def span(seconds: float) -> str:
-    """In the largest unit that fits."""
+    """Return a duration in the largest unit that fits."""
     size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= size), (1, "s"))
     return f"{max(int(seconds // size), 0)} {unit}"
 
 
 def began(one: "Session", now: float) -> float:
-    """Seconds since it began."""
+    """Return the number of seconds since the session began."""
     return max(now - datetime.fromisoformat(one.since).timestamp(), 0.0)
 
 
 def clock(one: "Session", now: float) -> str:
-    """When it began, by the clock of whoever reads it; of one that is older than a day, the day."""
+    """Return the local time at which the session began, or the date if it is older than a day."""
     moment = datetime.fromisoformat(one.since).astimezone()
     return f"{moment:%H:%M}" if began(one, now) < _DAY else f"{moment:%d %b}".lstrip("0")
 
 
 def doing(seen: Seen, now: float) -> str:
-    """`idle`, `2 min idle`, `at work`; empty where nobody knows."""
+    """Return `idle`, `2 min idle` or `at work`, or an empty string if the activity is unknown."""
     activity = seen.activity
     if activity.state == "idle":
         since = min(max(now - activity.since, 0.0), began(seen.session, now))
@@ -54,7 +54,7 @@ def _how(one: "Session") -> str:
 
 
 def prompts(old: Sequence[Seen], key: str, now: float) -> list[str]:
-    """`codex (2 min idle) has old memory: M restarts it`; then in fewer words, for where there is less room."""
+    """Return texts such as `codex (2 min idle) has old memory: M restarts it`, with shorter ones for narrow screens."""
     count = len(old)
     if count == 1:
         does = (
@@ -74,7 +74,7 @@ def _known(seen: Seen, now: float) -> str:
 
 
 def choice(seen: Seen, now: float) -> str:
-    """A session in a list to choose from: what it is, what it was given, and what will happen."""
+    """Return the line for a session in a list of choices, with its memory revision and the result of choosing it."""
     one = seen.session
     told = doing(seen, now)
     parts = (f"{one.tool}, pid {one.pid}", f"memory {one.revision}", told, will(seen))
@@ -82,7 +82,7 @@ def choice(seen: Seen, now: float) -> str:
 
 
 def will(seen: Seen) -> str:
-    """What its key would do."""
+    """Return the result of choosing this session."""
     one = seen.session
     if seen.activity.asked:
         return "restarts when it is idle"
@@ -94,7 +94,7 @@ def will(seen: Seen) -> str:
 
 
 def came(one: "Session", outcome: "Outcome", revision: str) -> str:
-    """What came so far of asking for it."""
+    """Return the result so far of a request to restart a session."""
     match outcome.state:
         case "restarted":
             return f"{one.tool} restarted with memory {revision}" if revision else f"{one.tool} was restarted"
@@ -113,7 +113,7 @@ def came(one: "Session", outcome: "Outcome", revision: str) -> str:
 
 
 def helped(told: Help) -> str:
-    """What a person does, who was shown a command."""
+    """Return instructions for a session that a person has to restart."""
     one = told.session
     if told.why:
         return f"{_named(one)}: {told.why}"

@@ -1,6 +1,6 @@
-"""The sessions of coding tools behind the screens: a thread that looks for them, asks for restarts, and follows those.
+"""A thread that lists the sessions of coding tools, requests restarts and follows their progress.
 
-It posts messages and touches no widget. It looks while nobody types, and only when it is told to.
+It posts messages and touches no widget. It works only on request, and lists sessions while no key is pressed.
 """
 
 import os
@@ -15,7 +15,7 @@ from textual.message import Message
 from agentplane.tui.messages import CameOf, Helps, LookFailed, SessionsSeen
 
 
-# Loaded by the thread: the screens do not wait for it.
+# The thread imports these, so that the screens don't wait for them.
 if TYPE_CHECKING:
     from agentplane.tools.sessions.activity import Activity
     from agentplane.tools.sessions.restart import Outcome
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.model import PlaneModel
 
 _TICK, _SLOW_TICK = 0.25, 2.0
-"""Seconds between two looks at what came of a request: soon after it was made, and later."""
+"""Seconds between two checks on a restart request, right after the request and later."""
 _SOON = 20.0
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """A session, and what it was doing when it was looked at."""
+    """A session, and its activity at the last check."""
 
     session: "Session"
     activity: "Activity"
 
 
 class Help(msgspec.Struct, frozen=True):
-    """What a person does for a session that nobody can be asked to restart."""
+    """Instructions for a session that a person has to restart."""
 
     session: "Session"
     command: str
-    """What to type once it has ended; empty where nobody can know."""
+    """The command to type once the session has ended, or empty if the command is unknown."""
     why: str
-    """Instead: why nothing is to be done."""
+    """Why there is nothing to do, or empty."""
 
 
 class Lookout:
@@ -51,12 +51,12 @@ class Lookout:
         self._model = model
         self._post = post
         self._quiet_in = quiet_in
-        """In so many seconds nobody will have typed for a moment; 0: now."""
+        """Returns the number of seconds until typing counts as paused. 0 means that it is paused."""
         self._wake = threading.Condition()
         self._revision: str | None = None
-        """Look for sessions, as they stand to this memory; None: nobody asked."""
+        """The memory revision to compare sessions with in the next listing. None if no listing was requested."""
         self._again = False
-        """Look at the known ones."""
+        """True if an update of the known sessions was requested."""
         self._restarts: list[Sequence[Session]] = []
         self._followed: dict[int, Session] = {}
         self._came: dict[int, Outcome] = {}
@@ -67,13 +67,13 @@ class Lookout:
         self._thread: threading.Thread | None = None
 
     def look(self, revision: str) -> None:
-        """All sessions, as they are now."""
+        """Request a listing of all sessions."""
         with self._wake:
             self._revision = revision
             self._go()
 
     def look_again(self) -> None:
-        """Whether those that are known are still there, and what they do: some calls of the system for each."""
+        """Request an update of the known sessions. It costs a few system calls for each session."""
         with self._wake:
             self._again = True
             self._go()
@@ -84,7 +84,7 @@ class Lookout:
             self._go()
 
     def follow(self, asked: "Sequence[Session]") -> None:
-        """Somebody else asked for these."""
+        """Follow restart requests that were made elsewhere."""
         with self._wake:
             self._followed |= {one.pid: one for one in asked}
             self._asked_at = time.monotonic()
@@ -108,7 +108,7 @@ class Lookout:
             except Exception as error:  # noqa: BLE001 -- border of the thread: the screen shows the error
                 from agentplane.tui.backend.model import as_error
 
-                news = self._followed or str(error) != self._failed  # it may be the same at every look
+                news = self._followed or str(error) != self._failed  # the same error may come back each time
                 self._failed = str(error)
                 self._followed.clear()
                 if news:
@@ -144,7 +144,7 @@ class Lookout:
         seen = again(self._model, self._seen)
         if revision is not None:
             listed = found(self._model, revision)
-            # One that is just being restarted has no run for a moment.
+            # A session that is being restarted has no run for a moment.
             held = {one.session.pid for one in listed}
             between = [one for one in seen if one.session.pid in self._followed.keys() - held]
             seen = tuple(sorted([*listed, *between], key=lambda one: one.session.since))
@@ -160,7 +160,7 @@ class Lookout:
 
         plane = self._model.plane
         self._model.check_person("restarting")
-        # This time their ids are looked for in the files of the tools, too: what to type depends on that.
+        # This listing also searches the tools' files for session ids, because the command to type contains the id.
         known = {one.pid: one for one in plane.tools.sessions()}
         wanted = [known.get(one.pid, one) for one in wanted]
         asked = restart.ask(
@@ -172,7 +172,7 @@ class Lookout:
             self._post(Helps(others))
 
     def _follow(self) -> None:
-        """Says what came of requests, where that is something new."""
+        """Post the results of restart requests that are new."""
         from agentplane.tools.sessions import restart
 
         followed = list(self._followed.values())
@@ -196,7 +196,7 @@ class Lookout:
 
 
 def found(model: "PlaneModel", revision: str) -> tuple[Seen, ...]:
-    """The sessions that run here. Their ids are not looked for in files of their tools, of which there may be many."""
+    """Return the running sessions. The tools' files are not searched for session ids, because there may be many."""
     from agentplane.tools.sessions import activity, sessions
 
     layout = model.plane.layout
@@ -205,7 +205,7 @@ def found(model: "PlaneModel", revision: str) -> tuple[Seen, ...]:
 
 
 def again(model: "PlaneModel", seen: Sequence[Seen]) -> tuple[Seen, ...]:
-    """Those of them that are still there."""
+    """Return the sessions that still run, each with its current activity."""
     from agentplane.tools.sessions import activity
 
     layout = model.plane.layout
@@ -214,7 +214,7 @@ def again(model: "PlaneModel", seen: Sequence[Seen]) -> tuple[Seen, ...]:
 
 
 def helped(one: "Session") -> Help:
-    """What to do for a session that was not asked."""
+    """Return the instructions for a session that was not asked to restart."""
     from agentplane.tools.sessions import activity
 
     why = "it has ended" if not activity.is_there(one) else left_alone(one)
@@ -222,14 +222,14 @@ def helped(one: "Session") -> Help:
 
 
 def typed(one: "Session") -> str:
-    """What takes it up again; empty where nobody can know."""
+    """Return the command that resumes a session, or an empty string if it is unknown."""
     from agentplane.tools.sessions import resume_command
 
     return resume_command.shown(one.folder, one.resume) if one.resume else ""
 
 
 def left_alone(one: "Session") -> str:
-    """Why it is not restarted; empty: it can be."""
+    """Return the reason why a session is not restarted, or an empty string if it can be."""
     if one.reloads:
         return "it reads its memory anew by itself"
     if one.scripted:

@@ -1,10 +1,11 @@
-"""Being told to end: the terminal was closed, or somebody sent SIGTERM.
+"""The end of the program after the terminal was closed or SIGTERM was received.
 
-A terminal that is closed sends SIGHUP only to those it controls, and some are started so that they never hear it
-(nohup, setsid). Then nothing can be read from it any more, for ever, and that is noticed too.
+A closed terminal sends SIGHUP only to the processes it controls, and some programs are started so that SIGHUP
+never reaches them (nohup, setsid). Such a program can never read from its terminal again, and a thread
+notices that too.
 
-Heard by handlers of Python's own and not by the loop's: a terminal that takes nothing any more holds the loop up in
-the middle of a paint, and then the loop hears nothing.
+The signal handlers are Python's own and not those of the event loop. A terminal that accepts no more output
+blocks the loop in the middle of a paint, and a blocked loop handles no signal.
 """
 
 import asyncio
@@ -17,15 +18,15 @@ from contextlib import suppress
 
 
 FINISH_SECONDS = 120.0
-"""What was decided is carried out, also where nobody sees it."""
+"""The time for finishing the decided commands, even if no person sees the results."""
 _HEED_SECONDS = 10.0
-"""So long the screens have to end by themselves."""
+"""The time that the screens have to end on their own."""
 
 Finish = Callable[[float], object]
 
 
 def listen(loop: asyncio.AbstractEventLoop, finish: Finish, end: Callable[[], None]) -> None:
-    """`end` is called in the loop when SIGTERM comes; a hang-up ends the process once `finish` has waited."""
+    """Install the handlers. SIGTERM calls `end` in the loop. A hang-up ends the process once `finish` has waited."""
 
     def hung_up(*_: object) -> None:
         _begin(_leave, finish, 128 + signal.SIGHUP)
@@ -46,9 +47,9 @@ def _begin(work: Callable[..., None], *given: object) -> None:
 
 
 def _until_closed(terminal: int, finish: Finish) -> None:
-    """Sleeps until nobody holds the other side of the terminal."""
+    """Wait until the other side of the terminal is closed, and end the process then."""
     poll = select.poll()
-    poll.register(terminal, 0)  # a hang-up is told in any case
+    poll.register(terminal, 0)  # a hang-up is always reported
     if any(told & select.POLLHUP for _, told in poll.poll()):
         _leave(finish, 128 + signal.SIGHUP)
 
@@ -59,6 +60,6 @@ def _leave(finish: Finish, code: int) -> None:
 
 
 def _insist(finish: Finish) -> None:
-    """Where the loop is held up, nobody else ends the process."""
+    """End the process in case the loop is blocked and can't do it."""
     threading.Event().wait(_HEED_SECONDS)
     _leave(finish, 128 + signal.SIGTERM)

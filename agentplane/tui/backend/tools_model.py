@@ -1,6 +1,6 @@
-"""The coding tools as the screens see them: how each stands, what a change of its files would write, and carrying it out.
+"""The coding tools as the screens show them, with their status and the changes of their files.
 
-Knows no Textual, and belongs in a thread: it reads and writes files of the project.
+It doesn't use Textual. Threads call it, because it reads and writes files of the project.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,11 @@ from agentplane.tui.backend.outcome_text import Outcome
 
 Where = Literal["in use here", "installed", "not found"]
 Stand = Literal["wired", "incomplete", "memory only", "edited inside", "cannot be written", ""]
-"""`memory only`: its file holds the memory, which another tool may have it for, and nothing else of ours is there."""
+"""The status of a tool.
+
+`memory only` means that its file contains the memory and agentplane added nothing else. The memory may be
+there because another tool reads the same file.
+"""
 
 _LASTING = Ask(passing=False)
 _DONE = {"wire": "Wired", "sync": "Brought the memory to", "unwire": "Taken out of"}
@@ -40,18 +44,18 @@ _NOTHING = {
 
 
 class View(msgspec.Struct, frozen=True):
-    """One tool, as it stands now."""
+    """The current state of one tool."""
 
     tool: Tool
     where: Where
     signs: tuple[str, ...]
-    """What shows that it is used here."""
+    """The files that show that the tool is used in this project."""
     parts: tuple[Part, ...]
     file: Standing
     by_hand: dict[str, str]
-    """What a person adds to files that we do not write."""
+    """The text that a person has to add, by the path of each file that agentplane can't write."""
     tokens: int
-    """About so much the memory takes that its file should hold."""
+    """The approximate number of tokens of the memory for its file."""
 
     @property
     def stand(self) -> Stand:
@@ -68,7 +72,7 @@ class View(msgspec.Struct, frozen=True):
 
 
 class Planned(msgspec.Struct, frozen=True):
-    """What would be written, before it is."""
+    """The changes of tool files that a verb would write."""
 
     verb: str
     tools: tuple[Tool, ...]
@@ -79,7 +83,7 @@ class Planned(msgspec.Struct, frozen=True):
 
 
 def views(plane: Plane, memory: Memory, today: date) -> list[View]:
-    """Every tool of the table; those in use first, then those that are installed."""
+    """Return every known tool. Tools in use come first, then installed tools."""
     project, packs = plane.layout.project, size_limit.packs(lambda: memory, today)
     here = (project, plane.layout.root.name)
     parts = {one.tool.name: one.parts for one in connections.wirings(*here, TOOLS, packs)}
@@ -111,7 +115,7 @@ def _by_hand(plane: Plane, tool: Tool, parts: Sequence[Part]) -> dict[str, str]:
 
 
 def planned(plane: Plane, verb: str, names: Sequence[str], ask: Ask = _LASTING) -> Planned:
-    """Return what a verb would write into the files of these tools. `ask` says what the memory that is synced is for."""
+    """Return the changes that a verb would write into the files of these tools. `ask` is the scope of a sync."""
     tools, ids = presence.named(names), tuple(names)
     match verb:
         case "unwire":
@@ -136,14 +140,14 @@ def _missing(plane: Plane, tool: Tool, blocked: dict[str, str]) -> dict[str, str
 
 
 def do(plane: Plane, command: ToolCommand) -> Outcome:
-    """Carry out a command, and say what was written."""
+    """Carry out a command. Return an outcome with a message about the written files."""
     match command:
         case SetRestart():
             plane.do(command)
             said = _restart_text(command)
         case Sync():
             result = plane.do(command)
-            # Tools that import the pack have it by that, and a person who asked for this pack wants to know.
+            # Tools that import context/active.md get the context pack this way, so the message names that file.
             first = (f"{plane.layout.root.name}/{active.ACTIVE}",) if result.context_changed else ()
             synced = result.synced
             written = Wired((*first, *synced.written), synced.kept, proposed=synced.proposed)

@@ -1,4 +1,5 @@
-"""The two threads behind the screens: one runs commands, one reads the plane and checks candidates.
+"""The two threads behind the screens. One runs commands, and the other one reads the plane and checks
+candidates.
 
 Both post messages and touch no widget.
 """
@@ -21,19 +22,19 @@ if TYPE_CHECKING:
 Post = Callable[[Message], object]
 
 _SLICE_SECONDS = 0.25
-"""About so long one look lasts, so that what comes into sight is looked at soon."""
+"""Approximate duration of one slice of checks. Short slices let candidates that come into sight go next."""
 _FIRST_SLICE = 12
 _TYPING_SECONDS = 0.25
 _MANY = 200
 _CALM_SECONDS = 2.0
-"""Where so many are only looked at again, it is done once nobody typed for so long."""
+"""Seconds without a key before `_MANY` or more candidates are checked again. Urgent checks don't wait that long."""
 _RETRY_SECONDS = 2.0
 _MOST_ROWS = 500
-"""Rows of so many candidates are drawn anew at once, where a change has touched them."""
+"""The largest number of rows that are redrawn at once because a change affected them."""
 
 
 class CommandQueue:
-    """Runs commands in a thread, one at a time, in the order in which they were submitted."""
+    """A thread that runs commands one at a time, in the order in which they were submitted."""
 
     def __init__(self, model_of: "Callable[[], PlaneModel]", post: Post) -> None:
         self._model_of = model_of
@@ -49,7 +50,7 @@ class CommandQueue:
         with self._wake:
             self._waiting.append(op)
             if self._thread is None:
-                # Not a daemon: an op that has begun ends before the process does.
+                # The thread is no daemon, so a command that has begun ends before the process does.
                 self._thread = threading.Thread(target=self._work, name="ops", daemon=False)
                 self._thread.start()
             self._wake.notify_all()
@@ -62,7 +63,7 @@ class CommandQueue:
 
     @property
     def slow(self) -> tuple[Command, float] | None:
-        """The command that runs now, and for how many seconds."""
+        """The running command and the seconds since its start, or None."""
         with self._wake:
             return (self._running, time.monotonic() - self._since) if self._running else None
 
@@ -107,7 +108,7 @@ class CommandQueue:
 
 
 class PlaneReader:
-    """Reads the plane on request, and checks candidates in small groups while nobody types, in a thread."""
+    """A thread that reads the plane on request. It checks candidates in small groups while no key is pressed."""
 
     def __init__(self, open_model: "Callable[[], PlaneModel]", post: Post) -> None:
         self._open_model = open_model
@@ -170,7 +171,7 @@ class PlaneReader:
         self._typed_at = time.monotonic()
 
     def quiet_in(self) -> float:
-        """Return the number of seconds until nobody has typed for a moment."""
+        """Return the number of seconds until typing counts as paused."""
         return max(self._typed_at + _TYPING_SECONDS - time.monotonic(), 0.0)
 
     def close(self) -> None:
@@ -232,14 +233,14 @@ class PlaneReader:
             self._wake.wait_for(lambda: self._reload or self._closed, _RETRY_SECONDS)
 
     def _keep(self, model: "PlaneModel") -> None:
-        """Keep the first rows for the next start, once the first candidates were checked and again at the end."""
+        """Save the first rows for the next start, once after the first checks and again after the last."""
         left = bool(model.to_look_at())
         if self._unkept == "all" or (self._unkept == "end" and not left):
             self._unkept = "end" if left else ""
             model.keep_glimpse()
 
     def _typing(self, seconds: float) -> bool:
-        """Wait, and return True, if a key was pressed in the last seconds."""
+        """If a key was pressed in the last seconds, wait and return True."""
         wait = self._typed_at + seconds - time.monotonic()
         if wait <= 0:
             return False

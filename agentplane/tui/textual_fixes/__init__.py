@@ -1,1 +1,1 @@
-"""Corrections of what Textual does differently from what the screens need."""
+"""Corrections of Textual's behavior that the screens need."""

@@ -1,4 +1,4 @@
-"""The terminal as the screens use it: its own size, and going on after a stop that nobody could hear of."""
+"""The driver of the terminal, which uses the terminal's own size and continues after a stop without notice."""
 
 import os
 
@@ -7,10 +7,11 @@ from textual.drivers.linux_driver import LinuxDriver
 
 
 class Terminal(LinuxDriver):
-    """After `kill -STOP` the shell may have changed the terminal, so it is set up anew, as after ctrl+z.
+    """A terminal that is set up again after `kill -STOP`, as after ctrl+z. The shell may have changed it
+    meanwhile.
 
-    The library sets it up a second time without leaving it first. Then two threads wait for each key: one takes it,
-    the other waits for the next, and the program cannot end before that comes.
+    Textual would set it up a second time without leaving it first. Then two threads wait for each key. One
+    takes the key, and the other one waits for the next key. The program cannot end before that key comes.
     """
 
     _goes_on = False
@@ -20,15 +21,15 @@ class Terminal(LinuxDriver):
         if was_told:
             super()._sigcont_application()
         elif self._auto_restart and self._key_thread is not None:
-            # Not here: the signal may have come in the middle of a write, which holds a lock.
+            # The handler itself can't do it. The signal may have interrupted a write that holds a lock.
             self._loop.call_soon_threadsafe(self._go_on)
 
     def _go_on(self) -> None:
-        """Leave the terminal and take it again. No key is lost, and none is read in another mode, on the way."""
+        """Leave the terminal and set it up again. No key is lost or read in another mode meanwhile."""
         at_the_end = self.attrs_before
         self.attrs_before = None
         self._goes_on = True
-        # In the background nothing can be set up: then this one has ended, and nobody writes what is said to it.
+        # In the background the setup fails. Then the key thread has ended, and no thread writes the output.
         if self._key_thread is not None and self._key_thread.is_alive():
             self.suspend_application_mode()
         self._goes_on = False
@@ -36,7 +37,7 @@ class Terminal(LinuxDriver):
         self.attrs_before = at_the_end
 
     def disable_input(self) -> None:
-        """Hear no more keys. The library throws away what was typed and not yet read; a program that goes on needs it."""
+        """Stop reading keys. Textual discards typed keys that were not read yet. After a stop they are kept."""
         if not self._goes_on:
             super().disable_input()
         elif self._key_thread is not None:
@@ -45,7 +46,7 @@ class Terminal(LinuxDriver):
             self.exit_event.clear()
 
     def _get_terminal_size(self) -> tuple[int, int]:
-        """What the terminal says: COLUMNS and LINES may be of another one, and do not change with the window."""
+        """Return the terminal's own size. COLUMNS and LINES may describe another one, and ignore later resizes."""
         try:
             wide, high = os.get_terminal_size(self.fileno)
         except OSError:
@@ -54,11 +55,11 @@ class Terminal(LinuxDriver):
 
 
 WIDEST, HIGHEST = 1000, 500
-"""Cells of the largest screen. Each cell costs memory several times over, and a page may ask for any number."""
+"""The size of the largest screen in cells. Each cell costs memory several times, and a page may ask for any size."""
 
 
 def within(wide: object, high: object) -> tuple[int, int]:
-    """Return a size that a screen can have, whatever is asked for."""
+    """Return the nearest size that a screen can have. A value that is not a number becomes the usual size."""
     return _clamped(wide, 80, WIDEST), _clamped(high, 24, HIGHEST)
 
 
@@ -71,7 +72,7 @@ def _clamped(value: object, usual: int, most: int) -> int:
 
 
 def of_page() -> type[Driver]:
-    """The driver of a page in a browser, which keeps to sizes that a screen can have."""
+    """Return the driver class for a page in a browser. It limits the size of the screen."""
     from textual import events
     from textual.drivers.web_driver import WebDriver
     from textual.geometry import Size
@@ -85,7 +86,7 @@ def of_page() -> type[Driver]:
             super().on_meta(packet_type, payload)
 
         def process_message(self, message: Message) -> None:
-            # What is typed can hold the sequence by which a terminal tells its size.
+            # Typed text can contain the escape sequence with which a terminal reports its size.
             if isinstance(message, events.Resize):
                 size = Size(*within(*message.size))
                 message = events.Resize(size, size)
@@ -95,7 +96,7 @@ def of_page() -> type[Driver]:
 
 
 def of_terminal(usual: type[Driver]) -> type[Driver]:
-    """The driver for what the library takes this to be: a terminal, a browser, or nothing that is seen."""
+    """Return the driver class that replaces Textual's choice for a terminal, a browser or a headless run."""
     if usual.__name__ == "WebDriver":
         return of_page()
     return Terminal if usual is LinuxDriver else usual

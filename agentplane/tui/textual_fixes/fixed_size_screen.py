@@ -1,4 +1,4 @@
-"""A screen that takes no size but that of its terminal."""
+"""A screen that accepts only the size of its terminal."""
 
 from typing import TypeVar
 
@@ -11,10 +11,11 @@ _Answer = TypeVar("_Answer")
 
 
 class Sized(Screen[_Answer]):
-    """Two sizes in one breath, as when a window is resized while the program starts, come to rest here.
+    """A screen that ignores outdated sizes, for example from a window that is resized while the program
+    starts.
 
-    A screen of Textual lays itself out for each size that it hears of, and then hears of the size it got: of two
-    sizes on their way at a time, each calls back the other, for ever.
+    A screen of Textual lays itself out for each size event, and gets another event for the resulting size. If
+    two sizes are on their way at the same time, their events trigger each other endlessly.
     """
 
     @on(Resize)

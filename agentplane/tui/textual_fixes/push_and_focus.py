@@ -1,4 +1,4 @@
-"""Opening a screen in which something is typed."""
+"""Opening a screen with a text field."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,6 +13,6 @@ _Answer = TypeVar("_Answer")
 async def open_field(
     app: App[Any], screen: Screen[_Answer], then: Callable[[_Answer | None], None] | None = None
 ) -> None:
-    """Its field has the keys when this returns: what is typed on at once must not reach the list, where letters decide."""
+    """Open a screen. Its field has the focus on return, so that no typed letter decides on a row of the list."""
     await app.push_screen(screen, then)
     screen.set_focus(screen.query("Input, TextArea").first())

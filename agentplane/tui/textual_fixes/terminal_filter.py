@@ -1,6 +1,7 @@
-"""The last step before a line of a screen reaches the terminal: characters that could steer it are taken out.
+"""The last filter before the terminal, which replaces characters that could control the terminal.
 
-Screens spell such characters out where they show a text. This filter holds for every widget, also where one forgot to.
+Screens spell out such characters in the texts they show. This filter covers every widget, in case one forgot
+to.
 """
 
 from rich.cells import cell_len
@@ -24,5 +25,5 @@ class Harmless(LineFilter):
 
 
 def _blank(char: str) -> str:
-    """As many cells as the character took, so that nothing after it moves."""
+    """Return a replacement with as many cells as the character, so that the text after it does not move."""
     return "?" * cell_len(char)

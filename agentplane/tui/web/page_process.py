@@ -1,4 +1,4 @@
-"""The screens in a browser: what the web door starts for each page, with the page in the place of the terminal."""
+"""The process that the web server starts for each page. It runs the screens with the page as their terminal."""
 
 import os
 import signal
@@ -11,7 +11,11 @@ from agentplane.plane.settings import Settings
 
 
 def check_person(settings: Settings, verb: str) -> None:
-    """There is no terminal here: who has the token is the person, whom the door asked for it."""
+    """Raise an error if a coding tool runs this process.
+
+    There is no terminal to check. The web server asked for the token, and whoever has the token is the
+    person.
+    """
     tool = None if settings.trust.tools_may_approve else tool_in(os.environ)
     if tool:
         raise Refused(
@@ -21,12 +25,12 @@ def check_person(settings: Settings, verb: str) -> None:
 
 
 def main() -> None:
-    # ctrl+c in the door's terminal comes here, too. The screens answer it once they are there; before, it just ends this.
+    # This process gets the ctrl+c of the server's terminal, too. Until the screens handle it, it ends the process.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from agentplane.api import open_plane
     from agentplane.tui.textual_fixes.driver import within
 
-    # The page's first size comes in these, and libraries read them before the screens do.
+    # These variables contain the first size of the page. Libraries read them before the screens do.
     wide, high = within(os.environ.get("COLUMNS"), os.environ.get("ROWS"))
     os.environ.update(COLUMNS=str(wide), ROWS=str(high), LINES=str(high))
     from agentplane.tui.app import PlaneApp

@@ -1,7 +1,7 @@
-"""The web door: the same screens in a browser on this machine, for whoever has the token.
+"""The web server that shows the screens in a browser on this machine to a person with the token.
 
-Every request is checked before anything answers it, that of the websocket too: the name that was asked for, where the
-page is from, and the cookie that the first address with the token sets.
+Every request is checked before it is answered, including the request for the websocket. The checks cover the
+host name, the origin of the page, and the cookie that the first address with the token sets.
 """
 
 import hmac
@@ -46,7 +46,7 @@ class Door(Server):
         self._token = token
         self._cookie = f"agentplane-{port}"
         self._session = secrets.token_urlsafe(32)
-        """What the cookie holds: another word than the token, and another one for each start."""
+        """The value of the cookie. It differs from the token, and each start creates a new one."""
 
     @property
     def address(self) -> str:
@@ -63,10 +63,10 @@ class Door(Server):
         return app
 
     async def on_startup(self, app: web.Application) -> None:
-        """The command says where it is."""
+        """Print nothing, because the command prints the address."""
 
     def run(self) -> None:
-        """Until somebody ends it."""
+        """Serve until the process is ended."""
         web.run_app(self._make_app(), sock=self._listening, print=lambda *_: None, access_log=None)
 
     async def _checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -74,7 +74,7 @@ class Door(Server):
             return web.Response(status=403, text="asked for by another name, or from another page\n")
         given = request.query.get("token")
         if request.path == "/" and given is not None and _same(given, self._token):
-            # The token does not stay in the address, where a history would keep it.
+            # The token does not stay in the address, because the browser's history would keep it.
             first = web.Response(status=303, headers={"Location": "/"})
             first.set_cookie(self._cookie, self._session, httponly=True, samesite="Strict", path="/")
             return self._dressed(first)
@@ -84,7 +84,7 @@ class Door(Server):
         return self._dressed(await handler(request))
 
     def _is_ours(self, request: web.Request) -> bool:
-        """Whether a page of ours asks; a browser always says from where a websocket is asked for."""
+        """True if a page of this server sent the request. Browsers always send the origin for a websocket."""
         origin = request.headers.get("Origin")
         return origin == self.public_url or (origin is None and request.path != "/ws")
 
@@ -98,13 +98,13 @@ class Door(Server):
 
 
 def _same(given: str, wanted: str) -> bool:
-    """In the same time, however much of it is right."""
+    """Compare two texts in a time that does not depend on how much of them is equal."""
     return hmac.compare_digest(given.encode(errors="replace"), wanted.encode())
 
 
 @contextmanager
 def listening(port: int) -> Iterator[socket.socket]:
-    """On this machine alone; 0: any port that is free."""
+    """Open a socket that only this machine can connect to. Port 0 means any free port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as found:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

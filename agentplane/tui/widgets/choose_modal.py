@@ -1,4 +1,4 @@
-"""Choosing one of a few."""
+"""The dialog for choosing one of a few options."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -16,7 +16,7 @@ from agentplane.tui.widgets.modal import Box
 
 
 class Pick(Box[int | None]):
-    """Comes back with the place of what was chosen; None: nothing was."""
+    """A dialog that returns the index of the chosen option, or None if the person cancels."""
 
     DEFAULT_CSS = """
     Pick OptionList, Pick OptionList:focus {
@@ -52,7 +52,7 @@ class Pick(Box[int | None]):
             yield Static(Text("enter takes it   esc back"), classes="box-keys")
 
     def _line(self, place: int, *, here: bool) -> Text:
-        """With a bar where the cursor is: never told by colour alone."""
+        """Return the line of an option. A bar marks the cursor, because color alone is not enough."""
         bar = (">" if is_plain(self.app) else "▌") if here else " "
         return Text(f"{bar}{place + 1 if place < 9 else ' '}  {self._options[place]}")
 

@@ -1,4 +1,4 @@
-"""The one question before a bulk approval: what it takes, and what it leaves out."""
+"""The dialog before a bulk approval, with the included candidates and the reasons for leaving others out."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -17,7 +17,7 @@ from agentplane.tui.widgets.modal import Box
 
 
 class Summary(Box[bool]):
-    """True: do it. The key that asked does not answer."""
+    """A dialog that returns True if the person approves. The key that opened it does not confirm it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,enter", "yes", "approve"),
@@ -75,7 +75,7 @@ class Summary(Box[bool]):
 
 
 def _listed(lines: Sequence[tuple[str, str]], style: str = "") -> Table:
-    """Each on a line of its own, cut where it is too long."""
+    """Return a table with one line for each text. A long text is cut."""
     grid = Table.grid(padding=(0, 1), expand=True)
     grid.add_column(width=3, no_wrap=True, justify="right")
     grid.add_column(ratio=1, no_wrap=True, overflow="ellipsis")

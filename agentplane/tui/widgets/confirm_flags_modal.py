@@ -1,4 +1,7 @@
-"""The dialog before a text with a flag of high severity is approved. It shows every spot, and only one key approves."""
+"""The dialog before the approval of a text with a flag of high severity.
+
+It shows every spot, and only one key approves.
+"""
 
 import time
 from collections.abc import Callable, Sequence
@@ -31,9 +34,9 @@ if TYPE_CHECKING:
 Answer = Literal["approve", "mask", "edit"]
 OFFERS: tuple[Answer, ...] = ("mask", "edit", "approve")
 READING_SECONDS = 0.3
-"""How long the spots are on the screen before a key can approve. A key that was typed ahead comes sooner."""
+"""The time the spots are on the screen before a key can approve. A key that was typed ahead comes sooner."""
 _YES = ("Y", "C", "G")
-"""The first that does not approve in the list is the key that confirms."""
+"""The possible keys to confirm. The first one that doesn't approve in the list is used."""
 _ABOUT_SECRETS = (
     "Tools don't get entries that look like they contain a secret. If the secret is real, mask it here and replace it "
     "where it is used."
@@ -67,9 +70,9 @@ class Confirm(Box[Answer | None]):
         taken = {key for name in ("approve", "approve_clean") for key in keys.keys_on(actions.action(name))}
         self._yes = next((key for key in _YES if key not in taken), "f9")
         self._painted = False
-        """The spots were on the screen for a moment."""
+        """True if the spots were on the screen for a moment."""
         self._read = False
-        """The last spot was on the screen."""
+        """True if the last spot was on the screen."""
         self._since = float("inf")
 
     @property
@@ -105,7 +108,7 @@ class Confirm(Box[Answer | None]):
         self._look()
 
     def _look(self) -> None:
-        """Notice that the last spot is on the screen, and say which keys there are now."""
+        """Check whether the last spot is on the screen, and show the keys that work now."""
         scroll = self.query_one(VerticalScroll)
         self._read = self._read or (self._painted and scroll.scroll_y >= scroll.max_scroll_y)
         self._say(self._keys())
@@ -163,7 +166,7 @@ class Confirm(Box[Answer | None]):
 
 
 def flagged(settings: Settings, entry: Entry) -> tuple[Spot, ...]:
-    """The spots that a person has to confirm before this text is approved."""
+    """Return the spots that a person has to confirm before this text is approved."""
     return spots.of(entry, msgspec.structs.asdict(settings.gate))
 
 
@@ -178,7 +181,7 @@ async def ask(
     then: Callable[[Answer | None], None],
     offers: Sequence[Answer] = OFFERS,
 ) -> None:
-    """Show the spots. The screen has the keys when this returns, so that nothing typed on reaches the list."""
+    """Show the spots. The dialog gets all keys once this returns, so that no key typed ahead reaches the list."""
     plane_app: PlaneApp = app  # type: ignore[assignment]
     codes = ", ".join(dict.fromkeys(spot.code for spot in found))
     title = f"Approve {one_line(entry.id, 40)} with this text? Flagged: {codes}"

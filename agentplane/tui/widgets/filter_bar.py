@@ -1,4 +1,4 @@
-"""The line in which a filter is typed."""
+"""The field for typing a filter."""
 
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ from agentplane.tui.widgets.footer import StatusBar
 
 
 class Filter(Input):
-    """Escape is the screen's: it takes the filter away. Up and down leave the words and go to the list."""
+    """A filter field. Up and down move to the list. The screen handles escape and removes the filter."""
 
     DEFAULT_CSS: ClassVar[str] = """
     Filter, Filter:focus {
@@ -25,6 +25,6 @@ class Filter(Input):
         self.cursor_blink = False
 
     async def open_on(self, screen: Screen[Any]) -> None:
-        """Has the keys when this returns: what is typed on at once must not reach the list, where letters decide."""
+        """Show the field on a screen. It has the focus on return, so that no typed letter decides on a row."""
         await screen.mount(self, before=screen.query_one(StatusBar))
         screen.set_focus(self)

@@ -1,4 +1,4 @@
-"""The two lines at the foot of a screen: what was done or went wrong, and the keys that apply now."""
+"""The two lines at the foot of a screen, which show the latest result or error and the available keys."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,11 +16,11 @@ Holds = Callable[[], bool]
 
 _FLASH_SECONDS = 8.0
 _ALWAYS = ("help", "leave", "edit.leave")
-"""Said first where room is short."""
+"""The actions that are kept if there is little room."""
 
 
 class StatusBar(Line, can_focus=False):
-    """Left what is marked or filtered, right what was done last. An error takes the whole bar until a key."""
+    """Shows marks and filter at the left and the last result at the right. An error fills the bar until a key."""
 
     PARTS = "status-bar"
     COMPONENT_CLASSES = {  # noqa: RUF012 -- Textual's own type for it is a plain set
@@ -60,17 +60,20 @@ class StatusBar(Line, can_focus=False):
 
     @property
     def plain(self) -> str:
-        """What it says, as text."""
+        """The text of the bar."""
         return self.render().plain
 
     def tell(self, left: str, reason: str = "", *, loud: bool = False) -> None:
-        """What stands at the left: marks and filter; `reason`: why something cannot be done here."""
+        """Set the text at the left for marks and filter. `reason` is why an action is not available here."""
         if (left, reason, loud) != (self._left, self._reason, self._loud):
             self._left, self._reason, self._loud = left, reason, loud
             self.refresh()
 
     def flash(self, text: str, *, stays: bool = False, holds: Holds | None = None) -> None:
-        """One line on what was done; `holds`: only as long as that is true."""
+        """Show a result for a few seconds. With `stays` it has no time limit.
+
+        With `holds` it is removed once that function returns False.
+        """
         self._flash, self._holds = text, holds
         if self._timer is not None:
             self._timer.stop()
@@ -80,7 +83,7 @@ class StatusBar(Line, can_focus=False):
         self.refresh()
 
     def check(self) -> None:
-        """Things are others now: what does not hold any more goes."""
+        """Remove the message if it is no longer true."""
         if self._flash and self._holds is not None and not self._holds():
             self._fade()
 
@@ -90,7 +93,7 @@ class StatusBar(Line, can_focus=False):
         self.refresh(layout=True)
 
     def clear_error(self) -> bool:
-        """Whether there was one."""
+        """Remove the error. Return False if there was none."""
         had = self._error is not None
         if had:
             self._error = None
@@ -123,7 +126,7 @@ class StatusBar(Line, can_focus=False):
 
 
 class KeyBar(Line, can_focus=False):
-    """The keys that matter on this screen; what cannot be done now is dimmed. A click does what the key does."""
+    """Shows the main keys of a screen. Unavailable actions are dimmed. A click does the same as the key."""
 
     PARTS = "key-bar"
     COMPONENT_CLASSES = {"key-bar--key", "key-bar--name", "key-bar--off"}  # noqa: RUF012
@@ -151,14 +154,18 @@ class KeyBar(Line, can_focus=False):
     def show(
         self, keymap: actions.Keymap, off: Mapping[str, str], names: Mapping[str, str] | None = None
     ) -> None:
-        """`off`: actions that cannot be done now; `names`: other words for some, as things are; an empty one: it is not there."""
+        """Update the keys. `off` contains the unavailable actions, and `names` the current names of some
+        actions.
+
+        An action with an empty name is not shown.
+        """
         new = (keymap, off, names or {})
         if new != (self._keymap, self._off, self._names):
             self._keymap, self._off, self._names = new
             self.refresh()
 
     def render(self) -> Text:
-        """In the order of their rank; help and the way out are said first where room is short."""
+        """Return the keys in the order of their rank. If there is little room, help and leaving are kept."""
         width = self.size.width
         ranked = sorted(
             (one for one in actions.on(self._where) if one.rank and self._called(one)),

@@ -1,4 +1,4 @@
-"""The header: what waits, and where one is. It never takes focus."""
+"""The header with the counts, the project, the branch and the tabs. It never takes focus."""
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -11,7 +11,7 @@ from agentplane.tui.widgets.text_line import Line
 
 
 class Badge(Line, can_focus=False):
-    """`agentplane  ● 12 wait  ! 2 conflicts …`, and below it the screens."""
+    """A line such as `agentplane  ● 12 wait  ! 2 conflicts …`, and the tabs below it."""
 
     PARTS = "badge"
     COMPONENT_CLASSES = {  # noqa: RUF012 -- Textual's own type for it is a plain set
@@ -43,7 +43,7 @@ class Badge(Line, can_focus=False):
     """
 
     def __init__(self, here: str = "") -> None:
-        """`here` is the screen with this header. A screen without a tab has a header without tabs."""
+        """Create the header of the screen `here`. Without a name the header has no tabs."""
         super().__init__()
         self.figures = Figures()
         self._here = here
@@ -51,7 +51,7 @@ class Badge(Line, can_focus=False):
 
     @property
     def brief(self) -> str:
-        """What waits, in few cells."""
+        """The counts without words, for narrow places."""
         return "" if self.figures.waiting is None else self._counts(words=False).plain
 
     def show(self, figures: Figures) -> None:
@@ -70,7 +70,7 @@ class Badge(Line, can_focus=False):
             self.app.call_later(self.app.run_action, f"app.go('{screen}')")
 
     def _first(self, width: int) -> Text:
-        """What waits comes first; the rest is said as far as there is room."""
+        """Return the first line. The counts come first, and other parts are added if there is room."""
         longest, *shorter = self._counts(words=True), self._counts(words=False)
         for name in (" agentplane  ", " "):
             for counts in (longest, *shorter):

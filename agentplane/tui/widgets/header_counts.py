@@ -1,4 +1,4 @@
-"""What the header says, as figures."""
+"""The figures in the header."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """What the header says."""
+    """The contents of the header."""
 
     waiting: int | None = None
-    """None: not read yet."""
+    """The number of candidates to review, or None until the plane was read."""
     conflicts: int = 0
     hand_edits: int = 0
     broken: int = 0
     counts: Mapping[str, int] = {}
     """The numbers of the tabs, by screen."""
     looking: int = 0
-    """So many candidates are still to be looked at."""
+    """The number of candidates that are not checked yet."""
     project: str = ""
     branch: str = ""
     head: str = ""
     revision: str = ""
     dot: str = "●"
     problem: str = ""
-    """Why nothing can be read, or decided, now."""
+    """Why the plane can't be read or nothing can be decided, or empty."""
 
 
 def of_glimpse(glimpse: Mapping[str, Any], dot: str) -> Figures:
-    """Before the plane was read."""
+    """Return the figures of the saved first rows, which are shown until the plane was read."""
     counts = glimpse.get("counts") or [None, 0, 0]
     waiting = glimpse.get("waiting", counts[0])
     if waiting is None:
@@ -50,7 +50,10 @@ def of_glimpse(glimpse: Mapping[str, Any], dot: str) -> Figures:
 
 
 def of_shown(shown: "PlaneView", dot: str, looking: int, problem: str) -> Figures:
-    """`looking`: so many are still to be looked at; `problem`: why it cannot be read any more."""
+    """Return the figures of a view. `looking` is the number of unchecked candidates.
+
+    `problem` is the error that keeps the plane from being read again, or empty.
+    """
     problem = problem or shown.refusal or ""
     if shown.damaged and not problem:
         problem = "the log and the files do not fit together: agentplane doctor"

@@ -1,4 +1,4 @@
-"""What the keys do on the screen that one comes from."""
+"""The help dialog with the keys of the open screen."""
 
 from typing import ClassVar
 

@@ -1,6 +1,6 @@
-"""Markdown of others, drawn so that nothing of it is hidden and nothing of it is a link.
+"""A renderer for untrusted Markdown that hides no text and creates no links.
 
-What a renderer would swallow (comments, link targets, titles, definitions) stays as it was written.
+Text that another renderer would hide (comments, link targets, titles, definitions) stays as it was written.
 """
 
 import re
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 CAP = 8_000
-"""Characters that are drawn of one text."""
-# Each of these can show less than what was written.
+"""The largest number of characters that are drawn of one text."""
+# Each of these rules could hide a part of the text.
 _PLAIN = ("html_inline", "html_block", "reference", "link", "image", "autolink", "entity", "escape")
 
 _WORD = re.compile(r"\w+")
 _DEEPEST = 5
 
 Look = Callable[[str], Style]
-"""The style by a name: text, strong, emphasis, code, heading, muted."""
+"""Returns the style for one of the names text, strong, emphasis, code, heading and muted."""
 
 
 Block = tuple[bool, RenderableType]
-"""Whether it stands in a list, and what is drawn."""
+"""A flag that is true for a block in a list, and the drawn block."""
 
 
 class _Item(msgspec.Struct):
@@ -53,7 +53,7 @@ def prose(text: str, look: Look) -> RenderableType:
     reader = _Reader(look)
     blocks = list(reader.read(shown))
     if Counter(_WORD.findall(shown)) - Counter(_WORD.findall(" ".join(reader.said))):
-        blocks = [(False, Text(shown, look("text")))]  # too deep for the parser, say
+        blocks = [(False, Text(shown, look("text")))]  # for example, nested too deeply
     if cut > 0:
         blocks.append((False, Text(f"… {cut:,} more characters; `e` shows them all.", look("muted"))))
     return Group(*_spaced(blocks))
@@ -74,7 +74,7 @@ def _parser() -> "MarkdownIt":
 
 
 class _Reader:
-    """Tokens of Markdown to what Rich draws."""
+    """Converts Markdown tokens into renderables of Rich."""
 
     def __init__(self, look: Look) -> None:
         self.look = look
@@ -82,7 +82,7 @@ class _Reader:
         self.quotes = 0
         self.heading = False
         self.said: list[str] = []
-        """Every text that was drawn."""
+        """Every text that was drawn. It is compared with the source, so that no word gets lost."""
 
     def read(self, text: str) -> Iterator[Block]:
         for token in _parser().parse(text):
@@ -121,7 +121,7 @@ class _Reader:
             item.marker = f"{item.number}."
 
     def _placed(self, content: Text) -> RenderableType:
-        """Behind its bullet and its quote bar, with the following lines under the first."""
+        """Return the content after its quote bar and its bullet, with all lines aligned."""
         self.said.append(content.plain)
         bars = "▎ " * min(self.quotes, _DEEPEST)
         if not self.lists:

@@ -1,4 +1,4 @@
-"""A question in a box over the screen."""
+"""The base of the dialogs, which are boxes over the screen."""
 
 from typing import ClassVar, TypeVar
 
@@ -12,13 +12,16 @@ _Answer = TypeVar("_Answer")
 
 
 class Answering(Sized[_Answer]):
-    """Answers once, and goes once nothing is on top of it: to Textual, whoever answers takes away what is on top."""
+    """A screen that answers only once, and closes only while it is on top.
+
+    Textual's own `dismiss` removes the top screen, even if another screen called it.
+    """
 
     _waiting_answer: tuple[_Answer | None] | None = None
     _has_answered = False
 
     def dismiss(self, result: _Answer | None = None) -> AwaitComplete:
-        if self._has_answered:  # enter was pressed twice, say
+        if self._has_answered:  # for example, enter was pressed twice
             return AwaitComplete()
         if self._waiting_answer is None:
             self._waiting_answer = (result,)
@@ -33,7 +36,7 @@ class Answering(Sized[_Answer]):
 
 
 class Box(ModalScreen[_Answer], Answering[_Answer]):
-    """What such questions share: how the box looks, also where there is little room."""
+    """The common style of the dialogs, including small terminals."""
 
     DEFAULT_CSS: ClassVar[str] = """
     Box { align: center middle; background: $background 60%; }

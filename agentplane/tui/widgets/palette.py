@@ -1,4 +1,4 @@
-"""The command palette: every action that applies where one is, by its name."""
+"""The command palette with every action of the open screen."""
 
 from contextlib import suppress
 from functools import partial
@@ -17,7 +17,7 @@ __all__ = ["Actions", "Palette", "Themes"]
 
 
 class Palette(CommandPalette, Answering[None]):
-    """Textual's own, which would do twice what is chosen with enter pressed twice."""
+    """Textual's palette with one correction. If enter is pressed twice, Textual's own runs the choice twice."""
 
     @on(Input.Submitted)
     @on(OptionList.OptionSelected)
@@ -27,12 +27,12 @@ class Palette(CommandPalette, Answering[None]):
             event.prevent_default()
 
     def _action_command_list(self, action: str) -> None:
-        with suppress(KeyError):  # a page up before the list was drawn
+        with suppress(KeyError):  # page up was pressed before the list was drawn
             super()._action_command_list(action)
 
 
 class Actions(Provider):
-    """Made from the registry; what cannot be done now says why."""
+    """Provides commands from the table of actions. An unavailable action shows its reason."""
 
     async def discover(self) -> Hits:
         for one in self._here():
@@ -55,7 +55,7 @@ class Actions(Provider):
         return self.screen.WHERE if isinstance(self.screen, InRegistry) else actions.EVERYWHERE
 
     def _called(self, one: actions.Action) -> str:
-        """What the screen has for it as things are; empty: it is not there."""
+        """Return the current name of an action on this screen, or an empty string if the action is hidden."""
         called = self.screen.called if isinstance(self.screen, HasActions) else {}
         return called.get(one.id, one.name)
 

@@ -1,4 +1,4 @@
-"""Why something is done other than rejecting."""
+"""The dialog for the reason of a decision other than a rejection."""
 
 from textual.widgets import Input
 
@@ -7,7 +7,7 @@ from agentplane.tui.widgets.rejection_modal import Reasons
 
 
 class Why(Reasons):
-    """The reason, empty where none was given; None: do not."""
+    """A dialog that returns the reason, or None if the person cancels. The reason may be empty."""
 
     def __init__(self, title: str, verb: str) -> None:
         super().__init__(one_line(title), ())

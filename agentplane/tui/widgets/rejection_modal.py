@@ -1,4 +1,4 @@
-"""Why something is rejected: typed, or one of the last reasons by its number."""
+"""The dialog for the reason of a rejection, which is typed or picked from recent reasons by its number."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -15,7 +15,7 @@ from agentplane.tui.widgets.modal import Box
 
 
 class _Words(Input):
-    """A number picks a reason as long as nothing was typed; a reason that begins with one follows a space."""
+    """A field in which a digit picks a reason while the field is empty. A space first makes the digit plain text."""
 
     async def _on_key(self, event: events.Key) -> None:
         number, box = event.character or "", self.screen
@@ -28,7 +28,7 @@ class _Words(Input):
 
 
 class Reasons(Box[str | None]):
-    """The reason, empty where none was given; None: do not."""
+    """A dialog that returns the reason, or None if the person cancels. The reason may be empty."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "leave it"),
@@ -56,7 +56,7 @@ class Reasons(Box[str | None]):
         self._input.focus()
 
     def picked(self, number: int) -> bool:
-        """One of the last reasons by its number; whether there is such a one."""
+        """Answer with the recent reason that has this number. Return False if there is none."""
         there = number <= len(self._last)
         if there:
             self.dismiss(self._last[number - 1])

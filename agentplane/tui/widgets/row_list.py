@@ -21,13 +21,13 @@ from agentplane.tui.backend.list_state import Heading, Listing, Row
 
 
 _MARGIN = 2
-"""Lines kept in sight above and below the cursor."""
+"""The number of lines kept in sight above and below the cursor."""
 _ROOMY = 44
-"""From this width on there is room for the right edge."""
+"""The smallest width with room for the texts at the right edge."""
 
 
 class Glyphs(msgspec.Struct, frozen=True):
-    """What is drawn beside a row. Never colour alone."""
+    """The signs next to a row. Color is never the only sign."""
 
     bar: str = "▌"
     mark: str = "◆"
@@ -113,13 +113,13 @@ class RowList(ScrollView, can_focus=True):
             return self.view
 
     class Moved(_About):
-        """The cursor is on another row; id None: there is none."""
+        """The cursor is on another row. The id is None if there is no row."""
 
     class Opened(_About):
-        """Enter or a double click on a row."""
+        """A row was opened with enter or a double click."""
 
     class Marked(_About):
-        """The marks are others; `view.listing.told` says how many."""
+        """The marks have changed. `view.listing.told` contains their number."""
 
     def __init__(self, *, glyphs: Glyphs | None = None, empty: str = "", id: str | None = None) -> None:  # noqa: A002 -- Textual's name
         super().__init__(id=id)
@@ -130,10 +130,10 @@ class RowList(ScrollView, can_focus=True):
         self._told: str | None = None
         self._told_marks: frozenset[str] = frozenset()
 
-    # What is in it
+    # Contents
 
     def replace(self, rows: Iterable[Row], *, goes_on: bool = False) -> None:
-        """Other rows; the cursor stays where it was, also on the screen."""
+        """Replace the rows. The cursor keeps its row, and its height on the screen."""
         with_top = self.listing.cursor - self.scroll_offset.y
         self.listing.replace(tuple(rows), goes_on=goes_on)
         self._changed(with_top)
@@ -143,7 +143,7 @@ class RowList(ScrollView, can_focus=True):
         self._changed(self.size.height // 2)
 
     def say(self, empty: str) -> None:
-        """What stands in the list when no row does."""
+        """Set the text that is shown when the list has no rows."""
         self._empty = empty
         self.refresh()
 
@@ -153,7 +153,7 @@ class RowList(ScrollView, can_focus=True):
         return found
 
     def settle(self, ids: Iterable[str], word: str) -> None:
-        """Greys rows as decided, and moves on to the next that is not."""
+        """Gray out rows as decided, and move the cursor to the next undecided row."""
         self.listing.settle(ids, word)
         if self.listing.current and self.listing.current.id in self.listing.settled:
             self.listing.advance()
@@ -171,11 +171,11 @@ class RowList(ScrollView, can_focus=True):
 
     @property
     def in_sight(self) -> tuple[str, ...]:
-        """The ids that are to be seen now."""
+        """The ids of the visible rows."""
         return tuple(row.id for row in self.listing.window(self.scroll_offset.y, self.size.height))
 
     def _changed(self, row_on_screen: int) -> None:
-        """The lines are others: the cursor's row stays at its height on the screen."""
+        """Update the view after a change of the lines. The cursor's row keeps its height on the screen."""
         self._fit()
         if self.listing.cursor >= 0:
             self.scroll_to(y=max(self.listing.cursor - max(row_on_screen, 0), 0), animate=False)
@@ -238,7 +238,7 @@ class RowList(ScrollView, can_focus=True):
             Segment("  ", plain),
         ]
         right = one_line(word or row.right, max(width // 4, 8)) if width >= _ROOMY else ""
-        # The same on every row, so that what stands at the right forms a column.
+        # The text fills all the room, so that the texts at the right edge are aligned.
         taken = 7 + (cell_len(right) + 3 if right else 1)
         room = max(width - taken, 0)
         parts.append(Segment(set_cell_size(one_line(row.text, room), room), plain))
@@ -304,7 +304,7 @@ class RowList(ScrollView, can_focus=True):
     # Marking
 
     def action_mark(self) -> None:
-        """Marks, and moves on, so that many are marked by holding the key."""
+        """Mark the row and move on, so that holding the key marks many rows."""
         self.listing.toggle()
         self.listing.move(1)
         self._moved()

@@ -1,4 +1,4 @@
-"""A list and what is said of the row under its cursor: side by side, one over the other, or one in place of the other."""
+"""The layout of a list and the details of a row, side by side, stacked, or one at a time."""
 
 from typing import Literal
 
@@ -17,13 +17,13 @@ _LOW = 15
 
 
 class Panes(Container):
-    """How they lie follows from the room there is, unless a person turned them."""
+    """A list with a detail pane. The layout depends on the available space, unless a person turned it."""
 
     def __init__(self, view: RowList) -> None:
         super().__init__(classes="body")
         self.view = view
         self.detail: Widget | None = None
-        """Added after the first paint, which shows the list: what draws texts takes a while to load."""
+        """The detail pane. It is added after the first paint, because the modules that draw texts load slowly."""
         self._hidden = False
         self._side: Side | None = None
 
@@ -36,7 +36,7 @@ class Panes(Container):
 
     @property
     def reading(self) -> bool:
-        """Whether the text takes the place of the list."""
+        """True if the detail pane replaces the list."""
         return self.has_class("-reading")
 
     def read(self, *, full: bool) -> None:

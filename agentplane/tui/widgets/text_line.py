@@ -1,4 +1,4 @@
-"""A line or two that only tell: what the header and the two lines at the foot share."""
+"""The base of the header and of the two lines at the foot of a screen."""
 
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ from textual.widget import Widget
 
 
 class Line(Widget, can_focus=False):
-    """Draws text in the styles of its parts; a click on a spot does what stands there."""
+    """A widget that draws text in the styles of its parts. It knows which action belongs to a clicked spot."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -20,7 +20,7 @@ class Line(Widget, can_focus=False):
     }
     """
     PARTS: ClassVar[str]
-    """The first word of the names of its component classes."""
+    """The prefix of the names of its component classes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class Line(Widget, can_focus=False):
         return self.get_component_styles(f"{self.PARTS}--{name}").rich_style
 
     def spot(self, line: Text, start: int, name: str) -> None:
-        """What the line holds from `start` on stands for `name`."""
+        """Make the text of the line from `start` on a spot called `name`."""
         self._spots.append((start, line.cell_len, name))
 
     def spot_at(self, event: events.Click) -> str | None:

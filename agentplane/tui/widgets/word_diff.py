@@ -1,4 +1,4 @@
-"""Which words two texts share, and which only one of them has."""
+"""The comparison of two texts word for word."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ from agentplane.text.visible import visible
 Side = Literal["same", "here", "there"]
 
 MOST = 3000
-"""Words that are compared one by one; of longer texts the rest counts as different where it differs."""
+"""The number of tokens that are compared one by one. The rest of a longer text is compared as a whole."""
 _TOKEN = re.compile(r"\s+|\w+(?:[.'’-]\w+)*|[^\w\s]")
 
 
@@ -25,7 +25,7 @@ class Segment(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A piece of both texts, in the order in which they are read."""
+    """A piece of both texts in reading order. The piece is the same in both, or differs."""
 
     here: str
     there: str
@@ -33,7 +33,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 def compare(here: str, there: str) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
-    """Both texts in segments: what they share, and what is in one of them only."""
+    """Return both texts as segments. Each segment is shared, or is in one text only."""
     found = changes(here, there)
     left = [part for change in found for part in _segments(change.here, "same" if change.same else "here")]
     right = [part for change in found for part in _segments(change.there, "same" if change.same else "there")]
@@ -41,9 +41,10 @@ def compare(here: str, there: str) -> tuple[tuple[Segment, ...], tuple[Segment, 
 
 
 def changes(here: str, there: str, *, exact: bool = False) -> list[Change]:
-    """A blank between two changes belongs to them: `30 s` -> `60 min` is one change, not two.
+    """Return the shared and the changed pieces of two texts.
 
-    `exact`: large and small letters differ.
+    A blank between two changes belongs to them, so `30 s` -> `60 min` is one change. With `exact`, a
+    difference between upper and lower case is a change.
     """
     mine, theirs = _tokens(here), _tokens(there)
     key = _exact_key if exact else _key
@@ -66,12 +67,12 @@ def changes(here: str, there: str, *, exact: bool = False) -> list[Change]:
 
 
 def woven(here: str, there: str, style: Callable[[Side], Style]) -> Text:
-    """Both texts as one: what they share once; of what differs first the one, then the other."""
+    """Return both texts as one. Shared text appears once. Each change shows the old text and then the new text."""
     return Text().join(piece for piece, _ in _pieces(here, there, style))
 
 
 def changed_lines(here: str, there: str, style: Callable[[Side], Style]) -> list[Text]:
-    """The lines of both as one in which something differs, also where a change goes over several of them."""
+    """Return the lines with changes from the text that combines both. A change can span several lines."""
     lines, differs = [Text()], [False]
     for piece, is_changed in _pieces(here, there, style):
         for place, part in enumerate(piece.split("\n", allow_blank=True)):
@@ -84,7 +85,10 @@ def changed_lines(here: str, there: str, style: Callable[[Side], Style]) -> list
 
 
 def _pieces(here: str, there: str, style: Callable[[Side], Style]) -> Iterator[tuple[Text, bool]]:
-    """With whether it differs. A letter that is large now is a change, too: both are of one entry."""
+    """Yield each piece of the combined text, with True if it is a change.
+
+    A difference in case is a change too, because both texts are versions of one entry.
+    """
     for change in changes(here, there, exact=True):
         if change.same:
             yield Text(visible(change.there), style("same")), False
@@ -97,7 +101,7 @@ def _pieces(here: str, there: str, style: Callable[[Side], Style]) -> Iterator[t
 
 
 def _segments(text: str, side: Side) -> list[Segment]:
-    """What differs, without the blanks at its edges."""
+    """Return the segments of a piece. In a changed piece the blanks at its edges count as shared."""
     core = text.strip()
     if side == "same" or not core:
         return [Segment(text, "same")] if text else []
@@ -111,7 +115,7 @@ def _segments(text: str, side: Side) -> list[Segment]:
 
 
 def marked(segments: Sequence[Segment], style: Callable[[Side], Style]) -> Text:
-    """The text with what differs between marks and in a style of its own: never colour alone."""
+    """Return the text with each change in brackets and in its own style. Color alone is not enough."""
     text = Text()
     for segment in segments:
         shown = visible(segment.text)
@@ -124,7 +128,7 @@ def marked(segments: Sequence[Segment], style: Callable[[Side], Style]) -> Text:
 
 
 def _tokens(text: str) -> list[str]:
-    """Words, marks and blanks; what is beyond the most that is compared is one token."""
+    """Return the words, punctuation marks and blanks of a text. All text after `MOST` tokens is one token."""
     found = _TOKEN.findall(text)
     return [*found[:MOST], "".join(found[MOST:])] if len(found) > MOST else found
 
