@@ -1,8 +1,8 @@
 """`agentplane hook EVENT --tool T`, which the hooks of coding tools call.
 
-A tool waits for its hooks. So a hook never fails. The exit code is always 0, and the tool can always read the
-answer. Errors go to the plane's cache, for `doctor`. A hook is also quick and loads no library if nothing
-changed. Longer work runs in a separate process after the answer.
+A tool waits for its hooks, so a hook never fails. The exit code is always 0, and the tool can always read
+the answer. Errors go to the plane's cache, for `doctor`. A hook is also quick and loads no library if
+nothing changed. Longer work runs in a separate process after the answer.
 """
 
 import os
@@ -300,7 +300,7 @@ class _Answering:
             if found is None and goes_on:
                 found = hook_marker.of_process(self.root, session)
             if found is not None and hook_marker.is_gone(found) and not session.owns(found):
-                found = None  # an earlier process of this session was killed, and its run is sealed in its last state
+                found = None  # its process was killed, so its run is sealed in its last state
             if found is None:
                 run_id = self._begin(given)
             else:
