@@ -218,7 +218,7 @@ class Committer:
         return ()
 
     def _add_to_merge(self, before: set[str] | None, merged: tuple[str, ...], reached: Reached) -> None:
-        """Stage the files that settling wrote. During a merge, `before` has the files that were already
+        """Stage the files that reconciling wrote. During a merge, `before` has the files that were already
         unstaged.
         """
         wanted = set(merged)
@@ -251,7 +251,7 @@ class Committer:
 
 
 def required(done: Committed | None) -> Committed:
-    """Return what was committed. Raise BadInput if there was nothing to change."""
+    """Return the committed operation. Raise BadInput if there was nothing to change."""
     if done is None:
         raise nothing_to_do()
     return done

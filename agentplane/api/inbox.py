@@ -37,7 +37,7 @@ class _Entered(msgspec.Struct, frozen=True):
     read: Memory
     """The memory before the proposal."""
     context: "Context | None"
-    """The gate's view of the memory. None if the statement was already a candidate."""
+    """The context that the gate compared the proposal with. None if the statement was already a candidate."""
 
     @property
     def seen(self) -> Memory:
@@ -60,7 +60,7 @@ class Inbox:
         return self._enter(Propose(proposal, again)).id
 
     def put(self, command: Propose) -> Committed | None:
-        """Carry out a `Propose`. Return None if a candidate already had everything."""
+        """Carry out a `Propose`. Return None if an existing candidate already has all of it."""
         return self._enter(command).done
 
     def offer(self, command: Propose) -> "Offered":

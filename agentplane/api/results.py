@@ -28,7 +28,7 @@ class Reached(msgspec.Struct, frozen=True):
     """The tool files and sessions that a change reached."""
 
     delivered: "Delivered | None" = None
-    """The tool files that were updated. None if no file needed an update."""
+    """The update of the tool files. None if no file needed an update."""
     restarting: "tuple[Session, ...]" = ()
     """The sessions that were asked to restart, if the settings ask for that."""
 

@@ -1,4 +1,4 @@
-"""`plane.tools`, which manages the context, files and sessions of coding tools, and imports their memories."""
+"""`plane.tools`, which manages context, files and sessions of coding tools, and imports their memories."""
 
 import os
 import re
@@ -203,7 +203,7 @@ class Tools:
         return done
 
     def unwire(self, tools: "Sequence[Tool]") -> "Wired":
-        """Remove what `wire` added to the files of these tools, and nothing else."""
+        """Remove exactly the additions of `wire` from the files of these tools."""
         from agentplane.tools import connections as wire
 
         done = wire.unwire(*self._ground, tools, self._packs(), self._line_taker())
@@ -225,7 +225,7 @@ class Tools:
         return harvest.look(self._committer.read(), sources, home)
 
     def take_in(self, found: "Harvest") -> Harvested:
-        """Propose the results of a harvest in one operation. The gate checks each proposal."""
+        """Propose the statements of a harvest in one operation. The gate checks each proposal."""
         from agentplane.review import inbox
         from agentplane.review.gate import gate, verdicts
 

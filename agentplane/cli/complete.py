@@ -1,4 +1,4 @@
-"""Shell completion of IDs, kinds, tool names and files. Errors print nothing."""
+"""Shell completion of IDs, kinds, tool names and files. It never prints an error."""
 
 import os
 import re

@@ -374,7 +374,8 @@ def _told(words: list[str]) -> tuple[str, str]:
 def _root(named: str | None, folder: str) -> str | None:
     """Return the plane of a folder.
 
-    Return None if there is no plane, its folder is a link, or it has no log.
+    Return None if there is no plane, or if its folder is a link or has no log. Another program may own such a
+    folder.
     """
     found = named or badge_stamp.folder_of(os.path.abspath(folder))
     if named and not os.path.isdir(os.path.join(named, "memory")):

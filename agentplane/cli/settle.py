@@ -46,7 +46,7 @@ def settle_command(quiet: bool, as_json: bool) -> int:
 
 
 def said(done: Settled) -> list[str]:
-    """Return the result of settling as lines of text."""
+    """Return the result of reconciling as lines of text."""
     lines = [one_line(str(note), 200) for note in done.told]
     lines += [f"merged {name} entry by entry" for name in (*done.resolved, *map(visible, done.merged))]
     if done.op:

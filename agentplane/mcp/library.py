@@ -35,7 +35,7 @@ def without(name: str) -> Iterator[None]:
     if name in sys.modules:
         yield
         return
-    sys.modules[name] = None  # Python's own way to mark a module that can't be imported
+    sys.modules[name] = None  # type: ignore[assignment]  # Python's own way to mark a module that can't be imported
     try:
         yield
     finally:

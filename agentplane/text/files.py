@@ -132,8 +132,9 @@ def append(path: StrPath, data: bytes) -> int:
 
 
 def _cut_back(fd: int, size: int) -> None:
-    """Cut a file back to its earlier size after a failed append. The error of the append is the one to
-    report.
+    """Cut a file back to its earlier size after a failed append.
+
+    Errors are ignored here, because the error of the append is the one to report.
     """
     with suppress(OSError):
         os.ftruncate(fd, size)

@@ -90,9 +90,7 @@ def lines_backwards(path: files.StrPath) -> Iterator[bytes]:
         while place > 0:
             begin = max(0, place - step)
             rest, *pieces = (_between(stream, begin, place) + rest).split(b"\n")
-            step = (
-                _BLOCK if pieces else 2 * step
-            )  # a line longer than a block is not copied again for each block
+            step = _BLOCK if pieces else 2 * step  # a long line is not copied for each block
             place = begin
             for piece in reversed(pieces):
                 if ended:
@@ -117,7 +115,7 @@ def verify(path: files.StrPath) -> Report:
 def verify_lines(log: Iterable[bytes]) -> Report:
     """Return a report with each damaged line.
 
-    Each damaged line is believed about its own hash, so that one damage is reported as one fault.
+    The check continues from the hash that a damaged line states, so that one damage is reported as one fault.
     """
     rest = iter(log)
     digests, size, odd = event_line.straight(rest, unhexlify(GENESIS))

@@ -69,7 +69,7 @@ class _Found(msgspec.Struct):
 
 
 class Walk:
-    """The state of a walk over the lines, which starts at the first line that doesn't follow the line above."""
+    """The state of a walk over the lines. It is needed once a line doesn't follow the line above it."""
 
     def __init__(self) -> None:
         self.count = self.number = self.size = 0

@@ -36,8 +36,8 @@ _RUN_ID = re.compile(rb'"run_id":"(\d{8}T\d{6}Z)-')
 _LEAP = re.compile(r"^(.{10}T\d\d:\d\d:)60")
 _DAY = 86_400.0
 _WINDOW = 256
-"""Number of lines without a stamp that must agree before a jump back in time is believed. Older versions
-wrote such lines.
+"""Number of lines in a row without a stamp that are read before a jump back in time is believed. Older
+versions wrote such lines.
 """
 _NEAR = 8
 
@@ -51,7 +51,7 @@ class LineTimes(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def moment(self) -> float:
-        """The moment of an event that no other line follows."""
+        """Return the moment of an event that no other line follows."""
         ts = inf if self.ts is None else self.ts
         return ts if self.stamp is None else min(ts, self.stamp)
 

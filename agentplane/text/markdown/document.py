@@ -215,7 +215,7 @@ class _Scan:
     def remembered(self, key: bytes, header: bytes) -> _Found | _Broken | None:
         """Read a header once in a process.
 
-        A merge reads four versions of a file, and settling reads them again.
+        A merge reads four versions of a file, and reconciling reads them again.
         """
         if key not in _read_before:
             if len(_read_before) >= _MOST_KEPT:

@@ -51,8 +51,8 @@ class Draft:
 
     def __init__(self, document: Document) -> None:
         data, blocks = document.data, document.blocks
-        # The pieces form a ring. The prose at the start of the file is the tail of a first piece without an
-        # entry.
+        # The pieces form a ring, which is joined by a piece without an entry. Its tail is the prose at the
+        # start of the file. The first entry comes after it, and the last entry before it.
         broken = [trouble.start for trouble in document.troubles]
         prose = _Piece(None, b"", _cut(data, 0, blocks[0].start if blocks else len(data), broken))
         self._prose = last = prose
