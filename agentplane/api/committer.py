@@ -218,8 +218,9 @@ class Committer:
         return ()
 
     def _add_to_merge(self, before: set[str] | None, merged: tuple[str, ...], reached: Reached) -> None:
-        """Stage the files that reconciling wrote. During a merge, `before` has the files that were already
-        unstaged.
+        """Stage the files that reconciling wrote.
+
+        During a merge, `before` has the files that were already unstaged.
         """
         wanted = set(merged)
         if before is not None:

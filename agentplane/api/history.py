@@ -27,8 +27,9 @@ class History:
         return history.ops(self._committer.store.snapshot(), limit)
 
     def of(self, wanted: str) -> tuple[str, list[Step]]:
-        """Return the ID of an entry and the changes to it, oldest first. This includes changes under its
-        earlier IDs.
+        """Return the ID of an entry and the changes to it, oldest first.
+
+        This includes changes under its earlier IDs.
         """
         memory = self._committer.read()
         id_ = ids.match(wanted, memory.snapshot.ledger.known.keys() | memory.ids_in_files)

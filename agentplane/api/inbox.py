@@ -79,16 +79,18 @@ class Inbox:
         return offer.Offered(reviewed, reviewer, again=entered.context is None)
 
     def reviewer(self, memory: Memory | None = None) -> "Reviewer":
-        """Return a reviewer that checks candidates a few at a time. It reads `memory` [default: the current
-        memory].
+        """Return a reviewer that checks candidates a few at a time.
+
+        It reads `memory` [default: the current memory].
         """
         from agentplane.review.inbox import Reviewer
 
         return Reviewer(memory or self._committer.read(), self._committer.today())
 
     def review(self, wanted: Sequence[str] = ()) -> "list[Reviewed]":
-        """Return the candidates with these IDs, with their conflicts and flags. Without IDs, return all
-        candidates.
+        """Return the candidates with these IDs, with their conflicts and flags.
+
+        Without IDs, return all candidates.
         """
         reviewer = self.reviewer()
         found = reviewer.look(wanted)

@@ -1,6 +1,6 @@
-"""Plan a command. A plan has the changes of the command, computed from the current plane.
+"""Plan a command.
 
-This module writes nothing.
+A plan has the changes of the command, computed from the current plane. This module writes nothing.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -51,8 +51,9 @@ class Tools:
         self._layout = committer.layout
 
     def preview(self, command: ToolCommand) -> tuple[Change, ...]:
-        """Return the files that a command would change, without writing anything. The receipt of a context
-        pack is left out.
+        """Return the files that a command would change, without writing anything.
+
+        The receipt of a context pack is left out.
         """
         from agentplane.plane import settings_edit
         from agentplane.tools import presence as found
@@ -99,10 +100,10 @@ class Tools:
         return pack.make(active.sources(memory, ask, self._committer.today()), ask)
 
     def imported_pack(self, ask: "Ask", tools: "Sequence[Tool]" = ()) -> "Pack":
-        """Return the context pack for context/active.md, without entries that the importing files already
-        have.
+        """Return the context pack for context/active.md.
 
-        `tools` are the tools whose files are about to import it.
+        It has no entries that the importing files already have. `tools` are the tools whose files are about
+        to import it.
         """
         return self._imported(self.pack(ask), tools)
 

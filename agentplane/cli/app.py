@@ -1,4 +1,7 @@
-"""The commands by name. Each module is loaded when its command is called."""
+"""The commands by name.
+
+Each module is loaded when its command is called.
+"""
 
 import importlib
 import io

@@ -1,8 +1,8 @@
-"""The background job that checks candidates. A command starts it if checking takes too long, once for each
-plane.
+"""The background job that checks candidates.
 
-The job holds no lock of the plane while it checks. It stores its results every few seconds and can be killed
-at any time. The next job continues from the stored results.
+A command starts it if checking takes too long, once for each plane. The job holds no lock of the plane while
+it checks. It stores its results every few seconds and can be killed at any time. The next job continues from
+the stored results.
 """
 
 import os
@@ -49,8 +49,9 @@ def start(layout: "Layout") -> bool:
 
 @contextmanager
 def alone(layout: "Layout") -> Iterator[bool]:
-    """Yield True if this process could get the lock of the job. The system releases the lock when the process
-    ends.
+    """Yield True if this process could get the lock of the job.
+
+    The system releases the lock when the process ends.
     """
     import fcntl
 

@@ -1,4 +1,7 @@
-"""`agentplane badge`, answered from stored counts. Imports nothing heavy, because every prompt runs it."""
+"""`agentplane badge`, answered from stored counts.
+
+Imports nothing heavy, because every prompt runs it.
+"""
 
 import os
 import sys
@@ -9,8 +12,8 @@ from agentplane.plane.derived import badge_stamp
 _SECONDS = 5.0
 _CPU_SECONDS = 3
 _MEMORY = 1 << 30
-"""The budget for counting. Counting is only needed after a file changed. 10,000 entries take half a second
-and 80 MB.
+"""The budget for counting, which is only needed after a file changed. 10,000 entries take half a second and
+80 MB.
 """
 _UNKNOWN = b"?\n"
 _OUT_OF_REACH = 4

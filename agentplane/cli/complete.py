@@ -1,4 +1,7 @@
-"""Shell completion of IDs, kinds, tool names and files. It never prints an error."""
+"""Shell completion of IDs, kinds, tool names and files.
+
+It never prints an error.
+"""
 
 import os
 import re

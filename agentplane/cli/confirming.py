@@ -28,10 +28,10 @@ HELP = (
 
 
 def carried_out(plane: Plane, command: Approve | Merge | Edit | Adopt, codes: str | None) -> Committed | None:
-    """Carry out a command. If it needs a confirmation, show the spots and ask, or use the flags from
-    --confirm.
+    """Carry out a command, and confirm its flags if it needs that.
 
-    Return None if there was nothing to change.
+    The flags come from --confirm, or the person is shown the spots and asked. Return None if there was
+    nothing to change.
     """
 
     def act(confirmed: Confirmation | None) -> Committed | None:

@@ -1,5 +1,6 @@
-"""The commands approve, reject, deprecate, pin, unpin, adopt and revert. Only a person at a terminal may use
-them.
+"""The commands approve, reject, deprecate, pin, unpin, adopt and revert.
+
+Only a person at a terminal may use them.
 """
 
 import click

@@ -61,8 +61,9 @@ def _annotate(found: list[Finding], root: Path) -> None:
 
 
 def annotation(finding: Finding, folder: str = "") -> str:
-    """Return a workflow command of GitHub Actions. `folder` is the repository's folder, relative to the
-    workspace.
+    """Return a workflow command of GitHub Actions.
+
+    `folder` is the repository's folder, relative to the workspace.
     """
     file, _, line = finding.where.rpartition(":")
     if not line.isdecimal():

@@ -28,7 +28,7 @@ _SECONDS = 4
 _MEMORY = 4 << 30
 """Bytes of address space. Numeric libraries reserve much of it and use little."""
 _FOR_THE_END = 1.0
-"""Seconds to wait at the end of a session. Some tools give their hooks one and a half seconds then."""
+"""Seconds to wait at the end of a session. Some tools then allow their hooks one and a half seconds."""
 _FOR_THE_ANSWER = 0.5
 _MEMORY_APART = 1 << 30
 """Bytes of address space for the process that reads the memory."""
@@ -102,9 +102,7 @@ class _Hook:
         return _Answering(self, self.root, tool, dialect, call, folder).of(self.event)
 
     def _without_a_plane(self, dialect: "Dialect", folder: str) -> str:
-        """Return the empty answer. At a session's start, return a warning if the log of a plane can't be
-        read.
-        """
+        """Return the empty answer, or at a session's start a warning if the log of a plane can't be read."""
         found = self.plane or badge_stamp.folder_of(os.path.abspath(folder))
         if self.event != "session-start" or not dialect.start or not found:
             return self.empty

@@ -1,8 +1,8 @@
-"""Work in a separate process with a hard limit on time and memory. Imports nothing heavy, because `badge`
-loads it.
+"""Work in a separate process with a hard limit on time and memory.
 
-A timer in the same process can't end work inside a library, and a signal handler can't free memory. A child
-process can be ended at any moment, and its parent still answers.
+Imports nothing heavy, because `badge` loads it. A timer in the same process can't end work inside a library,
+and a signal handler can't free memory. A child process can be ended at any moment, and its parent still
+answers.
 """
 
 import os

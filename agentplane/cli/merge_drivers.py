@@ -1,4 +1,7 @@
-"""The merge drivers that Git starts, for the files of the plane and for tool files. Both load little."""
+"""The merge drivers that Git starts, for the files of the plane and for tool files.
+
+Both load little.
+"""
 
 from pathlib import Path
 

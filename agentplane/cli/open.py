@@ -48,8 +48,9 @@ def opened(*, deciding: str | None = None, quiet: bool = False) -> Plane:
 
 
 def _checked(wanted: str | None) -> str:
-    """Return the folder in which to look for the plane. A missing folder that was named is never replaced by
-    another.
+    """Return the folder in which to look for the plane.
+
+    A missing folder that was named is never replaced by another.
     """
     if wanted is None or os.path.isdir(wanted):
         return wanted or "."
@@ -81,8 +82,9 @@ def _tell_settled(done: "Settled") -> None:
 
 
 def run_named(plane: Plane, named: str | None) -> str | None:
-    """Return the ID of a sealed or open run, from its ID or the part after the dash. Return None if there is
-    no run.
+    """Return the ID of a sealed or open run, from its ID or the part after the dash.
+
+    Return None if there is no run.
     """
     from agentplane.runs import events
     from agentplane.runs.open import open_run

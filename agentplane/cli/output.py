@@ -107,8 +107,9 @@ def error(failure: AgentplaneError) -> None:
 
 
 def width() -> int | None:
-    """Return the number of columns for a row. Return None if the output is no terminal, so that nothing is
-    cut.
+    """Return the number of columns for a row.
+
+    Return None if the output is no terminal, so that nothing is cut.
     """
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 

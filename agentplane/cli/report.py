@@ -74,9 +74,7 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
 
 
 def reached(by: Reached) -> dict[str, Any]:
-    """Return the tool files with the new memory as JSON, and the reason for each file that still has older
-    memory.
-    """
+    """Return the updated tool files as JSON, and the reason for each file that still has older memory."""
     delivered = by.delivered
     return {
         "delivered": delivered.brought if delivered else (),

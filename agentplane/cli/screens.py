@@ -1,4 +1,7 @@
-"""A bare `agentplane` in a terminal, which opens the TUI. Imports nothing heavy, so that it opens at once."""
+"""A bare `agentplane` in a terminal, which opens the TUI.
+
+Imports nothing heavy, so that it opens at once.
+"""
 
 import os
 import sys

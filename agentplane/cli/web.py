@@ -53,8 +53,9 @@ def web_command(port: int, token_file: Path | None) -> None:
 
 
 def _token_in(path: Path, new: str) -> str:
-    """Return the token from a file that only this user can read. If the file is missing, create it with a new
-    token.
+    """Return the token from a file that only this user can read.
+
+    If the file is missing, create it with a new token.
     """
     if private.make(path, new):
         return new

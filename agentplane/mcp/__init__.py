@@ -1,5 +1,6 @@
-"""The door for coding tools over the Model Context Protocol. It proposes, recalls and records, and never
-approves.
+"""The door for coding tools over the Model Context Protocol.
+
+It proposes, recalls and records, and never approves.
 """
 
 from agentplane.mcp import library

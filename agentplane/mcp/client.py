@@ -107,7 +107,7 @@ class Desk:
 
     @property
     def _at_work(self) -> "Room":
-        # The first call creates the room, because it belongs to the event loop.
+        # The first call creates the `Room`, because it belongs to the event loop.
         self._room = self._room or Room()
         return self._room
 

@@ -1,4 +1,7 @@
-"""Failures as answers, with the cause, the place and the remedy. They never have a traceback or a secret."""
+"""Failures as answers, with the cause, the place and the remedy.
+
+They never have a traceback or a secret.
+"""
 
 import sys
 from typing import Any

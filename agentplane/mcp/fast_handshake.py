@@ -75,8 +75,9 @@ def greet(line: Line) -> Greeted | None:
 
 
 def _message(said: bytes) -> dict[str, Any]:
-    """Return a message as a dict. Return an empty dict if the line is no message, so that the library gets
-    it.
+    """Return a message as a dict.
+
+    Return an empty dict if the line is no message, so that the library gets it.
     """
     try:
         found = decode.Json().decode(said) if len(said) <= LONGEST else None

@@ -1,5 +1,6 @@
-"""The answer of each tool. A handler takes a session and arguments, returns the output fields, and doesn't
-know the protocol.
+"""The answer of each tool.
+
+A handler takes a session and arguments, returns the output fields, and doesn't know the protocol.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,7 @@
-"""HTTP on this machine, for clients that can't start a process. Each request needs a bearer token."""
+"""HTTP on this machine, for clients that can't start a process.
+
+Each request needs a bearer token.
+"""
 
 import hmac
 import secrets

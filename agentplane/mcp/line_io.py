@@ -21,8 +21,9 @@ class Line:
         os.close(nowhere)
 
     def read(self) -> bytes | None:
-        """Return the next line, or None at the end. A line that is too long is read to its end and returned
-        cut.
+        """Return the next line, or None at the end.
+
+        A line that is too long is read to its end and returned cut.
         """
         line = self._in.readline(LONGEST + 1)
         rest = line

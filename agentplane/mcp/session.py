@@ -28,8 +28,9 @@ class Session:
         return resources.read(self.plane, uri)
 
     def source(self) -> str:
-        """Return the run that a proposal cites. If there is none, log one, because the run must be in the
-        log.
+        """Return the run that a proposal cites.
+
+        If there is none, log one, because the run must be in the log.
         """
         if self.run is not None:
             return self.run.run_id

@@ -9,11 +9,11 @@ ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def end_on_signals() -> None:
-    """End the process at once on a signal, until other code handles the signals. Use it while nothing is
-    being written.
+    """End the process at once on a signal, until other code handles the signals.
 
-    A handler alone is not enough. If a signal comes just before the main thread starts to read, the handler
-    runs only after that read, which may never return. Python writes to the descriptor in any case.
+    Use it while nothing is being written. A handler alone is not enough. If a signal comes just before the
+    main thread starts to read, the handler runs only after that read. The read may never return. Python
+    writes to the descriptor in any case.
     """
     told, tell = os.pipe()
     os.set_blocking(tell, False)

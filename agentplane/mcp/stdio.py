@@ -23,8 +23,8 @@ from agentplane.text.json import decode
 
 
 _LAST_WRITE = 5.0
-"""Seconds that an operation in progress gets before the process ends. Opening the plane repairs an operation
-that was cut off.
+"""Seconds for an operation in progress before the process ends. Opening the plane repairs a partial
+operation.
 """
 
 
@@ -70,8 +70,9 @@ class Wire:
 
 
 def _complaint(line: bytes) -> bytes | None:
-    """Return the answer to an invalid line. Return None for a valid message, and empty bytes if no answer is
-    needed.
+    """Return the answer to an invalid line.
+
+    Return None for a valid message, and empty bytes if no answer is needed.
     """
     if not line.strip():
         return b""

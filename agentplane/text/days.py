@@ -1,4 +1,7 @@
-"""Dates in headers as days in UTC. People write them as `2026-12-31` or as a time with its zone."""
+"""Dates in headers as days in UTC.
+
+People write them as `2026-12-31` or as a time with its zone.
+"""
 
 from datetime import UTC, date, datetime
 

@@ -26,9 +26,7 @@ _NEVER_A_LINK = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 _CHUNK = 1 << 20
 _PIECE = 120 << 10
-"""Small enough that freed memory is reused. The system may fetch and clear larger blocks than 128 KiB each
-time.
-"""
+"""Small enough that freed memory is reused. The system may fetch and clear blocks over 128 KiB each time."""
 _LARGEST = 2 << 30
 """Maximum bytes of a file that is read completely."""
 _TEMP = re.compile(r"\..+\.\d+-[0-9a-f]{12}\.tmp", re.DOTALL)
@@ -71,8 +69,9 @@ def read(path: StrPath, most: int | None = None) -> bytes:
 
 
 def pieces(path: StrPath, begin: int) -> Iterator[bytes]:
-    """Yield the bytes of a file in pieces, starting at an offset. Use it to copy files that are too large for
-    memory.
+    """Yield the bytes of a file in pieces, starting at an offset.
+
+    Use it to copy files that are too large for memory.
     """
     with _opened(path, os.O_RDONLY) as fd:
         os.lseek(fd, begin, os.SEEK_SET)
@@ -148,8 +147,9 @@ def write_atomic(
     durable: bool = True,
     only_if: Callable[[], bool] | None = None,
 ) -> bool:
-    """Replace a file. It has its old or its new bytes, even after a power failure. Return True if it was
-    written.
+    """Replace a file, and return True if it was written.
+
+    The file has its old or its new bytes, even after a power failure.
 
     `data` has all bytes, or pieces in order.
 

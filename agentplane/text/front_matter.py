@@ -28,8 +28,9 @@ def split(text: str) -> tuple[dict[str, object] | None, str, int]:
 
 
 def pairs(text: str) -> dict[str, object]:
-    """Return the fields of a header that isn't valid YAML, line by line. Cursor writes such headers, with
-    `globs: *.ts`.
+    """Return the fields of a header that isn't valid YAML, line by line.
+
+    Cursor writes such headers, with `globs: *.ts`.
     """
     head = _FRONT.match(text)
     rows = (line.partition(":") for line in head[1].splitlines()) if head else ()

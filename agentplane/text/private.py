@@ -14,8 +14,9 @@ _ADVICE = "Run `chmod 600` on it, or name another file."
 
 
 def read(path: str | os.PathLike[str]) -> str:
-    """Return the text of a file that belongs to this user and that only this user can read. Links are not
-    followed.
+    """Return the text of a file that belongs to this user and that only this user can read.
+
+    Links are not followed.
     """
     where = os.fspath(path)
     try:

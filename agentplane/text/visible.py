@@ -104,8 +104,9 @@ _CONTROLS = {
 
 
 def visible(text: str) -> str:
-    """Return the text with a mark such as `<U+202E>` in place of each hidden character. Line ends and tabs
-    stay.
+    """Return the text with a mark such as `<U+202E>` in place of each hidden character.
+
+    Line ends and tabs stay.
     """
     if not _ODD.search(text):
         return text

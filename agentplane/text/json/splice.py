@@ -19,7 +19,7 @@ _INDENT = re.compile(r'\n([ \t]+)["{\[]')
 
 
 class NotPlain(ValueError):
-    """The reason why nothing can be inserted at a place of a text."""
+    """The error for a text that can't be changed at a place, with the reason."""
 
 
 def node_at(root: Node, path: Sequence[str]) -> Node | None:
@@ -38,8 +38,9 @@ def node_at(root: Node, path: Sequence[str]) -> Node | None:
 
 
 def put(text: str, path: Sequence[str], key: str | None, value: object) -> str:
-    """Add a member to the object at a path. Without a key, add an item to the array there. Missing containers
-    are created.
+    """Add a member to the object at a path.
+
+    Without a key, add an item to the array there. Missing containers are created.
     """
     root = with_comments.parse(text)
     depth = next(size for size in range(len(path), -1, -1) if node_at(root, path[:size]) is not None)
@@ -63,11 +64,10 @@ def replace(text: str, node: Node, value: object) -> str:
 
 
 def remove(text: str, route: Sequence[int], left: Mapping[str, object]) -> str | None:
-    """Return the text without the child at a route of positions, and without containers that were created for
-    it.
+    """Return the text without the child at a route of positions.
 
-    Return None if the text was created for this child. The child is then its first, and the text has nothing
-    else but `left`.
+    Containers that were created for the child are removed too. Return None if the text was created for this
+    child. The child is then its first, and the text has nothing else but `left`.
     """
     root = with_comments.parse(text)
     chain = [root]

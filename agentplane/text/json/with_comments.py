@@ -66,8 +66,9 @@ def parse(text: str) -> Node:
 
 
 def plain(node: Node) -> object:
-    """Return the content of a node without its formatting. Two texts with the same content have equal
-    results. Order counts.
+    """Return the content of a node without its formatting.
+
+    Two texts with the same content have equal results. Order counts.
     """
     if node.kind == "object":
         return ("object", [(child.key, plain(child.node)) for child in node.children])

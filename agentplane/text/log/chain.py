@@ -179,8 +179,9 @@ def mend_torn(path: files.StrPath) -> str | None:
 
 
 def merge(ours: bytes, theirs: bytes, ts: str) -> bytes:
-    """Return one history of both logs. It has the common lines, the lines of each side, and a line that joins
-    the heads.
+    """Return one history of both logs.
+
+    It has the common lines, the lines of each side, and a line that joins the heads.
     """
     mine, other = _sound_lines(ours, "our log"), _sound_lines(theirs, "their log")
     if other.keys() <= mine.keys():

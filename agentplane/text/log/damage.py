@@ -46,8 +46,7 @@ class Report(msgspec.Struct, frozen=True):
     count: int
     """Number of events, without repeats and the torn line."""
     heads: tuple[str, ...]
-    """Events that no other event names, in the order of the file. If there are faults, this is a best guess.
-    """
+    """Events that no other event names, in the order of the file. With faults, this is a best guess."""
     head_lines: tuple[int, ...]
     faults: tuple[Fault, ...]
     torn: Torn | None

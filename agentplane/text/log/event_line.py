@@ -70,10 +70,9 @@ def is_utf8(line: bytes) -> bool:
 
 
 def straight(log: Iterator[bytes], last: bytes) -> tuple[bytearray, int, bytes | None]:
-    """Return the digests of the next lines that each follow the line above, their size, and the first other
-    line.
+    """Return the digests of the next lines, their size, and the first line after them.
 
-    Nearly all lines of nearly all logs are read only here.
+    Each of these lines follows the line above it. Nearly all lines of nearly all logs are read only here.
     """
     digests, size = bytearray(), 0
     want = _PREV + last.hex().encode() + b'"'
@@ -97,8 +96,9 @@ def straight(log: Iterator[bytes], last: bytes) -> tuple[bytearray, int, bytes |
 
 
 def parents_of(line: bytes) -> tuple[bytes, ...]:
-    """Return the digests of the events that a line names. Return none if they are not named in the required
-    form.
+    """Return the digests of the events that a line names.
+
+    Return none if they are not named in the required form.
     """
     if line.startswith(_FIRST_KEY) and (found := _MERGE.fullmatch(line)):
         named = found[2].replace(b'"', b"").split(b",")

@@ -23,8 +23,7 @@ from agentplane.text.log import event_line
 
 
 WRITTEN = "written"
-"""The key of the stamp in the event of a run. It sorts after all other keys, so it is at the end of the line.
-"""
+"""The key of the stamp in the event of a run. It sorts after all others, so it is at the end of the line."""
 
 _END = re.compile(
     rb'"ts":"([^"\\]{0,64})"(,"verb":"[^"\\]*")?(?:,"written":"([^"\\]{0,64})")?,"hash_self":"[0-9a-f]{64}"\}\n\Z'
@@ -127,8 +126,9 @@ def newest_first(lines: Iterable[bytes]) -> Iterator[tuple[float, bytes]]:
 
 
 def follow(lines: Iterable[bytes], latest: float) -> bool:
-    """True if added lines don't change the order of the earlier lines. `latest` is the last moment of the
-    earlier lines.
+    """True if added lines don't change the order of the earlier lines.
+
+    `latest` is the last moment of the earlier lines.
     """
     for line in lines:
         told = of(line)

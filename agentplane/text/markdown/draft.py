@@ -41,9 +41,7 @@ class _Piece:
         self.id = id_
         self.core = core
         self.tail = tail
-        """Several parts, so that an edit next to a long text doesn't copy it. Each broken text starts a new
-        part.
-        """
+        """Several parts, so that an edit near a long text doesn't copy it. Each broken text starts a part."""
 
 
 class Draft:
@@ -83,8 +81,9 @@ class Draft:
         self._pieces[id_].core = core.rstrip(WHITE)
 
     def remove(self, id_: str, lead: str = "") -> Gap:
-        """Remove an entry with the whitespace after it. Also remove `lead` before it, if the text there is
-        `lead`.
+        """Remove an entry with the whitespace after it.
+
+        Also remove `lead` before it, if the text there is `lead`.
         """
         piece = self._pieces.pop(id_)
         before, after = piece.before, piece.after
@@ -197,8 +196,9 @@ def _split_white(parts: list[bytes]) -> tuple[bytes, list[bytes]]:
 
 
 def _take(piece: _Piece, size: int) -> bytes:
-    """Remove the last `size` bytes of a piece's tail and return them. Return fewer bytes if the tail is
-    shorter.
+    """Remove the last `size` bytes of a piece's tail and return them.
+
+    Return fewer bytes if the tail is shorter.
     """
     taken: list[bytes] = []
     while size > 0 and piece.tail:
@@ -232,8 +232,9 @@ def _cut(data: bytes, start: int, stop: int, at: list[int]) -> list[bytes]:
 
 
 def _cut_back(piece: _Piece, size: int) -> list[bytes]:
-    """Remove and return the broken text that was after an entry which is restored. Return nothing if it has
-    changed.
+    """Remove the broken text of an entry that is restored, and return it.
+
+    Return nothing if the text has changed.
     """
     rest: list[bytes] = []
     while size > 0 and piece.tail:

@@ -47,8 +47,9 @@ class Fences:
         return None
 
     def left_open(self, text: int) -> bool:
-        """True if a fence that opens after the line start `text` never closes. Text that is added later could
-        close it.
+        """True if a fence that opens after the line start `text` never closes.
+
+        Text that is added later could close it.
         """
         opening = _OPENING.match(self.data, text)
         while opening := opening or _NEXT_OPENING.search(self.data, max(text - 1, 0)):

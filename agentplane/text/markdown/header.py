@@ -254,8 +254,9 @@ class _Splice:
         return self.text[self.text.rfind("\n", 0, at) + 1 : at]
 
     def solid_end(self, field: Field) -> int:
-        """Return the end of a field without trailing white space. A block scalar ends after its last line
-        break.
+        """Return the end of a field without trailing white space.
+
+        A block scalar ends after its last line break.
         """
         return field.start + len(self.text[field.start : field.end].rstrip(" \t\r\n"))
 
@@ -275,9 +276,7 @@ def _line(name: str, value: Any, line_break: str, quote: str) -> str:
 
 
 def _quoted(value: Any) -> Any:
-    """Return the value with explicit quotes where agentplane would set them, because ruamel.yaml misses some
-    of them.
-    """
+    """Return the value with explicit quotes where agentplane sets them. ruamel.yaml misses some of them."""
     from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
 
     if isinstance(value, list):

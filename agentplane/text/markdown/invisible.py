@@ -1,8 +1,8 @@
-"""Parts of a Markdown text that are invisible once it is rendered, such as comments, hidden HTML and unused
-references.
+"""Parts of a Markdown text that are invisible once it is rendered.
 
-Code is displayed in its source form, so a comment in a code span or a fence counts as visible. The scan goes
-through the text once from the left, as a renderer does. So an unfinished fence can't hide a comment from it.
+Examples are comments, hidden HTML and unused references. Code is displayed in its source form, so a comment
+in a code span or a fence counts as visible. The scan goes through the text once from the left, as a renderer
+does, so an unfinished fence can't hide a comment from it.
 """
 
 import re

@@ -24,8 +24,9 @@ _LONGEST_KEY: Final = 900
 
 
 def scalar(value: Any, *, quote: str = "", flow: bool = False) -> str:
-    """Return one value as YAML. It must not be a list or mapping. Text gets the given quotes if they can
-    represent it.
+    """Return one value as YAML.
+
+    It must not be a list or mapping. Text gets the given quotes if they can represent it.
     """
     match value:
         case str():
@@ -55,8 +56,9 @@ def inline(value: Any, *, quote: str = "") -> str:
 
 
 def block(text: str, style: str, indent: str, comment: str = "") -> str | None:
-    """Return text as a block scalar without its last line break. Return None if its lines don't fit this
-    form.
+    """Return text as a block scalar without its last line break.
+
+    Return None if its lines don't fit this form.
     """
     lines = text.removesuffix("\n").split("\n")
     if any(line != line.rstrip() or _ESCAPED.search(line) for line in lines):

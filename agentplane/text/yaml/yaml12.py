@@ -54,9 +54,7 @@ class YamlError(ValueError):
 
 
 class RareYaml(YamlError):
-    """The error for YAML that is not plain data, such as an anchor, an alias, a tag, a merge key or a
-    directive.
-    """
+    """The error for an anchor, an alias, a tag, a merge key or a directive, which are not plain data."""
 
 
 class Field(NamedTuple):
