@@ -1,7 +1,7 @@
-"""The Python API of a plane: what the doors and other programs use.
+"""The Python API of a plane, which the doors and other programs use.
 
-`Plane` carries out commands. Its facades are `inbox`, `memory`, `history`, `recall`, `runs` and `tools`, each in a module of
-its name. All of them make changes through one `Committer`.
+`Plane` carries out commands. Its facades are `inbox`, `memory`, `history`, `recall`, `runs` and `tools`, each
+in a module of its name. All of them make changes through one `Committer`.
 """
 
 from agentplane.api.listeners import Listeners

@@ -1,4 +1,4 @@
-"""Checking every candidate for conflicts and flags, without the plane's lock."""
+"""Check every candidate for conflicts and flags, without the plane's lock."""
 
 import time
 from typing import TYPE_CHECKING
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 _BLOCK = 100
-"""So many candidates are checked between two looks at whether the plane was changed."""
+"""Number of candidates that are checked before the code looks again for changes to the plane."""
 _KEEP_SECONDS = 3.0
 _KEEP_SHARE = 10
-"""Results are stored so rarely that storing takes a tenth of the time, or less."""
+"""Results are stored only so often that storing takes at most a tenth of the time."""
 
 
 def check_all(committer: "Committer") -> None:
-    """Check every candidate that was not checked as things are now.
+    """Check every candidate that has no current result.
 
-    The results are stored every few seconds, so that the next call goes on where this one was interrupted.
+    The results are stored every few seconds, so that the next call continues after an interruption.
     """
     looks = Looks(committer.layout)
     while not _checked(committer, looks):
@@ -30,7 +30,7 @@ def check_all(committer: "Committer") -> None:
 
 
 def _checked(committer: "Committer", looks: Looks) -> bool:
-    """Check the candidates as they are now. Return False if the plane was changed meanwhile."""
+    """Check the current candidates. Return False if the plane changed meanwhile."""
     memory, mark = committer.read(), badge_stamp.of(str(committer.layout.root))
     progress = committer.listeners.progress
     reviewer = Reviewer(memory, committer.today(), looks=looks, in_parts=True)

@@ -1,4 +1,4 @@
-"""The committer: a plan becomes one operation, and what depends on the memory follows it."""
+"""The committer, which turns a plan into one operation and updates everything that depends on the memory."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ from agentplane.plane.store.store import Done, Plan, Snapshot, Store
 from agentplane.tools.foreign_file import Change
 
 
-# These modules are loaded when they are used: reading the memory needs few of them.
+# These modules are loaded on use, because reading the memory needs few of them.
 if TYPE_CHECKING:
     from agentplane.review.conflicts.conflicts import Conflict
     from agentplane.tools.sessions.sessions import Session
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 class Committer:
     """Makes every change of one plane.
 
-    It takes a plan, commits it as one operation, updates what depends on the memory, and returns a `Committed`. It keeps no
-    state: each call reads the plane as it is on disk.
+    It takes a plan, commits it as one operation, updates everything that depends on the memory, and returns a
+    `Committed`. It keeps no state, so each call reads the plane from disk.
     """
 
     def __init__(self, store: Store, origin: Origin, listeners: Listeners) -> None:
@@ -48,7 +48,7 @@ class Committer:
         return self.store.layout
 
     def acting_as(self, actor: str) -> "Committer":
-        """Return a committer for the same plane that records another actor and reports to nobody."""
+        """Return a committer for the same plane that records another actor and has no listeners."""
         return Committer(self.store, msgspec.structs.replace(self.origin, actor=actor), Listeners())
 
     def read(self) -> Memory:
@@ -56,7 +56,7 @@ class Committer:
         return Memory(self.store.snapshot())
 
     def today(self) -> date:
-        """Return the current day in UTC, which decides about the dates of entries."""
+        """Return the current day in UTC. The dates of entries are compared with it."""
         return self.store.clock().astimezone(UTC).date()
 
     def stamp(self, actor: str) -> Stamp:
@@ -109,9 +109,9 @@ class Committer:
         )
 
     def commit(self, plan: Callable[[Memory], Plan | None], by: Origin | None = None) -> Committed | None:
-        """Commit the plan that `plan` works out under the lock. Return None if there was nothing to change.
+        """Commit the plan that `plan` computes under the lock. Return None if there was nothing to change.
 
-        `by` is the origin that the log records, if it is another one than the committer's.
+        `by` is the origin to record in the log [default: the committer's].
         """
         return self._commit(lambda snapshot: _with_receipts(plan, Memory(snapshot)), by or self.origin)
 
@@ -120,7 +120,10 @@ class Committer:
         return required(self._commit(plan, self.origin))
 
     def settle(self, *, deep: bool = True) -> Settlement:
-        """Bring branches together that Git merged. `deep` also looks in Git for what a merge brought back or left out."""
+        """Reconcile branches that Git merged.
+
+        `deep` also looks in Git for text that a merge restored or dropped.
+        """
         from agentplane.memory import settle as settling
         from agentplane.memory.notes import FileRemoved
         from agentplane.plane.git import merge_driver
@@ -146,8 +149,9 @@ class Committer:
         return Settlement(done, reached)
 
     def settle_merged(self) -> Settlement | None:
-        """Settle after a merge that ran no hook of agentplane, such as `git stash pop`. Only in a clone that `init`
-        set up.
+        """Reconcile after a merge that ran no agentplane hook, such as `git stash pop`.
+
+        This happens only in a clone that `init` set up.
         """
         from agentplane.plane.git import merge_driver
 
@@ -163,10 +167,10 @@ class Committer:
         return plans.By(stamp.actor, stamp, stamp.today, self.store.token)
 
     def _commit(self, plan: Callable[[Snapshot], Plan | None], by: Origin) -> Committed | None:
-        """Commit a plan, and update what depends on the memory.
+        """Commit a plan, and update everything that depends on the memory.
 
-        If the settings accept manual edits, those are approved by an operation of their own before. The tool files are
-        looked at only if the revision changed.
+        If the settings accept manual edits, a separate operation approves them first. The tool files are
+        checked only if the revision changed.
         """
         before = ""
 
@@ -181,7 +185,7 @@ class Committer:
             done = self._settled_first(checked, by)
         except _ManualEdits:
             policy = msgspec.structs.replace(self.origin, channel="policy")
-            # Where branches meet, a difference in the files may be nobody's edit.
+            # Where branches meet, a difference in the files may not be anyone's edit.
             self._settled_first(_accepted_edits, policy)
             done = self._settled_first(plan, by)
         if done is None:
@@ -214,7 +218,10 @@ class Committer:
         return ()
 
     def _add_to_merge(self, before: set[str] | None, merged: tuple[str, ...], reached: Reached) -> None:
-        """Stage the files that settling wrote. `before` lists the files that were unstaged before, during a merge."""
+        """Stage the files that reconciling wrote.
+
+        During a merge, `before` has the files that were already unstaged.
+        """
         wanted = set(merged)
         if before is not None:
             now = set(git.unstaged(self.layout.project)) - before
@@ -228,7 +235,7 @@ class Committer:
             git.add(self.layout.project, sorted(wanted))
 
     def _settled_first(self, plan: Callable[[Snapshot], Plan | None], by: Origin) -> Done | None:
-        """Commit a plan. If branches meet in the plane, settle them by an operation of their own before."""
+        """Commit a plan. If branches meet in the plane, a separate operation reconciles them first."""
 
         def checked(snapshot: Snapshot) -> Plan | None:
             if snapshot.ledger.unsettled and not snapshot.ledger.gaps:
@@ -238,14 +245,14 @@ class Committer:
         try:
             return self.store.commit(checked, by)
         except _BranchesMeet:
-            # What can't be settled with these files stays open, and `doctor` reports it.
+            # Branches that can't be reconciled with these files stay open, and `doctor` reports them.
             with suppress(BadInput, Refused):
                 self.settle(deep=False)
             return self.store.commit(plan, by)
 
 
 def required(done: Committed | None) -> Committed:
-    """Return what was committed. Raise BadInput if there was nothing to change."""
+    """Return the committed operation. Raise BadInput if there was nothing to change."""
     if done is None:
         raise nothing_to_do()
     return done

@@ -1,4 +1,4 @@
-"""`plane.history`: the operations on a plane, undoing and redoing them, and removing text from them."""
+"""`plane.history`, which lists, undoes and redoes operations, and removes text from them."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING
@@ -27,13 +27,16 @@ class History:
         return history.ops(self._committer.store.snapshot(), limit)
 
     def of(self, wanted: str) -> tuple[str, list[Step]]:
-        """Return the ID of an entry and the changes to it, oldest first, including those under its earlier IDs."""
+        """Return the ID of an entry and the changes to it, oldest first.
+
+        This includes changes under its earlier IDs.
+        """
         memory = self._committer.read()
         id_ = ids.match(wanted, memory.snapshot.ledger.known.keys() | memory.ids_in_files)
         return id_, history.of(memory.snapshot, id_)
 
     def signed_by(self, ops: Collection[str]) -> "dict[str, Verdict]":
-        """Return who signed each of these operations. An operation without a signature is left out."""
+        """Return the signer of each of these operations. An operation without a signature is left out."""
         from agentplane.plane.trust import signatures
 
         return signatures.signers_of(self._committer.layout, self._committer.store.settings(), ops)
@@ -47,7 +50,7 @@ class History:
         return required(self._committer.do(Redo()))
 
     def check_prune(self, needle: str) -> prune.Found:
-        """Return where a text is. Raise what `prune` would raise, and change nothing."""
+        """Return the places of a text, and change nothing. Raise the errors that `prune` would raise."""
         from agentplane.runs.capsule import prune_files
 
         layout, snapshot = self._committer.layout, self._committer.store.snapshot()

@@ -1,4 +1,4 @@
-"""`plane.inbox`: proposing candidates, checking them, and deciding about them."""
+"""`plane.inbox`, which proposes, checks and decides about candidates."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -20,7 +20,7 @@ from agentplane.review import policy, promote
 from agentplane.review.confirm import Confirmation
 
 
-# These modules are loaded when they are used: reading the memory needs few of them.
+# These modules are loaded on use, because reading the memory needs few of them.
 if TYPE_CHECKING:
     from agentplane.review.conflicts.resolve import Choice
     from agentplane.review.gate.gate import Context
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 
 class _Entered(msgspec.Struct, frozen=True):
-    """A proposal that is in the inbox now."""
+    """A proposal that is now in the inbox."""
 
     id: str
     done: Committed | None
-    """None if a candidate had the relation already."""
+    """None if a candidate already had the relation."""
     read: Memory
-    """The plane as it was before."""
+    """The memory before the proposal."""
     context: "Context | None"
-    """What the gate held the proposal against. None if the statement was a candidate already."""
+    """The context that the gate compared the proposal with. None if the statement was already a candidate."""
 
     @property
     def seen(self) -> Memory:
-        """The plane with the proposal."""
+        """The memory with the proposal."""
         return Memory(self.done.snapshot) if self.done else self.read
 
 
@@ -54,13 +54,13 @@ class Inbox:
     def propose(self, proposal: Proposal, *, again: bool = False) -> str:
         """Put a candidate into the inbox, unless the gate refuses it. Return its ID.
 
-        `again` lets in what was rejected before; the reviewer sees the earlier rejection. The doors set it only on behalf
-        of a person.
+        `again` allows a statement that was rejected before. The reviewer then sees the earlier rejection. The
+        doors set it only for a person.
         """
         return self._enter(Propose(proposal, again)).id
 
     def put(self, command: Propose) -> Committed | None:
-        """Carry out a `Propose`. Return None if it had nothing to add to a candidate."""
+        """Carry out a `Propose`. Return None if an existing candidate already has all of it."""
         return self._enter(command).done
 
     def offer(self, command: Propose) -> "Offered":
@@ -79,26 +79,32 @@ class Inbox:
         return offer.Offered(reviewed, reviewer, again=entered.context is None)
 
     def reviewer(self, memory: Memory | None = None) -> "Reviewer":
-        """Return a reviewer that checks candidates a few at a time, as they are now or in `memory`."""
+        """Return a reviewer that checks candidates a few at a time.
+
+        It reads `memory` [default: the current memory].
+        """
         from agentplane.review.inbox import Reviewer
 
         return Reviewer(memory or self._committer.read(), self._committer.today())
 
     def review(self, wanted: Sequence[str] = ()) -> "list[Reviewed]":
-        """Return the candidates with their conflicts and flags. Without IDs, all of them."""
+        """Return the candidates with these IDs, with their conflicts and flags.
+
+        Without IDs, return all candidates.
+        """
         reviewer = self.reviewer()
         found = reviewer.look(wanted)
         self.keep_badge(reviewer.memory)
         return found
 
     def check_all(self) -> None:
-        """Check every candidate that was not checked as things are now, without the plane's lock."""
+        """Check every candidate that has no current result, without the plane's lock."""
         from agentplane.api import checking
 
         checking.check_all(self._committer)
 
     def badge(self) -> Badge:
-        """Count what needs a decision, and store the counts for `agentplane badge`."""
+        """Count the pending decisions, and store the counts for `agentplane badge`."""
         return self.keep_badge(self._committer.read())
 
     def keep_badge(self, memory: Memory) -> Badge:
@@ -106,7 +112,10 @@ class Inbox:
         return self._committer.keep_badge(memory)
 
     def contested(self, memory: Memory) -> tuple[int, int]:
-        """Return how many candidates need a choice, and how many are unchecked. A few are checked now."""
+        """Return the number of candidates that need a choice, and the number of unchecked ones.
+
+        If only a few candidates are unchecked, they are checked now.
+        """
         if not memory.inbox_ids:
             return 0, 0
         from agentplane.review import inbox
@@ -155,13 +164,14 @@ class Inbox:
         return required(self._committer.do(Merge(candidate, target, text, seen, why, confirmed)))
 
     def reject(self, wanted: Sequence[str], why: str | None = None, *, alike: bool = False) -> Committed:
-        """Drop candidates. `alike` also drops the candidates that say the same."""
+        """Reject candidates. `alike` also rejects candidates with the same statement."""
         return required(self._committer.do(Reject(tuple(wanted), why, alike)))
 
     def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
-        """Propose a fact, and approve it if the policy allows that and nothing is flagged.
+        """Propose a fact. Approve it if the policy allows that and nothing is flagged.
 
-        With the ID of an accepted entry, it proposes a change to that entry. A known fact isn't proposed again.
+        With the ID of an accepted entry, it proposes a change to that entry. A known fact isn't proposed
+        again.
         """
         from agentplane.runs import events
 
@@ -181,7 +191,7 @@ class Inbox:
         return Promoted(done.ids[-1], approved=True) if done else Promoted(entered.id, approved=False)
 
     def _enter(self, command: Propose, memory: Memory | None = None) -> _Entered:
-        """Put a proposal into the inbox. The gate checks it before the lock is taken."""
+        """Put a proposal into the inbox. The gate checks it before the plane is locked."""
         from agentplane.review import proposals as offer
         from agentplane.review.gate import repeat_counts, verdicts
 

@@ -1,4 +1,4 @@
-"""Callbacks that a door passes to a plane when it opens it."""
+"""Callbacks that a door passes when it opens a plane."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -15,11 +15,11 @@ def _ignore(*_args: object) -> None:
 
 
 class Listeners(msgspec.Struct, frozen=True):
-    """The callbacks that report on work in progress."""
+    """Callbacks that report on work in progress."""
 
     settled: "Callable[[Settled], None]" = _ignore
-    """Gets the result when a change had to settle merged branches first."""
+    """Gets the result when a change first had to reconcile merged branches."""
     step: Callable[[str], None] = _ignore
     """Gets each step of a proposal. An exception from it stops the proposal before anything is written."""
     progress: Callable[[int, int], None] = _ignore
-    """Gets the number of checked candidates and the total while many candidates are checked."""
+    """Gets the number of checked candidates and the total during a long check."""

@@ -1,4 +1,4 @@
-"""`plane.memory`: reading the memory of a plane, and changing its entries."""
+"""`plane.memory`, which reads the memory of a plane and changes its entries."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -23,11 +23,17 @@ class PlaneMemory:
         return self._committer.read()
 
     def read_for_tools(self) -> Memory:
-        """Read the memory to give to a tool. If trust settings changed, the log records that before the tool gets text."""
+        """Read the memory for a tool.
+
+        If trust settings changed, the log records that before the tool gets any text.
+        """
         return Memory(self._committer.store.for_delivery(self._committer.origin))
 
     def expiry_of(self, entry: Entry) -> Expiry | None:
-        """Return when an accepted entry expires, or None. The setting `warn_days` decides how early that is reported."""
+        """Return the expiry of an accepted entry, or None.
+
+        The setting `warn_days` decides how early an expiry is reported.
+        """
         warn_days = self._committer.store.settings().expiry.warn_days
         return expiry.of(entry, self._committer.today(), warn_days)
 
@@ -42,7 +48,7 @@ class PlaneMemory:
         return required(self._committer.do(Deprecate(tuple(wanted), why)))
 
     def pin(self, wanted: Sequence[str]) -> Committed:
-        """Put entries in front of those that are not pinned."""
+        """Put entries in front of entries that are not pinned."""
         return required(self._committer.do(Pin(tuple(wanted))))
 
     def unpin(self, wanted: Sequence[str]) -> Committed:
@@ -51,7 +57,7 @@ class PlaneMemory:
     def edit(
         self, id_: str, text: bytes, seen: str, confirmed: Confirmation | None = None
     ) -> Committed | None:
-        """Replace an entry or a candidate by what a person wrote. Return None if the text is the same."""
+        """Replace an entry or a candidate with a person's text. Return None if the text is the same."""
         return self._committer.do(Edit(id_, text, seen, confirmed))
 
     def mask(self, id_: str, seen: str | None = None) -> Committed:
@@ -64,10 +70,13 @@ class PlaneMemory:
         seen: Mapping[str, str | None] | None = None,
         confirmed: Confirmation | None = None,
     ) -> Committed:
-        """Approve manual edits. Without IDs, all of them. `seen` has the digests of what the person was shown."""
+        """Accept the manual edits with these IDs. Without IDs, accept all.
+
+        `seen` has the digests of the edits that the person was shown.
+        """
         digests = None if seen is None else tuple(seen.items())
         return required(self._committer.do(Adopt(tuple(wanted), digests, confirmed)))
 
     def revert(self, wanted: Collection[str] = ()) -> Committed:
-        """Restore what was approved before a manual edit. Without IDs, all of them."""
+        """Discard the manual edits with these IDs and restore the approved text. Without IDs, discard all."""
         return required(self._committer.do(Revert(tuple(wanted))))

@@ -1,4 +1,4 @@
-"""One plane as a whole: opening it, carrying out commands, and the facades over it."""
+"""`Plane`, which carries out commands and holds the facades, and `open_plane`."""
 
 import os
 import time
@@ -47,7 +47,7 @@ from agentplane.plane.trust import rules
 from agentplane.tools.foreign_file import Change
 
 
-# These modules are loaded when they are used: reading the memory needs few of them.
+# These modules are loaded on use, because reading the memory needs few of them.
 if TYPE_CHECKING:
     from agentplane.agents.model import Tool
     from agentplane.api.history import History
@@ -70,27 +70,27 @@ class Status(msgspec.Struct, frozen=True):
     conflicts: int
     hand_edits: int
     broken: int
-    """Pieces of the files that cannot be read."""
+    """Number of places in the files that can't be read."""
     damaged: bool
-    """The log and the files do not fit together; doctor says how."""
+    """True if the log and the files disagree. `doctor` reports the details."""
     weakened: list[str]
     """Trust settings that are weaker than their defaults."""
     next: str
     writing: bool = False
-    """Another process is in the middle of a change. What it has committed counts already."""
+    """True if another process is writing a change. Its committed part already counts."""
     unchecked: int = 0
-    """So many candidates were not checked for conflicts as things are now; `conflicts` counts the others."""
+    """Number of candidates that have no current conflict check. `conflicts` doesn't include them."""
     expired: int = 0
-    """Accepted entries whose date has passed. Tools don't get them."""
+    """Number of accepted entries whose date has passed. Tools don't get them."""
     expiring: int = 0
-    """Entries that expire within `warn_days`."""
+    """Number of entries that expire within `warn_days`."""
     warn_days: int = 0
 
 
 class Plane:
-    """One plane. Each call reads what is on disk now. Each change is one operation.
+    """One plane. Each call reads the current files. Each change is one operation.
 
-    `do` and `preview` take a command of `agentplane.commands`. The facades hold everything else.
+    `do` and `preview` take a command of `agentplane.commands`. Everything else is in the facades.
     """
 
     def __init__(self, store: Store, by: Origin, listeners: Listeners | None = None) -> None:
@@ -98,42 +98,42 @@ class Plane:
 
     @cached_property
     def inbox(self) -> "Inbox":
-        """The candidates: proposing, checking and deciding."""
+        """The candidates, with methods to propose, check and decide."""
         from agentplane.api.inbox import Inbox
 
         return Inbox(self._committer)
 
     @cached_property
     def memory(self) -> "PlaneMemory":
-        """The memory: reading it, and changing its entries."""
+        """The memory, with methods to read and change its entries."""
         from agentplane.api.memory import PlaneMemory
 
         return PlaneMemory(self._committer)
 
     @cached_property
     def history(self) -> "History":
-        """The operations: listing, undoing, redoing and pruning."""
+        """The operations, with methods to list, undo, redo and prune."""
         from agentplane.api.history import History
 
         return History(self._committer)
 
     @cached_property
     def recall(self) -> "Recall":
-        """Finding entries: `plane.recall("words", limit=5)`."""
+        """The search for entries. `plane.recall("words", limit=5)` is the usual call."""
         from agentplane.api.recall import Recall
 
         return Recall(self._committer)
 
     @cached_property
     def runs(self) -> "Runs":
-        """The log and the capsules."""
+        """The log and the capsules of runs."""
         from agentplane.api.runs import Runs
 
         return Runs(self._committer)
 
     @cached_property
     def tools(self) -> "Tools":
-        """The coding tools: their context, files and sessions."""
+        """The coding tools, with their context, files and sessions."""
         from agentplane.api.tools import Tools
 
         return Tools(self._committer, self.inbox, self.runs)
@@ -144,7 +144,7 @@ class Plane:
 
     @property
     def origin(self) -> Origin:
-        """Who uses the plane, and through which door."""
+        """The actor that uses the plane, and the door."""
         return self._committer.origin
 
     @property
@@ -197,7 +197,7 @@ class Plane:
     def propose(self, proposal: Proposal, *, again: bool = False) -> str:
         """Put a candidate into the inbox, unless the gate refuses it. Return its ID.
 
-        `again` lets in what was rejected before. Only a person may ask for that.
+        `again` allows a statement that was rejected before. Only a person may set it.
         """
         return self.inbox.propose(proposal, again=again)
 
@@ -206,25 +206,26 @@ class Plane:
         return self.runs.log(event).run_id
 
     def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
-        """Propose a fact, and approve it if the policy allows that and nothing is flagged."""
+        """Propose a fact. Approve it if the policy allows that and nothing is flagged."""
         return self.inbox.promote_fact(fact)
 
     def settle(self, *, deep: bool = True) -> Settlement:
-        """Bring branches together that Git merged. `deep` also restores what Git took out of the log."""
+        """Reconcile branches that Git merged. `deep` also restores operations that Git removed from the log."""
         return self._committer.settle(deep=deep)
 
     def settle_merged(self) -> Settlement | None:
-        """Settle after a merge that ran no hook of agentplane, such as `git stash pop`. Only in a clone that `init`
-        set up.
+        """Reconcile after a merge that ran no agentplane hook, such as `git stash pop`.
+
+        This happens only in a clone that `init` set up.
         """
         return self._committer.settle_merged()
 
     def today(self) -> date:
-        """Return the current day in UTC, which decides about the dates of entries."""
+        """Return the current day in UTC. The dates of entries are compared with it."""
         return self._committer.today()
 
     def check(self, base: str) -> "Checked":
-        """Return the problems with what the checkout changes, compared with where it left the commit `base`."""
+        """Return the problems with the changes on this checkout since it branched from the commit `base`."""
         from agentplane.guard import guard
         from agentplane.tools.memory_file import guard as guard_delivered
 
@@ -234,7 +235,7 @@ class Plane:
         memory = self.memory.read()
         writing = memory.snapshot.writing or lock.is_held(self.layout)
         damaged = not writing and self.is_damaged()
-        # What a change that is not completed left in the files is nobody's edit.
+        # An incomplete change leaves differences in the files that are not manual edits.
         waiting, edits = len(memory.inbox), 0 if damaged else len(memory.hand_edits)
         conflicts, unchecked = self.inbox.contested(memory)
         dated = [told.state for told in self.memory.expiring(memory).values()]
@@ -255,11 +256,11 @@ class Plane:
         )
 
     def is_damaged(self) -> bool:
-        """True if something is left that opening the plane could not repair."""
+        """True if opening the plane could not repair some damage."""
         for _ in range(_LOOKS):
             if not recovery.unfit(self.layout) or lock.is_held(self.layout):
                 return False
-            time.sleep(_LOOK_SECONDS)  # another process may be in the middle of an op
+            time.sleep(_LOOK_SECONDS)  # another process may be in the middle of an operation
         return True
 
 
@@ -288,7 +289,7 @@ def open_plane(
     token: Token = random_token,
     listeners: Listeners | None = None,
 ) -> Plane:
-    """Open the plane that `path` is in, or that `path` is."""
+    """Open the plane at `path`, or the plane of the project that contains `path`."""
     start = Path(path)
     found = layout.at(start) if layout.is_plane(start) else layout.find(start)
     return Plane(Store(found, clock, token), origin.here(channel, found.project, actor), listeners)

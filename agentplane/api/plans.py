@@ -1,4 +1,7 @@
-"""The plan of a command: what it would change, worked out from the plane as it is now. Nothing is written here."""
+"""Plan a command.
+
+A plan has the changes of the command, computed from the current plane. This module writes nothing.
+"""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
@@ -35,7 +38,7 @@ from agentplane.plane.store.store import Plan
 from agentplane.review import confirm
 
 
-# What does the work is loaded when it is asked for: looking at the shelf needs little of it.
+# Modules that do the work are loaded on use, because reading the memory needs few of them.
 if TYPE_CHECKING:
     from agentplane.review.conflicts.conflicts import Conflict
     from agentplane.review.gate.gate import Context
@@ -43,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class By(msgspec.Struct, frozen=True):
-    """Who carries out a command, and when."""
+    """The actor and the time of a command."""
 
     actor: str
     stamp: Stamp
@@ -60,7 +63,7 @@ class Planned(msgspec.Struct, frozen=True):
 
 
 def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
-    """Return the plan of a command. Raise what the plane has against it."""
+    """Return the plan of a command. Raise an error if the plane doesn't allow the command."""
     match command:
         case Propose():
             return Planned(_propose(command, memory, by))
@@ -99,7 +102,7 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
 
 
 def prepared(command: Propose, memory: Memory) -> Proposal:
-    """Return a valid proposal as it would enter the inbox, with the link that its relation means."""
+    """Return a valid proposal in the form that enters the inbox, with the link for its relation."""
     from agentplane.review import proposals
 
     proposal = proposals.with_relation(memory, command.proposal, command.relation)
@@ -108,7 +111,7 @@ def prepared(command: Propose, memory: Memory) -> Proposal:
 
 
 def judged(command: Propose, proposal: Proposal, memory: Memory, today: date) -> "tuple[Verdict, Context]":
-    """Return what the gate says about a prepared proposal, and what the gate held it against."""
+    """Return the gate's verdict on a prepared proposal, and the context that the gate used."""
     from agentplane.review import inbox
     from agentplane.review.gate import gate
 

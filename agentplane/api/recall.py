@@ -1,4 +1,4 @@
-"""`plane.recall`: finding entries by words."""
+"""`plane.recall`, which finds entries by words."""
 
 from agentplane.api.committer import Committer
 from agentplane.errors import BadInput
@@ -17,15 +17,15 @@ class Recall:
         self._committer = committer
 
     def __call__(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> list[Result]:
-        """Return the trusted entries that match a query best. By default, only accepted entries.
+        """Return the trusted entries that match a query best. By default, return only accepted entries.
 
-        Entries that look like they contain a secret are withheld. A query that is a task, a run or a path also finds
-        its runs, the facts from those runs, and the files that they produced.
+        Entries that look like they contain a secret are withheld. A query that is a task, a run or a path
+        also finds its runs, the facts from those runs, and the files that they produced.
         """
         return list(self.find(query, limit=limit, wanted=wanted).results)
 
     def find(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> Recalled:
-        """Return the matching entries, and the IDs of those that match but are withheld."""
+        """Return the matching entries, and the IDs of matching entries that are withheld."""
         _check_question(query, limit)
         committer = self._committer
         memory = Memory(committer.store.for_delivery(committer.origin))

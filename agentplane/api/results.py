@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LeftContradiction(msgspec.Struct, frozen=True):
-    """Two entries that contradict each other and are both approved."""
+    """Two approved entries that contradict each other."""
 
     id: str
     """The entry that was just approved."""
@@ -25,49 +25,52 @@ class LeftContradiction(msgspec.Struct, frozen=True):
 
 
 class Reached(msgspec.Struct, frozen=True):
-    """How far the new memory got after a change."""
+    """The tool files and sessions that a change reached."""
 
     delivered: "Delivered | None" = None
-    """The tool files that have the new memory. None if no file had to be updated."""
+    """The update of the tool files. None if no file needed an update."""
     restarting: "tuple[Session, ...]" = ()
     """The sessions that were asked to restart, if the settings ask for that."""
 
 
 class Committed(Done, frozen=True):
-    """A committed operation, and what followed it."""
+    """A committed operation and its effects."""
 
     reached: Reached = Reached()
     left_contradicting: tuple[LeftContradiction, ...] = ()
-    """What the approved entries contradict, where nothing had to be chosen."""
+    """Contradictions of the approved entries that needed no choice."""
 
 
 class Settlement(msgspec.Struct, frozen=True):
-    """What settling did about branches that Git merged, and what followed."""
+    """The result of reconciling merged branches, and its effects."""
 
     done: "Settled"
     reached: Reached = Reached()
 
 
 class Promoted(msgspec.Struct, frozen=True):
-    """What became of a fact: a candidate, or an entry if the policy approved it."""
+    """The result of a proposed fact. It is a candidate, or an entry if the policy approved it."""
 
     id: str
     approved: bool
 
 
 class Logged(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A run that was added to the log, and what became of its facts."""
+    """A run that was added to the log, and the results of its facts."""
 
     run_id: str
     promoted: tuple[Promoted, ...] = ()
     refused: tuple[str, ...] = ()
-    """Why the gate refused some of them."""
+    """Reasons why the gate refused some facts."""
     awaited: tuple[str, ...] = ()
-    """Ids of facts that the run names and that have no statement yet."""
+    """IDs of facts that the run names and that have no statement yet."""
 
 
 class Harvested(msgspec.Struct, frozen=True):
-    """What became of each statement of a harvest, in order: the candidate's ID, or why the gate refused it."""
+    """The result of each imported statement, in order.
+
+    Each has the candidate's ID or the reason why the gate refused it.
+    """
 
     ids: tuple[str | None, ...] = ()
     refused: tuple[str | None, ...] = ()
@@ -80,4 +83,4 @@ class SyncResult(msgspec.Struct, frozen=True):
     pack: "Pack"
     """The context pack that the files have now."""
     context_changed: bool
-    """True if a pack that was asked for replaced the one in context/active.md."""
+    """True if the requested context pack replaced the one in context/active.md."""

@@ -1,4 +1,4 @@
-"""`plane.runs`: the log, and the capsules of runs."""
+"""`plane.runs`, which adds runs to the log and seals their capsules."""
 
 import os
 import time
@@ -12,7 +12,7 @@ from agentplane.api.results import Logged, Promoted
 from agentplane.errors import AgentplaneError
 
 
-# These modules are loaded when they are used: reading the memory needs few of them.
+# These modules are loaded on use, because reading the memory needs few of them.
 if TYPE_CHECKING:
     from agentplane.runs.command import Ran
     from agentplane.runs.open.open_run import Asked
@@ -43,7 +43,10 @@ class Runs:
         open_run.note(self._layout, run_id, event)
 
     def run(self, asked: "Asked") -> "tuple[Ran, tuple[Promoted, ...]]":
-        """Run a command in a capsule. Runs that ended processes left open are sealed first."""
+        """Run a command in a capsule.
+
+        Open runs of ended processes are sealed first.
+        """
         from agentplane.runs import command
         from agentplane.tools.sessions import restart
 
@@ -56,7 +59,7 @@ class Runs:
         return ran, tuple(fact for one in sealed for fact in self._with_facts(one.run_id).promoted)
 
     def seal_left(self) -> list[str]:
-        """Seal the runs whose process has ended. Return their IDs."""
+        """Seal the open runs whose process has ended. Return their IDs."""
         from agentplane.runs.capsule import seal
 
         done = seal.seal_left(self._store)
@@ -65,14 +68,14 @@ class Runs:
         return done
 
     def begin_session(self, run_id: str) -> None:
-        """Record what a session's run starts from, and seal the runs that other processes left open."""
+        """Record the starting state of a session's run. Seal the open runs of ended processes."""
         from agentplane.runs.open import open_run
 
         open_run.complete(self._store, run_id, os.environ)
         self.seal_left()
 
     def end_session(self, run_id: str, words: str) -> bool:
-        """Seal a session's run. Return False if it is empty or another process seals it."""
+        """Seal a session's run. Return False if the run is empty or another process seals it."""
         from agentplane.plane.store.store import timestamp
         from agentplane.runs.capsule import seal
         from agentplane.runs.open import open_run
@@ -90,7 +93,10 @@ class Runs:
         return False
 
     def _with_facts(self, run_id: str) -> Logged:
-        """Propose the facts of a run. A refusal is returned and stops nothing, because the log has the run already."""
+        """Propose the facts of a run.
+
+        A refusal is returned and not raised, because the log already has the run.
+        """
         from agentplane.runs.capsule import capsule
         from agentplane.runs.query import facts
 

@@ -1,4 +1,4 @@
-"""`plane.tools`: the context that coding tools get, their files and sessions, and what they remembered."""
+"""`plane.tools`, which manages context, files and sessions of coding tools, and imports their memories."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from agentplane.text.visible import visible
 from agentplane.tools.foreign_file import Change
 
 
-# These modules are loaded when they are used: reading the memory needs few of them.
+# These modules are loaded on use, because reading the memory needs few of them.
 if TYPE_CHECKING:
     from agentplane.agents.model import Tool
     from agentplane.context.choose import Ask
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 _SCOPE = re.compile(r" \(only for [^()]*\)\Z")
-"""What a pack says behind a statement that is about some paths only."""
+"""The suffix of a statement in a context pack, if the statement is only about some paths."""
 
 
 class Tools:
@@ -51,7 +51,10 @@ class Tools:
         self._layout = committer.layout
 
     def preview(self, command: ToolCommand) -> tuple[Change, ...]:
-        """Return the files that a command would change, without writing anything. The receipt of a pack is left out."""
+        """Return the files that a command would change, without writing anything.
+
+        The receipt of a context pack is left out.
+        """
         from agentplane.plane import settings_edit
         from agentplane.tools import presence as found
         from agentplane.tools.memory_file import sync
@@ -79,7 +82,7 @@ class Tools:
         from agentplane.tools import presence as found
 
         made = self.pack(command.ask or _lasting())
-        # Tools that import context/active.md get a pack that was asked for through that file.
+        # Tools that import context/active.md get a requested context pack through that file.
         is_changed = command.ask is not None and self.write_pack(made)
         return SyncResult(self.sync(found.named(command.ids), made), made, is_changed)
 
@@ -97,13 +100,15 @@ class Tools:
         return pack.make(active.sources(memory, ask, self._committer.today()), ask)
 
     def imported_pack(self, ask: "Ask", tools: "Sequence[Tool]" = ()) -> "Pack":
-        """Return the pack for context/active.md, without entries that the importing files already say. `tools` are
-        the tools whose files are about to import it.
+        """Return the context pack for context/active.md.
+
+        It has no entries that the importing files already have. `tools` are the tools whose files are about
+        to import it.
         """
         return self._imported(self.pack(ask), tools)
 
     def write_pack(self, made: "Pack", tools: "Sequence[Tool]" = ()) -> bool:
-        """Write a pack into context/active.md, as `imported_pack` has it. Return True if the file changed."""
+        """Write the result of `imported_pack` into context/active.md. Return True if the file changed."""
         from agentplane.context import active
 
         self._store.require_noted(self._committer.origin)
@@ -121,9 +126,9 @@ class Tools:
         return sync.imported(self._layout.project, size_limit.Packs(made, make), tools)
 
     def make_context(self) -> bool:
-        """Make context/active.md if a tool's file imports it and it is missing or out of date.
+        """Write context/active.md if a tool file imports it and it is missing or out of date.
 
-        Return True if it was made. A file that Git tracks is never changed.
+        Return True if it was written. A file that Git tracks is never changed.
         """
         from agentplane.agents.catalog import TOOLS
         from agentplane.context import active
@@ -138,27 +143,28 @@ class Tools:
         if ledger.unsettled or active.revision(layout.root) == ledger.revision():
             return False
         if settings_changed(snapshot.settings, ledger):
-            return False  # the log is to have these first, and a hook of git writes no log
+            return False  # the log must record these first, and a Git hook doesn't write the log
         if git.tracked(layout.root, (active.ACTIVE,)):
             return False
         return self.write_pack(self._packs().whole)
 
     def standings(self, tools: "Sequence[Tool]", made: "Pack") -> "list[Standing]":
-        """Compare the files of these tools with a pack."""
+        """Compare the files of these tools with a context pack."""
         from agentplane.tools.memory_file import sync
 
         return sync.standings(*self._ground, tools, self._packs(made))
 
     def sync(self, tools: "Sequence[Tool]", made: "Pack") -> "Synced":
-        """Write a pack into the files of these tools, each within its limit.
+        """Write a context pack into the files of these tools, each within its limit.
 
-        Lines that others wrote into agentplane's block are proposed first. If the gate refuses one, the file stays as it is.
+        Lines that other writers added to agentplane's block are proposed first. If the gate refuses a line,
+        its file isn't changed.
         """
         from agentplane.tools.memory_file import sync
 
         self.write_pack(made, tools)
         done = sync.bring(*self._ground, tools, self._packs(made), self._line_taker())
-        # Files that import active.md may import blocks that were written just now.
+        # Files that import active.md may also import blocks that were just written.
         self.write_pack(made, tools)
         return done
 
@@ -171,13 +177,16 @@ class Tools:
         return done
 
     def wiring(self, tools: "Sequence[Tool]") -> "list[Wiring]":
-        """Return how these tools are wired: the file they read, their hooks, their MCP server."""
+        """Return the connections of these tools, which are the memory file, the hooks and the MCP server."""
         from agentplane.tools import connections as wire
 
         return wire.wirings(*self._ground, tools, self._packs())
 
     def wiring_changes(self, tools: "Sequence[Tool]", *, out: bool = False) -> list[Change]:
-        """Return the changes that `wire` would make to the tools' files. `out`: those of `unwire`."""
+        """Return the changes that `wire` would make to the tools' files.
+
+        If `out` is true, return the changes of `unwire`.
+        """
         from agentplane.tools import connections as wire
 
         if out:
@@ -195,7 +204,7 @@ class Tools:
         return done
 
     def unwire(self, tools: "Sequence[Tool]") -> "Wired":
-        """Remove what `wire` added to the files of these tools, and nothing else."""
+        """Remove exactly the additions of `wire` from the files of these tools."""
         from agentplane.tools import connections as wire
 
         done = wire.unwire(*self._ground, tools, self._packs(), self._line_taker())
@@ -203,7 +212,7 @@ class Tools:
         return done
 
     def _write_imported_again(self) -> None:
-        """Bring into context/active.md what a block that was taken out gave until now."""
+        """Add to context/active.md the entries that a removed block had until now."""
         from agentplane.agents.catalog import TOOLS
         from agentplane.tools.memory_file import sync
 
@@ -211,27 +220,27 @@ class Tools:
             self.write_pack(self._packs().whole)
 
     def harvest(self, sources: Sequence[str], home: Path | None = None) -> "Harvest":
-        """Find what tools remembered and people wrote down elsewhere that was not imported yet. Changes nothing."""
+        """Find statements in tool memories and documents that were not imported yet. Changes nothing."""
         from agentplane.tools.harvest import harvest
 
         return harvest.look(self._committer.read(), sources, home)
 
     def take_in(self, found: "Harvest") -> Harvested:
-        """Propose what a harvest found, in one operation. The gate checks each proposal."""
+        """Propose the statements of a harvest in one operation. The gate checks each proposal."""
         from agentplane.review import inbox
         from agentplane.review.gate import gate, verdicts
 
         committer = self._committer
         memory, today, me = committer.read(), committer.today(), committer.origin.actor
         context = inbox.gate_context(memory, today)
-        # What stands in the plane word for word was left out when it was looked for, much faster than one by one.
+        # The search already left out exact copies of entries, which is much faster than checking each here.
         context = msgspec.structs.replace(context, actions={**context.actions, "known": "off"})
         refused: list[str | None] = []
         for offer in found.offers:
             try:
                 operations.check_proposal(memory, offer.proposal)
             except AgentplaneError as error:
-                # What somebody else wrote cannot keep the rest out.
+                # An invalid statement from another author must not block the rest.
                 refused.append(error.what)
                 continue
             verdict = gate.check(offer.proposal, context)
@@ -261,8 +270,9 @@ class Tools:
         return Harvested(tuple(next(ids_) if why is None else None for why in refused), tuple(refused))
 
     def sessions(self, *, closely: bool = True) -> "list[Session]":
-        """Return the running sessions of coding tools, and the memory that each was given. `closely` also looks for the IDs
-        of sessions without hooks.
+        """Return the running sessions of coding tools, and the memory that each one got.
+
+        `closely` also looks for the IDs of sessions without hooks.
         """
         from agentplane.tools.sessions import sessions
 
@@ -270,14 +280,17 @@ class Tools:
         return sessions.here(self._layout, revision, os.environ, closely=closely)
 
     def restart(self, wanted: "Sequence[Session]", patience: float | None = None) -> "list[Outcome]":
-        """Ask sessions that `agentplane run` started to restart once they are idle. Waits a moment for the result."""
+        """Ask sessions under `agentplane run` to restart once they are idle.
+
+        Wait a moment for the results and return them.
+        """
         from agentplane.tools.sessions import restart
 
         asked = restart.ask(self._store, wanted, self._committer.origin.actor)
         return restart.outcomes(self._layout, asked, restart.PATIENCE if patience is None else patience)
 
     def _context_change(self, made: "Pack", tools: "Sequence[Tool]") -> Change:
-        """Return the change of context/active.md, which some tools read as it is."""
+        """Return the change of context/active.md, which some tools read directly."""
         from agentplane.context import active
         from agentplane.text import files
 
@@ -298,7 +311,7 @@ class Tools:
         return size_limit.packs(read, self._committer.today(), whole)
 
     def _line_taker(self) -> "Propose":
-        """Return a function that proposes a line of a block, unless an entry had that line once."""
+        """Return a function that proposes a line of a block, unless an entry once had that line."""
         said, memory = cache(self._ever_said), cache(self._committer.read)
 
         def take(path: str, line: "Written") -> str | None:
@@ -324,7 +337,7 @@ class Tools:
 
 
 def _lasting() -> "Ask":
-    """Return the request for a pack about the whole project, as files of tools have it."""
+    """Return the request for a context pack about the whole project, as tool files have it."""
     from agentplane.context.choose import Ask
 
     return Ask(passing=False)

@@ -1,1 +1,1 @@
-"""The command line: thin, no rules of its own."""
+"""The command line, which is thin and has no rules."""

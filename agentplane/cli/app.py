@@ -1,4 +1,7 @@
-"""The commands by name; each is loaded when it is called."""
+"""The commands by name.
+
+Each module is loaded when its command is called.
+"""
 
 import importlib
 import io
@@ -15,7 +18,7 @@ from agentplane.errors import AgentplaneError, BadInput, PlaneError
 from agentplane.text.visible import one_line
 
 
-# Order is that of the help text: looking, deciding, going back, keeping house.
+# The help text lists commands to look first, then to decide, undo and maintain.
 COMMANDS = {
     "init": ("setup", "Make a plane in this project."),
     "demo": ("demo", "Try it on a copy of the example."),
@@ -62,7 +65,7 @@ COMMANDS = {
 }
 
 
-# What git calls, and what stands for `--help`.
+# Commands that Git calls, and another form of `--help`.
 HIDDEN = {
     "merge-file": ("merge_drivers", "merge_file_command"),
     "merge-tool-file": ("merge_drivers", "merge_tool_file_command"),
@@ -71,7 +74,7 @@ HIDDEN = {
 }
 
 
-# What other programs call it.
+# The names that other programs use for these commands.
 _ELSEWHERE = {
     "accept": "approve",
     "add": "propose",
@@ -148,7 +151,7 @@ def _command(name: str) -> click.Command:
 
 
 def _plain(error: click.ClickException) -> str:
-    """What click says, in the form of our own errors."""
+    """Return click's message in the form of agentplane's errors."""
     if isinstance(error, click.NoSuchOption):
         near = [] if _misplaced(error) else sorted(error.possibilities or ())
         hint = f"; did you mean {' or '.join(f'`{name}`' for name in near[:2])}?" if near else ""
@@ -158,7 +161,7 @@ def _plain(error: click.ClickException) -> str:
 
 
 def _misplaced(error: click.UsageError) -> str | None:
-    """What to do with an option that is one, but of the other side of the command."""
+    """Return advice for an option on the wrong side of the command, or None."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return None
     root, name = error.ctx.find_root(), error.option_name
@@ -181,12 +184,18 @@ def _todo(error: click.UsageError, words: list[str]) -> str:
 
 
 def _path(words: list[str]) -> str:
-    """The command that a command line names; click does not say it of an option that lacks its value."""
+    """Return the command that a command line names.
+
+    Click doesn't report it for an option without its value.
+    """
     return " ".join(["agentplane", *[word for word in words if word in COMMANDS][:1]])
 
 
 def run(words: list[str] | None = None) -> int:
-    """Runs a command line. Returns its exit code; errors a user can cause are printed without a traceback."""
+    """Run a command line and return its exit code.
+
+    Errors that a user can cause are printed without a traceback.
+    """
     _mend_streams()
     try:
         result: Any = cli.main(args=words, prog_name="agentplane", standalone_mode=False)
@@ -205,7 +214,7 @@ def run(words: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except (BrokenPipeError, SystemExit):
-        # Whoever read our output has gone (click exits then); Python must not complain of it at its own end.
+        # The reader of the output has gone, and click exits. Python must not complain about it at exit.
         _drop_output()
         return 0
     except OSError as error:
@@ -223,7 +232,10 @@ def _fail(error: AgentplaneError) -> int:
 
 
 def _mend_streams() -> None:
-    """A closed stream becomes one to nowhere; a character that a terminal cannot show is shown as its code."""
+    """Replace closed streams with the null device.
+
+    Characters that a terminal can't show are printed as their codes.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:

@@ -1,7 +1,8 @@
-"""The background job that checks candidates: one for each plane, started by what could not wait for it.
+"""The background job that checks candidates.
 
-It holds no lock of the plane while it looks, keeps what it found every few seconds, and can be killed at any time: the next
-one goes on from there.
+A command starts it if checking takes too long, once for each plane. The job holds no lock of the plane while
+it checks. It stores its results every few seconds and can be killed at any time. The next job continues from
+the stored results.
 """
 
 import os
@@ -19,14 +20,17 @@ if TYPE_CHECKING:
     from agentplane.plane.layout import Layout
 
 OFF = "AGENTPLANE_BACKGROUND"
-"""The variable that keeps it from being started, if it is `0`."""
+"""The job isn't started if this variable is `0`."""
 _LOCK = "cache/checking.lock"
 _MOST_SECONDS = 3600
 _NICE = 15
 
 
 def start(layout: "Layout") -> bool:
-    """Starts the job, unless it runs already. False where it must not be started, or cannot keep what it finds."""
+    """Start the job if it isn't already running.
+
+    Return False if it must not be started or can't store its results.
+    """
     if os.environ.get(OFF) == "0" or os.environ.get("CI"):
         return False
     if not os.access(layout.cache if layout.cache.is_dir() else layout.root, os.W_OK):
@@ -45,7 +49,10 @@ def start(layout: "Layout") -> bool:
 
 @contextmanager
 def alone(layout: "Layout") -> Iterator[bool]:
-    """Whether no other process has the lock of the job. It falls with its process, however that ends."""
+    """Yield True if this process could get the lock of the job.
+
+    The system releases the lock when the process ends.
+    """
     import fcntl
 
     from agentplane.text import files
@@ -73,7 +80,7 @@ def main() -> None:
 
     os.setsid()
     os.nice(_NICE)
-    signal.alarm(_MOST_SECONDS)  # whatever it does then, the system ends it
+    signal.alarm(_MOST_SECONDS)  # the system then ends the process, whatever it is doing
     with suppress(AgentplaneError, OSError):
         plane = open_plane(Path(sys.argv[1]))
         with alone(plane.layout) as free:

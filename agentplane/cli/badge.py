@@ -1,4 +1,7 @@
-"""`agentplane badge` from what was counted before. Imports nothing heavy: it runs in every prompt."""
+"""`agentplane badge`, answered from stored counts.
+
+Imports nothing heavy, because every prompt runs it.
+"""
 
 import os
 import sys
@@ -9,16 +12,18 @@ from agentplane.plane.derived import badge_stamp
 _SECONDS = 5.0
 _CPU_SECONDS = 3
 _MEMORY = 1 << 30
-"""The budget for counting. It is only needed when a file has changed; 10,000 entries take half a second and 80 MB."""
+"""The budget for counting, which is only needed after a file changed. 10,000 entries take half a second and
+80 MB.
+"""
 _UNKNOWN = b"?\n"
 _OUT_OF_REACH = 4
-"""The exit code for files that cannot be read."""
+"""The exit code if files can't be read."""
 
 
 def answer() -> bool:
-    """Print the badge. Where a file has changed since it was counted, count again within the budget.
+    """Print the badge. If a file changed since the last count, count again within the budget.
 
-    False where there is no way to do that here.
+    Return False if this system can't count with a budget.
     """
     try:
         named = os.environ.get("AGENTPLANE_PLANE")
@@ -54,7 +59,7 @@ def _counted(folder: str) -> bool:
         lambda: _count(folder), seconds=_SECONDS, cpu_seconds=_CPU_SECONDS, memory=_MEMORY
     )
     if found is None:
-        # The next prompts are spared the same.
+        # The next prompts don't try again.
         limited_process.within(lambda: _give_up(folder), seconds=1.0, cpu_seconds=1, memory=_MEMORY)
         found = (0, _UNKNOWN)
     code, said = found

@@ -1,4 +1,7 @@
-"""What a shell completes: ids, kinds, names of tools, files. Says nothing, whatever is wrong."""
+"""Shell completion of IDs, kinds, tool names and files.
+
+It never prints an error.
+"""
 
 import os
 import re
@@ -24,7 +27,7 @@ _MANY = 50
 
 
 def ids(of: Of) -> Complete:
-    """Ids with their statements, written small too."""
+    """Complete IDs in upper or lower case, with their statements as help."""
 
     def found(plane: Plane) -> Iterator[tuple[str, str]]:
         memory = plane.memory.read()
@@ -78,7 +81,7 @@ kinds = _from_plane(lambda plane: ((name, kind.prefix) for name, kind in plane.m
 
 
 def _names(known: Callable[[], Iterable[str]]) -> Complete:
-    """Of names with commas between them, the last."""
+    """Complete the last name of a list that is separated by commas."""
 
     def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
         from click.shell_completion import CompletionItem
@@ -105,7 +108,7 @@ tools, sources = _names(_tools), _names(_sources)
 
 
 def files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """As the shell itself does."""
+    """Complete files as the shell itself does."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="file")]

@@ -1,4 +1,4 @@
-"""Completion for shells."""
+"""Completion scripts for shells."""
 
 import click
 

@@ -1,4 +1,7 @@
-"""Ask a person to confirm a flag of high severity. It shows the spot, and one text is approved or stays as it was."""
+"""Ask a person to confirm a flag of high severity.
+
+The spot is shown, and the person approves a single text or leaves it unchanged.
+"""
 
 import os
 import sys
@@ -25,9 +28,10 @@ HELP = (
 
 
 def carried_out(plane: Plane, command: Approve | Merge | Edit | Adopt, codes: str | None) -> Committed | None:
-    """Carry out a command. If it needs a confirmation, show the spots and ask, or take the flags named with --confirm.
+    """Carry out a command, and confirm its flags if it needs that.
 
-    Return None if there was nothing to change.
+    The flags come from --confirm, or the person is shown the spots and asked. Return None if there was
+    nothing to change.
     """
 
     def act(confirmed: Confirmation | None) -> Committed | None:
@@ -60,7 +64,7 @@ def _asks() -> bool:
 
 
 def _check_named(error: Unconfirmed, named: tuple[str, ...]) -> None:
-    """Refuse unless exactly the flags of the text are named."""
+    """Raise BadInput unless exactly the flags of the text are named."""
     missing = [code for code in error.codes if code not in named]
     wrong = [code for code in named if code not in error.codes]
     name = one_line(error.entry.id, 40)
@@ -75,7 +79,7 @@ def _check_named(error: Unconfirmed, named: tuple[str, ...]) -> None:
 
 
 def _show(plane: Plane, entry: Entry) -> None:
-    """Print every spot with its line on stderr. Refuses a text with more spots than anybody reads."""
+    """Print every spot with its line on stderr. Refuse a text with too many spots to read."""
     from agentplane.review import spots
     from agentplane.review.gate.verdicts import SECRET
 

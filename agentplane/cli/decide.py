@@ -1,4 +1,7 @@
-"""Deciding: approve, reject, deprecate, pin, unpin, adopt, revert. A person's, at a terminal."""
+"""The commands approve, reject, deprecate, pin, unpin, adopt and revert.
+
+Only a person at a terminal may use them.
+"""
 
 import click
 
@@ -94,7 +97,7 @@ def approve_command(
 def _check_options(
     ids: tuple[str, ...], all_clean: bool, narrowing: tuple[str | None, ...], choices: tuple[object, ...]
 ) -> None:
-    """Which options go together."""
+    """Raise BadInput for options that don't go together."""
     if all_clean and ids:
         raise BadInput("--all-clean takes every one that is clean", todo="leave out the ids, or --all-clean.")
     if not all_clean and not ids:

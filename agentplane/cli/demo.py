@@ -1,4 +1,4 @@
-"""Trying it: a copy of the example project with its plane, in a temporary folder."""
+"""The demo, which copies the example project and its plane to a temporary folder."""
 
 import shlex
 import shutil
@@ -33,7 +33,7 @@ def demo_command(ctx: click.Context, into: Path | None) -> None:
     except OSError as error:
         what = (error.strerror or "cannot be written").lower()
         raise BadInput(what, where=str(folder), todo="name another folder with --into.") from None
-    git.make_example(folder)  # so that the copy behaves as a project does; without git it works as well
+    git.make_example(folder)  # the copy then behaves like a project, and it also works without Git
     ctx.find_root().obj = str(folder / ".agentplane")
     from agentplane.cli.show import inbox_command, status_command
 
@@ -47,7 +47,10 @@ def demo_command(ctx: click.Context, into: Path | None) -> None:
 
 
 def _called() -> str:
-    """What to type for this program: its name where the shell finds it by that, else its full path."""
+    """Return the command for this program.
+
+    This is its name if the shell finds it, or else its full path.
+    """
     mine, found = Path(sys.argv[0]).absolute(), programs.find("agentplane")
     if mine.name != "agentplane" or not mine.is_file() or (found and mine.samefile(found)):
         return "agentplane"
@@ -55,7 +58,7 @@ def _called() -> str:
 
 
 def _example() -> tuple[Path, Path]:
-    """The example's plane and project: in the package, or in a checkout of the source."""
+    """Return the folders of the example's plane and project. They are in the package or in a source checkout."""
     package = Path(__file__).parents[1]
     for plane, project in (
         (package / "example" / "plane", package / "example" / "project"),

@@ -1,4 +1,4 @@
-"""Checking a plane."""
+"""The command doctor, which checks a plane."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Editing an entry in the user's own editor."""
+"""Edit an entry in the user's own editor."""
 
 import sys
 from collections.abc import Callable
@@ -52,16 +52,16 @@ def edit_command(id: str, mask: bool, codes: str | None, as_json: bool) -> None:
 def edited_merge(
     plane: Plane, candidate: str, target: str, why: str | None = None, codes: str | None = None
 ) -> Committed:
-    """Takes a candidate up into an entry, with a draft of both texts in the editor."""
+    """Merge a candidate into an entry, with a draft of both texts in the editor."""
     from agentplane.review.conflicts import resolve
 
     memory = plane.memory.read()
     into, draft = resolve.merged_draft(memory, candidate, target)
-    # Of two candidates, the first one is rewritten.
+    # Of two candidates, the first is rewritten.
     first, second = memory.get(candidate).id, memory.get(target).id
 
     def take(text: bytes) -> Committed | None:
-        # Left as it is, the draft says both things one after the other: whoever closes the editor decided nothing.
+        # An unchanged draft has both statements. A person who closes the editor on it made no decision.
         unsaved = text.strip() == draft.strip()
         if unsaved:
             return None
@@ -79,7 +79,7 @@ def edited_merge(
 def _edited(
     plane: Plane, entry: Entry, core: bytes, take: Callable[[bytes], Committed | None]
 ) -> Committed | None:
-    """Opens the editor on a draft until its text is taken. The draft is kept until then."""
+    """Open the editor on a draft until its text is accepted. The draft is kept until then."""
     path = drafts.keep(plane.layout, entry.id, core + b"\n", plane.store.token)
     before = files.read(path)
     while True:

@@ -1,4 +1,4 @@
-"""Entries as JSON and as text: the shapes that list, show and inbox share."""
+"""Entries as JSON and as text, in the forms that list, show and inbox share."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -23,14 +23,17 @@ if TYPE_CHECKING:
 
 
 def with_signer(act: msgspec.Struct, signed: "Mapping[str, Verdict]") -> dict[str, Any]:
-    """What an op did, with who signed it. `signed_by` is null, and `signature` says why, if nothing proves a signer."""
+    """Return an operation as JSON, with its signer.
+
+    If nothing proves a signer, `signed_by` is null and `signature` has the reason.
+    """
     row: dict[str, Any] = msgspec.to_builtins(act)
     verdict = signed.get(row["op"])
     return {**row, "signed_by": verdict and verdict.by, "signature": verdict and (verdict.trouble or "valid")}
 
 
 def readable(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
-    """Return entries as the caller may read them. Secrets are masked in a tool's shell."""
+    """Return entries in a form that the caller may read. In a tool's shell, secrets are masked."""
     if tool_in(os.environ) is None:
         return [*entries]
     from agentplane.review import delivery, mask_entry
@@ -40,8 +43,9 @@ def readable(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def readable_candidate(memory: Memory, reviewed: "Reviewed") -> "Reviewed":
-    """Return a reviewed candidate as the caller may read it. Reasons quote both sides, so a secret in either hides
-    them.
+    """Return a reviewed candidate in a form that the caller may read.
+
+    Reasons quote both texts, so a secret in one of them hides the reasons.
     """
     if tool_in(os.environ) is None:
         return reviewed
@@ -66,7 +70,7 @@ def readable_candidate(memory: Memory, reviewed: "Reviewed") -> "Reviewed":
 
 
 def readable_text(text: str | None) -> str | None:
-    """The same of a text of the history."""
+    """Return a text of the history in a form that the caller may read."""
     if text is None or tool_in(os.environ) is None:
         return text
     from agentplane.scan.secrets.mask import masked_text
@@ -108,7 +112,10 @@ def as_entry(entry: Entry, today: date) -> dict[str, Any]:
 
 
 def as_shown(entry: Entry, reviewed: "Reviewed | None", today: date) -> dict[str, Any]:
-    """Return an entry in full, or a candidate with its conflicts and flags, from `readable` and `readable_candidate`."""
+    """Return an entry in full, or a candidate with its conflicts and flags.
+
+    The arguments come from `readable` and `readable_candidate`.
+    """
     return as_entry(entry, today) | (as_candidate(reviewed) if reviewed else {})
 
 
@@ -129,7 +136,7 @@ def as_candidate(reviewed: "Reviewed") -> dict[str, Any]:
         "like": reviewed.like,
         "refines": entry.head.refines,
         "unrelated": entry.head.unrelated,
-        # Also a flag, so that a program that does not know `checked` does not take it for clean.
+        # This is also a flag, so that programs that don't know `checked` don't take the candidate for ready.
         "flags": [*reviewed.flags, *([] if reviewed.checked else ["not checked yet"])],
         "noticed": [
             {"code": flag.code, "severity": flag.severity, "where": flag.where, "what": flag.what}
@@ -176,7 +183,7 @@ def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None", told:
 
 
 def _facts(entry: Entry) -> dict[str, str | None]:
-    """Return the fields of a header by the names that a person reads."""
+    """Return the fields of a header by their names for people."""
     head = entry.head
     return {
         "external id": head.external_id,
@@ -219,7 +226,7 @@ def _print_conflicts(reviewed: "Reviewed") -> None:
 
 
 def _print_header(entry: Entry) -> None:
-    """The header as it is in the file, where it has more than the facts above."""
+    """Print the header from the file, if it has more than the facts above."""
     from agentplane.review.gate import raw_header
 
     text = raw_header.text_of(entry.header)

@@ -1,4 +1,4 @@
-"""Findings as JSON and as text: the shapes that doctor and check share."""
+"""Findings as JSON and as text, in the forms that doctor and check share."""
 
 from typing import Any
 
@@ -23,6 +23,6 @@ def row(finding: Finding) -> dict[str, Any]:
 
 
 def say(finding: Finding) -> None:
-    """Print a finding, and what can be done about it."""
+    """Print a finding and its remedy."""
     output.line(f"{_MARKS[finding.severity]} {visible(finding.where)}: {visible(finding.what)}")
     output.line(f"    {visible(finding.remedy)}", dim=True)

@@ -1,4 +1,4 @@
-"""Guarding pull requests: check."""
+"""The command check, which guards pull requests."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ from agentplane.findings import Finding
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 _AT_MOST = 100
-"""How many findings are spelled out for a reader; --json has all of them."""
+"""Number of findings that are printed. --json has all of them."""
 
 
 @click.command()
@@ -48,7 +48,10 @@ def _print(found: list[Finding]) -> None:
 
 
 def _annotate(found: list[Finding], root: Path) -> None:
-    """Findings as GitHub shows them beside the lines of a pull request. On stderr, which is read for them as well."""
+    """Print findings as annotations that GitHub shows at the lines of a pull request.
+
+    GitHub also reads them from stderr.
+    """
     from agentplane.plane.git import git
 
     top, workspace = git.top(root), os.environ.get("GITHUB_WORKSPACE")
@@ -58,7 +61,10 @@ def _annotate(found: list[Finding], root: Path) -> None:
 
 
 def annotation(finding: Finding, folder: str = "") -> str:
-    """A workflow command of GitHub Actions; `folder` is that of the repository, seen from the workspace."""
+    """Return a workflow command of GitHub Actions.
+
+    `folder` is the repository's folder, relative to the workspace.
+    """
     file, _, line = finding.where.rpartition(":")
     if not line.isdecimal():
         file, line = finding.where, "1"

@@ -1,4 +1,4 @@
-"""Taking in what stands elsewhere."""
+"""The command harvest, which imports candidates from other places."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""`agentplane help`, for those who type that in place of `--help`, and a command that is not there."""
+"""`agentplane help`, another form of `--help`, and the error for an unknown command."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -27,7 +27,7 @@ def help_command(ctx: click.Context, names: tuple[str, ...]) -> None:
 def unknown_command(
     word: str, known: Iterable[str], ctx: click.Context, elsewhere: Mapping[str, str] = MappingProxyType({})
 ) -> click.UsageError:
-    """A command that is not there, and which one was probably meant."""
+    """Return the error for an unknown command, with the likely intended command."""
     import difflib
 
     near = [elsewhere[word.lower()]] if word.lower() in elsewhere else []

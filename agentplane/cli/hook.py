@@ -1,8 +1,8 @@
-"""`agentplane hook EVENT --tool T`: what the hooks of coding tools call.
+"""`agentplane hook EVENT --tool T`, which the hooks of coding tools call.
 
-A hook stands between a person and the tool. It never fails: whatever happens, the exit code is 0 and the answer is one
-that the tool takes; what went wrong stands in the plane's cache, for `doctor`. And it is quick: where nothing has
-changed, it loads no library. What takes longer is done by a process of its own after the answer.
+A tool waits for its hooks, so a hook never fails. The exit code is always 0, and the tool can always read
+the answer. Errors go to the plane's cache, for `doctor`. A hook is also quick and loads no library if
+nothing changed. Longer work runs in a separate process after the answer.
 """
 
 import os
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from agentplane.tools.hooks.start_context import Answer
 
 _SECONDS = 4
-"""After so long the tool gets an empty answer, and the rest is done without it."""
+"""Seconds after which the tool gets an empty answer. The rest is done without the tool."""
 _MEMORY = 4 << 30
-"""Bytes of address space. Libraries for numbers reserve much of it and use little."""
+"""Bytes of address space. Numeric libraries reserve much of it and use little."""
 _FOR_THE_END = 1.0
-"""Seconds that the end of a session is waited for: some tools give their hooks one and a half then."""
+"""Seconds to wait at the end of a session. Some tools then allow their hooks one and a half seconds."""
 _FOR_THE_ANSWER = 0.5
 _MEMORY_APART = 1 << 30
-"""Address space for the process that makes the memory."""
+"""Bytes of address space for the process that reads the memory."""
 _FIRST_THE_TOOL = 0.1
-"""Seconds before what is done afterwards begins."""
+"""Seconds before the work after the answer begins."""
 _SOME_WORK = 5
-"""Calls of its own tools after which a session is asked."""
+"""Number of calls of its own tools after which a session gets the question."""
 _FAILED = f"agentplane: memory could not be read within {_SECONDS} seconds. Run `agentplane doctor`."
 _MISSING = "agentplane: memory could not be read: memory/log.jsonl is missing or not readable. Run `agentplane doctor`."
 _HAPPENED = {"tool": "ran", "failed": "failed", "permission": "asked", "denied": "denied"}
-"""The hook events about a single tool call, and what each one reports."""
+"""The hook events about a single tool call, and the name of each in the run record."""
 _QUESTION = (
     "From agentplane, this project's reviewed memory, once per session: if this session settled or found out something "
     "that later sessions should know (a decision and why, an invariant, an assumption, a fact with its evidence), propose "
@@ -49,7 +49,7 @@ _QUESTION = (
 
 
 def answer(words: list[str], plane: str | None = None) -> None:
-    """Answers a tool on standard output. Raises nothing."""
+    """Answer a tool on standard output. Raises nothing."""
     hook_process.keep_streams_apart()
     hook = _Hook(words, plane)
     hook_process.limit(_SECONDS, hook.is_too_long)
@@ -65,7 +65,7 @@ def answer(words: list[str], plane: str | None = None) -> None:
 
 
 class _Hook:
-    """One call. `later` is what is done after the answer."""
+    """One call of a hook. `later` has the work to do after the answer."""
 
     def __init__(self, words: list[str], plane: str | None) -> None:
         self.event, self.tool = _told(words)
@@ -73,7 +73,7 @@ class _Hook:
         self.root: str | None = None
         self.empty = "{}"
         self.failing = ""
-        """The answer if the memory couldn't be made. If this is empty, the answer is `empty`."""
+        """The answer if the memory can't be read. If this is empty, the answer is `empty`."""
         self.said = False
         self.later: list[Callable[[], None]] = []
 
@@ -113,7 +113,7 @@ class _Hook:
         return hooks.with_context(dialect, _MISSING)
 
     def say(self, text: str) -> bool:
-        """Says whether the tool got this; it is answered once."""
+        """Send the answer once. Return True if the tool got this text."""
         if self.said:
             return False
         self.said = True
@@ -121,7 +121,7 @@ class _Hook:
         try:
             while rest:
                 rest = rest[os.write(1, rest) :]
-        except OSError:  # nobody reads it
+        except OSError:  # the tool no longer reads
             return False
         return True
 
@@ -133,7 +133,10 @@ class _Hook:
             error_log.note(self.root, self.event, self.tool, what)
 
     def is_too_long(self, _signal: int, _frame: "FrameType | None") -> None:
-        """Lets the tool go on. What was begun is finished without it, so that it is there the next time."""
+        """Let the tool continue.
+
+        Work that has begun is finished without the tool, so that the result is ready next time.
+        """
         self.say(self.failing or self.empty)
         self.failed(f"took longer than {_SECONDS} seconds")
         if self.event != "session-start" or os.fork():
@@ -142,7 +145,7 @@ class _Hook:
 
 
 class _Answering:
-    """The answer to one event, in the plane `root`."""
+    """The answer to one event in the plane `root`."""
 
     def __init__(
         self, hook: _Hook, root: str, tool: "Tool", dialect: "Dialect", call: "Call", folder: str
@@ -150,7 +153,7 @@ class _Answering:
         self.hook, self.root, self.call, self.folder = hook, root, call, folder
         self.tool, self.dialect = tool, dialect
         self.around = os.environ.get("AGENTPLANE_RUN_ID", "")
-        """The run of `agentplane run`, whose part this is, as far as the environment is right."""
+        """The ID of the enclosing `agentplane run`, if the environment is right."""
         self._is_around: bool | None = None
 
     def of(self, event: str) -> str:
@@ -180,7 +183,7 @@ class _Answering:
             given = None if found is None or isinstance(found, str) else found
             told = given.text if given else found if isinstance(found, str) else _FAILED
             text = hooks.with_context(self.dialect, told)
-        # First the answer: only what the tool has got is noted as given.
+        # Answer first, because only text that the tool got is recorded as given.
         self._open(given if self.hook.say(text) else None)
         return text
 
@@ -206,7 +209,7 @@ class _Answering:
             )
 
     def _shown(self, path: str) -> str:
-        """A path as others may see it, since the log is shared: of what is outside of the project only the name."""
+        """Return a path in a form for the shared log. Paths outside the project keep only the file name."""
         for project in (os.path.dirname(self.root), self.folder):
             path = path.removeprefix(os.path.join(project, ""))
         return f"…/{os.path.basename(path)}" if os.path.isabs(path) else path
@@ -224,7 +227,7 @@ class _Answering:
             return self.dialect.empty
         if hook_notes.count(self.root, run_id) < _SOME_WORK or not hook_notes.first_time(self.root, run_id):
             return self.dialect.empty
-        # A question would take the place of the answer that a script waits for.
+        # A question would replace the answer that a script waits for.
         entry = os.environ.get(self.dialect.entry, "")
         if hooks.is_headless(processes.words(owner(os.getpid())), entry):
             return self.dialect.empty
@@ -232,14 +235,17 @@ class _Answering:
         return hooks.with_question(self.dialect, _QUESTION) if wanted else self.dialect.empty
 
     def _turn(self, run_id: str, *, begins: bool) -> None:
-        """Notes whether the session is at work. One that another tool started in its shell says nothing of that."""
+        """Record whether the session is working.
+
+        A session that another tool started in its shell is ignored.
+        """
         from agentplane.runs.open import hook_marker, hook_notes
 
         if self.around != run_id or hook_marker.is_of(self.root, run_id, self._session()):
             hook_notes.turn(self.root, run_id, begins=begins)
 
     def end(self) -> None:
-        """Seals the run. The tool waits a moment for it; what takes longer is finished after it has gone."""
+        """Seal the run. The tool waits a moment, and longer work is finished after the tool ends."""
         run_id = None if self._around() else self._run()
         if run_id is None:
             return
@@ -249,7 +255,7 @@ class _Answering:
         hook_process.wait(child, _FOR_THE_END)
 
     def _memory(self) -> "Answer | str | None":
-        """The memory, or the line that says why it could not be read."""
+        """Return the memory, or a line with the reason why it couldn't be read."""
         from agentplane.tools.hooks import start_context
 
         task = os.environ.get("AGENTPLANE_TASK") or None
@@ -261,7 +267,7 @@ class _Answering:
         return start_context.read(made) if made else None
 
     def _made(self, task: str | None) -> bytes:
-        """In a process of its own."""
+        """Return the memory as bytes. This runs in a separate process."""
         from agentplane.tools.hooks import start_context
 
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each of its threads takes address space
@@ -275,7 +281,10 @@ class _Answering:
             return start_context.trouble(unreadable.line(error, os.path.dirname(self.root)))
 
     def _open(self, given: "Answer | None") -> None:
-        """The run of the session: one that is open goes on, as after `resume`, `compact` and under `agentplane run`."""
+        """Open the run of the session.
+
+        An open run continues, for example after `resume` or `compact`, and under `agentplane run`.
+        """
         from agentplane.runs.open import hook_marker, hook_notes
 
         run_id, session = self._around(), self._session()
@@ -289,9 +298,7 @@ class _Answering:
             if found is None and goes_on:
                 found = hook_marker.of_process(self.root, session)
             if found is not None and hook_marker.is_gone(found) and not session.owns(found):
-                found = (
-                    None  # an earlier process of this session was killed: its run is sealed as it was left
-                )
+                found = None  # its process was killed, so its run is sealed in its last state
             if found is None:
                 run_id = self._begin(given)
             else:
@@ -317,7 +324,7 @@ class _Answering:
         return run_id
 
     def _run(self) -> str | None:
-        """The id of the run that this call belongs to."""
+        """Return the ID of the run that this call belongs to."""
         from agentplane.runs.open import hook_marker
 
         if run_id := self._around():
@@ -348,7 +355,7 @@ class _Answering:
 
 
 def _told(words: list[str]) -> tuple[str, str]:
-    """The event and the tool that a command line names."""
+    """Return the event and the tool on a command line."""
     tool, rest, expected = "", [], False
     for word in words:
         if expected:
@@ -363,7 +370,11 @@ def _told(words: list[str]) -> tuple[str, str]:
 
 
 def _root(named: str | None, folder: str) -> str | None:
-    """The plane of a folder; None where there is none, or one that is no real folder or another program's."""
+    """Return the plane of a folder.
+
+    Return None if there is no plane, or if its folder is a link or has no log. Another program may own such a
+    folder.
+    """
     found = named or badge_stamp.folder_of(os.path.abspath(folder))
     if named and not os.path.isdir(os.path.join(named, "memory")):
         found = os.path.join(named, badge_stamp.FOLDER)
@@ -394,7 +405,7 @@ def _opened(root: str, tool: str) -> "Plane":
 
 
 def _complete(root: str, tool: str, run_id: str) -> None:
-    """Writes down what a new run starts from, and seals what sessions left whose tool is gone."""
+    """Record the starting state of a new run, and seal the runs of sessions whose tool has ended."""
     from agentplane.runs.open import hook_marker
 
     plane = _opened(root, tool)

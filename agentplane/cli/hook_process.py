@@ -1,4 +1,4 @@
-"""The process of a hook: its streams, its time, and what goes on after it has answered."""
+"""The process of a hook, with its streams, its time limit and its work after the answer."""
 
 import os
 
@@ -10,15 +10,17 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _AFTERWARDS = 120
-"""Seconds after which the system ends what goes on without the tool."""
+"""Seconds after which the system ends the work that continues without the tool."""
 _LARGEST = 16 << 20
 _MOST_FILES = 256
-"""Descriptors that a tool may have left open for its hooks are looked for below this."""
+"""Descriptors that a tool may have left open for its hooks are below this number."""
 
 
 def keep_streams_apart() -> None:
-    """Where a standard stream is closed, the next file that is opened would get its number. What is in its place can
-    be read, so that writing to it fails.
+    """Open the null device in place of closed standard streams.
+
+    Otherwise the next opened file would get the number of a closed stream. The replacement is read-only, so
+    writing to it fails.
     """
     for number in (0, 1, 2):
         try:
@@ -28,7 +30,10 @@ def keep_streams_apart() -> None:
 
 
 def said() -> bytes:
-    """What the tool says. All of it is read, also what is too much: a tool may fail where nobody reads on."""
+    """Return the tool's input.
+
+    All of it is read even if it is too long, because a tool may fail if its pipe isn't read.
+    """
     if os.isatty(0):
         return b""
     parts: list[bytes] = []
@@ -51,7 +56,7 @@ def limit(seconds: int, then: "Callable[[int, FrameType | None], None] | None") 
 
 
 def fork(work: "Callable[[], None]", failed: "Callable[[Exception], None]") -> int:
-    """Does something in a process of its own, which outlives the tool and holds nothing of it open."""
+    """Do work in a separate process. The process outlives the tool and keeps none of the tool's files open."""
     child = os.fork()
     if child:
         return child
@@ -66,10 +71,10 @@ def fork(work: "Callable[[], None]", failed: "Callable[[Exception], None]") -> i
 
 
 def made_apart(work: "Callable[[], bytes]", seconds: float, memory: int) -> bytes | None:
-    """Return what `work` makes in a process of its own, or None if it fails or takes longer.
+    """Return the result of `work` from a separate process, or None if it fails or takes longer.
 
-    A process that takes longer goes on without the tool, so that its result can be kept for the next time. Nothing that
-    it reads can delay this process or take its memory.
+    A process that takes longer continues without the tool, so that its result can be stored for the next
+    time. Its input can't delay this process or use its memory.
     """
     from agentplane.cli import limited_process
 

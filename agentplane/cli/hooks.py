@@ -1,4 +1,7 @@
-"""The command line of `agentplane hook`. Tools get there without click; see hook.py."""
+"""The command line of `agentplane hook` for people.
+
+Tools use hook.py instead, without click.
+"""
 
 import click
 

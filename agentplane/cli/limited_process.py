@@ -1,7 +1,8 @@
-"""Work with a hard limit on time and memory, in a process of its own. Imports nothing heavy: `badge` loads it.
+"""Work in a separate process with a hard limit on time and memory.
 
-A timer in the same process can't end work that is inside a library, and a signal handler can't end a lack of memory.
-A child process can be ended at any moment, and its parent answers all the same.
+Imports nothing heavy, because `badge` loads it. A timer in the same process can't end work inside a library,
+and a signal handler can't free memory. A child process can be ended at any moment, and its parent still
+answers.
 """
 
 import os
@@ -19,7 +20,10 @@ _FAILED = 70
 def within(
     work: "Callable[[], int]", *, seconds: float, cpu_seconds: int, memory: int
 ) -> "tuple[int, bytes] | None":
-    """Return the exit code and the standard output of `work`, or None if it went over a limit or broke off."""
+    """Return the exit code and the standard output of `work`.
+
+    Return None if it exceeded a limit or failed.
+    """
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
@@ -38,7 +42,7 @@ def within(
 
 
 def said_within(fd: int, seconds: float) -> bytes | None:
-    """Return what is written until the other end is closed, or None if that takes too long."""
+    """Return the bytes that are written until the other end closes. Return None if that takes too long."""
     import select
     import time
 
@@ -58,7 +62,7 @@ def said_within(fd: int, seconds: float) -> bytes | None:
 
 
 def _work(work: "Callable[[], int]", write_end: int, cpu_seconds: int, memory: int) -> None:
-    """The child: never returns, and says nothing but what `work` says."""
+    """Run the child. It never returns, and prints only the output of `work`."""
     code = _FAILED
     try:
         import sys
@@ -66,7 +70,7 @@ def _work(work: "Callable[[], int]", write_end: int, cpu_seconds: int, memory: i
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(write_end, 1)
         os.dup2(nowhere, 2)
-        # The old streams can't write to the pipe that replaced their files.
+        # The old streams must not write to the pipe that replaced their files.
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         sys.stdout = os.fdopen(1, "w", encoding=encoding, errors="backslashreplace", closefd=False)
         sys.stderr = os.fdopen(2, "w", encoding=encoding, errors="backslashreplace", closefd=False)
@@ -77,11 +81,11 @@ def _work(work: "Callable[[], int]", write_end: int, cpu_seconds: int, memory: i
         sys.stdout.flush()
         code = made
     finally:
-        os._exit(code)  # whatever ended the work: the parent reads this code and answers without it
+        os._exit(code)  # the parent reads this code and answers without the result, whatever ended the work
 
 
 def limit_memory(size: int) -> None:
-    """Limit the address space of this process, unless it has a lower limit already."""
+    """Limit the address space of this process, unless its limit is already lower."""
     _limit("RLIMIT_AS", size)
 
 

@@ -1,4 +1,4 @@
-"""Serving coding tools over MCP."""
+"""The command mcp, which serves coding tools over MCP."""
 
 import os
 import sys
@@ -32,12 +32,12 @@ def mcp_command(tool: str | None, over_http: bool, port: int | None, token_file:
         raise BadInput("--port and --token-file go with --http", todo="add --http.")
     wanted: str | None = click.get_current_context().find_root().obj
     code = _over_http(wanted, tool, port or 0, token_file) if over_http else _over_stdio(wanted, tool)
-    # A thread may still wait for a client that neither writes nor closes its end.
+    # A thread may still wait for a client that doesn't write and doesn't close its end.
     sys.stderr.flush()
     os._exit(code)
 
 
-# The library takes a second to load: nothing else does so.
+# The library takes a second to load, so only these functions load it.
 
 
 def _over_http(wanted: str | None, tool: str | None, port: int, token_file: str | None) -> int:

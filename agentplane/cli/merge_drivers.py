@@ -1,4 +1,7 @@
-"""The merge drivers that git starts: one for the files of the plane, one for files that tools read. Both load little."""
+"""The merge drivers that Git starts, for the files of the plane and for tool files.
+
+Both load little.
+"""
 
 from pathlib import Path
 
@@ -42,7 +45,7 @@ def merge_tool_file_command(
     from agentplane.plane.git import git
     from agentplane.tools.memory_file import block_merge
 
-    # Git before 2.44 does not know the names of the sides, and gives their placeholders.
+    # Git before 2.44 doesn't know the names of the sides and passes their placeholders.
     names = [label for label in labels if not label.startswith("%")]
     named = (names[1], names[0], names[2]) if len(names) == 3 and all(names) else ("ours", "base", "theirs")
     number = int(size) if size.isdecimal() and 0 < int(size) < 100 else 7
@@ -52,8 +55,9 @@ def merge_tool_file_command(
 
 
 def _written(path: Path, data: bytes, *, is_clean: bool) -> int:
-    """Write the result and return the exit code. If writing fails, the file of the current branch stays, and Git
-    merges it.
+    """Write the result and return the exit code.
+
+    If writing fails, the file of the current branch stays and Git merges it.
     """
     from agentplane.plane.git import merge_driver
     from agentplane.text import files

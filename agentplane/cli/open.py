@@ -1,4 +1,4 @@
-"""How a command gets its plane, and who it says is asking."""
+"""Open the plane of a command, with the actor and the channel."""
 
 import os
 import sys
@@ -22,12 +22,14 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def opened(*, deciding: str | None = None, quiet: bool = False) -> Plane:
-    """The plane of this command. `deciding` names a verb that only a person may use. `quiet`: the command itself says
-    whether a change is being written.
+    """Return the plane of this command.
+
+    `deciding` is the name of an action that only a person may do. With `quiet`, the command itself reports
+    that a change is being written.
     """
     root = click.get_current_context().find_root()
     wanted: str | None = root.obj
-    # A person who decides may well give the command a file or a pipe to read.
+    # A person who decides may still give the command a file or a pipe as input.
     at_terminal = sys.stdin.isatty() or (deciding is not None and sys.stderr.isatty())
     channel = "terminal" if at_terminal else "cli"
     try:
@@ -46,7 +48,10 @@ def opened(*, deciding: str | None = None, quiet: bool = False) -> Plane:
 
 
 def _checked(wanted: str | None) -> str:
-    """Where to look for the plane. What is named and not there is never replaced by another."""
+    """Return the folder in which to look for the plane.
+
+    A missing folder that was named is never replaced by another.
+    """
     if wanted is None or os.path.isdir(wanted):
         return wanted or "."
     todo = "name the folder of a plane, or run `agentplane init`."
@@ -54,7 +59,7 @@ def _checked(wanted: str | None) -> str:
 
 
 class _Once:
-    """Says once in a command that another process has not completed its change."""
+    """Prints once in a command that another process has not completed its change."""
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
@@ -77,7 +82,10 @@ def _tell_settled(done: "Settled") -> None:
 
 
 def run_named(plane: Plane, named: str | None) -> str | None:
-    """The id of a run, sealed or open, that is named by it or by the part behind the dash; None: there is none."""
+    """Return the ID of a sealed or open run, from its ID or the part after the dash.
+
+    Return None if there is no run.
+    """
     from agentplane.runs import events
     from agentplane.runs.open import open_run
     from agentplane.runs.query import compare
@@ -100,11 +108,11 @@ def json_option(command: _Command) -> _Command:
 
 
 def ids_option(name: str, of: complete.Of, told: str) -> Callable[[_Command], _Command]:
-    """Make an option for ids that can be repeated. `of` selects the ids that the shell completes."""
+    """Return an option for IDs that can be repeated. `of` selects the IDs that the shell completes."""
     return click.option(name, multiple=True, metavar="ID", shell_complete=complete.ids(of), help=told)
 
 
 def ids_argument(of: complete.Of, *, required: bool = True) -> Callable[[_Command], _Command]:
-    """`of`: those that a shell completes."""
+    """Return an argument for IDs. `of` selects the IDs that the shell completes."""
     shown = "ID..." if required else "[ID]..."
     return click.argument("ids", nargs=-1, required=required, metavar=shown, shell_complete=complete.ids(of))

@@ -1,7 +1,7 @@
-"""Printing, for every command: data on stdout, everything else on stderr.
+"""Printing for every command, with data on stdout and everything else on stderr.
 
-This module is the only one of the command line that prints. Each text is made visible here, whatever its caller did, so
-that no text from a file can steer the terminal.
+Only this module of the command line prints. It makes hidden characters of every text visible, so that no text
+from a file can control the terminal.
 """
 
 import os
@@ -28,19 +28,19 @@ _LINE_ENDS = re.compile(r"[\r\n]+")
 
 
 class Piece(NamedTuple):
-    """Part of a line in a style of its own, as `click.style` has it."""
+    """Part of a line with its style, in the form that `click.style` takes."""
 
     text: str
     style: Mapping[str, Any]
 
 
 def emit(name: str, **fields: Any) -> None:
-    """Print JSON under its schema."""
+    """Print JSON with its schema."""
     click.echo(json_text(msgspec.json.format(_encoded(name, fields), indent=2)))
 
 
 def emit_line(name: str, **fields: Any) -> None:
-    """Print JSON under its schema on one line."""
+    """Print JSON with its schema on one line."""
     click.echo(json_text(_encoded(name, fields)))
 
 
@@ -49,7 +49,7 @@ def _encoded(name: str, fields: Mapping[str, Any]) -> bytes:
 
 
 def json_text(data: bytes) -> str:
-    """Return JSON in which hidden characters are escaped. It decodes to the same value."""
+    """Return JSON with escaped hidden characters. It decodes to the same value."""
     return hidden_text.replaced(data.decode(), _json_escape)
 
 
@@ -59,7 +59,7 @@ def _json_escape(char: str) -> str:
 
 
 def line(*parts: str | Piece, **style: Any) -> None:
-    """Print one line of data. The style is that of parts without their own."""
+    """Print one line of data. Parts without their own style get `style`."""
     pieces = (part if isinstance(part, Piece) else Piece(part, style) for part in parts)
     click.echo("".join(map(_drawn, pieces)))
 
@@ -75,17 +75,17 @@ def text(whole: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print what was done on stderr."""
+    """Print a message on stderr."""
     click.echo(visible(text), err=True)
 
 
 def confirmed(question: str, *, default: bool | None = False, abort: bool = False) -> bool:
-    """Ask on stderr. Return the answer."""
+    """Ask a yes-or-no question on stderr and return the answer."""
     return click.confirm(visible(question), default=default, abort=abort, err=True)
 
 
 def forget_typed() -> None:
-    """Drop what was typed before a question was shown, so that it can't be the answer."""
+    """Drop the keys that were typed before a question was shown, so that they can't be the answer."""
     with suppress(ImportError, OSError, ValueError):
         import termios  # few commands ask, and not every system has it
 
@@ -107,19 +107,25 @@ def error(failure: AgentplaneError) -> None:
 
 
 def width() -> int | None:
-    """The columns to fit a row into; None where the output is no terminal and nothing should be cut."""
+    """Return the number of columns for a row.
+
+    Return None if the output is no terminal, so that nothing is cut.
+    """
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def row(cells: Iterable[tuple[str, int]], last: str) -> str:
-    """Cells padded to their widths, then text that takes what is left of the line."""
+    """Return cells padded to their widths, and text in the rest of the line."""
     start = "".join(padded(text, size) + "  " for text, size in cells)
     columns = width()
     return start + one_line(last, max(columns - cells_of(start), 8) if columns else None)
 
 
 class Progress:
-    """How far a check is, on one line of a terminal that goes away again. Nothing where it is over soon."""
+    """Progress of a check on one line of the terminal, which is erased at the end.
+
+    A short check shows nothing.
+    """
 
     def __init__(self) -> None:
         self._since = time.monotonic()
@@ -140,12 +146,12 @@ class Progress:
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
-    """`1 hand edit`, `2 hand edits`."""
+    """Return a count with its noun, such as `1 hand edit` or `2 hand edits`."""
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def age(ts: str) -> str:
-    """How long ago, in the largest unit that fits."""
+    """Return the time since a timestamp, in the largest unit that fits, with "ago"."""
     seconds = seconds_since(ts)
     if seconds is None:
         return one_line(ts, 20)
@@ -153,7 +159,7 @@ def age(ts: str) -> str:
 
 
 def short_age(ts: str) -> str:
-    """The same for a column of ages."""
+    """Return the time since a timestamp for a narrow column."""
     seconds = seconds_since(ts)
     if seconds is None:
         return one_line(ts, 20)
@@ -161,7 +167,7 @@ def short_age(ts: str) -> str:
 
 
 def seconds_since(ts: str) -> float | None:
-    """None where the text is no time."""
+    """Return the seconds since a timestamp. Return None if the text is not a timestamp."""
     try:
         return (datetime.now(UTC) - datetime.fromisoformat(ts).astimezone(UTC)).total_seconds()
     except (ValueError, OverflowError):
@@ -169,7 +175,7 @@ def seconds_since(ts: str) -> float | None:
 
 
 def span(seconds: float) -> str:
-    """A time in the largest unit that fits."""
+    """Return a duration in the largest unit that fits."""
     for size, unit in ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= size:
             return f"{int(seconds // size)} {unit}"

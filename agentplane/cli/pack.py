@@ -1,4 +1,4 @@
-"""What a tool is given."""
+"""The command pack, which writes the context pack."""
 
 from collections.abc import Sequence
 
@@ -56,7 +56,7 @@ def pack_command(task: str | None, paths: tuple[str, ...], budget: int, printed:
 
 
 def tell_withheld(ids: Sequence[str]) -> None:
-    """Name the entries that no tool is given, and what to do about them."""
+    """Print the entries that no tool gets, and the command to mask them."""
     if ids:
         named = ", ".join(one_line(id_, 40) for id_ in ids)
         output.note(

@@ -21,7 +21,7 @@ def given(plan: str | None, project: Path) -> Plan | None:
 
 
 def rating(plan: Plan | None, layer: str | None, scale: str | None, impact: str | None) -> Rating:
-    """Return the rating of a run, from the options, the plan and a person's answers, in this order."""
+    """Return the rating of a run from the options, the plan and a person's answers, in this order."""
     options = Rating(
         rubric.layer(layer, "--layer") if layer is not None else None,
         rubric.scale(scale, "--scale") if scale is not None else None,
@@ -48,7 +48,7 @@ def rating(plan: Plan | None, layer: str | None, scale: str | None, impact: str 
 
 
 def _asked(question: str, choices: dict[str, str], check: _Check) -> object:
-    """Ask until the answer fits."""
+    """Ask until the answer is valid."""
     for name, meaning in choices.items():
         output.note(f"  {name:>2}  {meaning}")
     while True:

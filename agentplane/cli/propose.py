@@ -1,4 +1,4 @@
-"""Proposing: anyone may."""
+"""The command propose, which anyone may use."""
 
 import os
 import sys
@@ -105,7 +105,7 @@ def propose_command(
 
 
 def _repeated(error: Refused) -> dict[str, Any]:
-    """Which rejection a refused proposal repeats, and how often it was refused."""
+    """Return the earlier rejection that a refused proposal repeats, and the number of refusals."""
     from agentplane.review.gate.verdicts import Repeated
 
     if not isinstance(error, Repeated):
@@ -114,7 +114,7 @@ def _repeated(error: Refused) -> dict[str, Any]:
 
 
 def _run_around(plane: Plane) -> str | None:
-    """The open run that this process is part of."""
+    """Return the open run that this process belongs to."""
     from agentplane.runs.open.find import open_run_here
 
     run = open_run_here(plane.layout, os.environ, os.getpid())
@@ -122,7 +122,10 @@ def _run_around(plane: Plane) -> str | None:
 
 
 def _entries_named(plane: Plane, named: Sequence[str]) -> list[str]:
-    """Ids as they stand on the shelf, for what was typed; one that is nowhere stays as it is, and is flagged."""
+    """Return the IDs of the entries that were named.
+
+    An unknown ID is returned unchanged and flagged later.
+    """
     memory, found = plane.memory.read(), []
     for id_ in named:
         try:

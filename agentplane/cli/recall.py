@@ -1,4 +1,4 @@
-"""Finding approved memory by words."""
+"""The command recall, which finds approved memory by words."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""What an op did, and how it is taken back."""
+"""Print the result of an operation, and the command to undo it."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -37,12 +37,12 @@ _PAST = {
 
 
 def carry_out(plane: Plane, command: MemoryCommand, *, as_json: bool) -> None:
-    """Carry out a command, and print what it did."""
+    """Carry out a command and print its result."""
     report(plane, required(plane.do(command)), as_json=as_json)
 
 
 def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
-    """What an op did, how it is taken back, and which files of tools hold its memory."""
+    """Print the result of an operation, the command to undo it, and the tool files that have its memory."""
     if as_json:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
         told = [session_row(one) for one in _with_old_memory(plane)]
@@ -74,7 +74,7 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
 
 
 def reached(by: Reached) -> dict[str, Any]:
-    """The files of tools that an op brought its memory to, and those that still hold older memory, and why."""
+    """Return the updated tool files as JSON, and the reason for each file that still has older memory."""
     delivered = by.delivered
     return {
         "delivered": delivered.brought if delivered else (),
@@ -93,7 +93,7 @@ def tell_reached(by: Reached) -> None:
 
 
 def session_row(one: Session) -> dict[str, Any]:
-    """A session as JSON."""
+    """Return a session as JSON."""
     return {
         "tool": one.tool,
         "pid": one.pid,
@@ -108,14 +108,17 @@ def session_row(one: Session) -> dict[str, Any]:
 
 
 def _with_old_memory(plane: Plane) -> list[Session]:
-    """Not being able to look takes nothing back of what was done."""
+    """Return the sessions with old memory.
+
+    Return an empty list if they can't be listed, because the operation is done.
+    """
     with suppress(AgentplaneError, OSError):
         return sessions.old(plane.tools.sessions(closely=False))
     return []
 
 
 def _approved(done: Committed) -> str:
-    """What was approved, what it superseded, and what left the inbox with it because it says the same."""
+    """Return a list of the approved and superseded entries, and of the rejected and dropped candidates."""
     beside = [id_ for id_ in done.ids if id_ not in (*done.renamed, *done.renamed.values())]
     known = done.snapshot.ledger.known
     changed = [id_ for id_ in beside if id_ in known and known[id_].digest is not None]

@@ -1,4 +1,4 @@
-"""Sessions of coding tools: restart."""
+"""The command restart, which lists and restarts sessions of coding tools."""
 
 import click
 import msgspec
@@ -84,7 +84,7 @@ def _list(plane: Plane, found: list[Session]) -> None:
 
 
 def what_helps(one: Session) -> str:
-    """How a session gets the memory of now."""
+    """Return the way in which a session gets the current memory."""
     if one.reloads:
         return "reads it by itself"
     if one.state == "current":

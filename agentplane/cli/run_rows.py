@@ -20,7 +20,10 @@ _WIDE, _NARROW = 100, 60
 
 
 def print_timeline(rows: Sequence[Row]) -> None:
-    """A line for each row; on a narrow screen with fewer columns, without one with whole times and ids."""
+    """Print a line for each row.
+
+    A narrow terminal gets fewer columns. Without a terminal, times and IDs are printed in full.
+    """
     columns = output.width()
     table = [_cells(row, columns) for row in rows]
     sizes = {
@@ -38,7 +41,7 @@ def print_timeline(rows: Sequence[Row]) -> None:
 
 
 def _columns(columns: int | None) -> list[tuple[str, int]]:
-    """What stands before the text, and how wide it may become."""
+    """Return the columns before the text, and the maximum width of each."""
     age = ("when", 24 if columns is None else 7)
     if columns is None or columns >= _WIDE:
         return [age, ("outcome", 10), ("took", 6), ("who", 14), ("run", 23), ("rated", 7), ("task", 16)]
@@ -64,7 +67,7 @@ def _cells(row: Row, columns: int | None) -> dict[str, str]:
 
 
 def _rated(row: Row) -> str:
-    """Layer and systemic scale, as `L5 · 4`."""
+    """Return the layer and systemic scale, such as `L5 · 4`."""
     scale = "" if row.systemic_scale is None else f"{row.systemic_scale:g}"
     return " · ".join(filter(None, (row.layer, scale)))
 
@@ -130,7 +133,7 @@ def _changes(report: Report) -> list[tuple[str, list[str]]]:
 
 
 def _entry(entry: Remembered) -> list[str]:
-    """An entry with what it says; one that was changed with the lines that differ."""
+    """Return an entry with its statement. A changed entry has the lines that differ."""
     head = f"{_SIGNS[entry.change]} {one_line(entry.id, 40)}"
     if entry.change != "changed":
         body = (entry.b or entry.a or "").partition("\n---\n")[2].strip().partition("\n")[0]

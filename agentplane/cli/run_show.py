@@ -1,4 +1,4 @@
-"""The output of `show` for one run: how it ended, its capsule, its commands and its permission decisions."""
+"""The output of `show` for one run, with its result, capsule, commands and permission decisions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Runs: run, log, timeline, diff, artifacts."""
+"""The commands run, log, timeline, diff and artifacts."""
 
 import codecs
 import os
@@ -278,7 +278,7 @@ _SAID_BEFORE = {"task": "--task", "tool": "--tool", "exit_status": "--exit"}
 
 
 def _add(plane: Plane, event: dict[str, Any], *, as_json: bool) -> None:
-    """Adds to the run that this process belongs to; its event is written when it ends."""
+    """Add to the run that this process belongs to. The run's event is written when the run ends."""
     from agentplane.runs.open.find import open_run_here
 
     found = open_run_here(plane.layout, os.environ, os.getpid())
@@ -296,7 +296,7 @@ def _add(plane: Plane, event: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _text(given: str | None) -> str | None:
-    """An option's text, or that of the file that it names."""
+    """Return an option's text, or the text of the file that it names."""
     if given is None or not given.startswith("@"):
         return given
     try:
@@ -306,7 +306,7 @@ def _text(given: str | None) -> str | None:
 
 
 def _event(given: dict[str, Any]) -> dict[str, Any]:
-    """The fields that were given on the command line."""
+    """Return the fields from the command line as an event."""
     lists = {"facts": "derived_facts", "next_actions": "next_actions", "receipts": "receipts"}
     event = {key: given[key] for key in ("task", "tool", "summary", "exit_status") if given[key] is not None}
     if "tool" in event:
@@ -323,12 +323,15 @@ _one_event = decode.Json(dict[str, Any])
 
 
 def _log_lines(plane: Plane, *, as_json: bool) -> None:
-    """Events as they come, so that a program can keep the pipe open; a bad one ends it, and those before stand."""
+    """Log events as they arrive, so that a program can keep the pipe open.
+
+    An invalid event ends the command. Earlier events stay in the log.
+    """
     if sys.stdin.isatty():
         output.note("type an event a line, as a JSON object; Ctrl-D ends it.")
     written = 0
     for number, row in enumerate(sys.stdin.buffer, 1):
-        # Shells on Windows begin what they pipe with a mark.
+        # Shells on Windows start piped text with a byte order mark.
         line = row.removeprefix(codecs.BOM_UTF8) if number == 1 else row
         if not line.strip():
             continue

@@ -1,4 +1,7 @@
-"""A bare `agentplane` in a terminal: the screens. Imports nothing heavy, so that they are there at once."""
+"""A bare `agentplane` in a terminal, which opens the TUI.
+
+Imports nothing heavy, so that it opens at once.
+"""
 
 import os
 import sys
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def opened(wanted: str | None) -> int | None:
-    """Opens them and returns their exit code, or None if there is no terminal to open them in, or no plane."""
+    """Open the TUI and return its exit code. Return None if there is no terminal or no plane."""
     if not at_terminal():
         return None
     if not _is_there(wanted):
@@ -27,7 +30,10 @@ def opened(wanted: str | None) -> int | None:
 
 
 def _free_place() -> "Path | None":
-    """Where a plane of this repository would be, or None if there is no repository, or something stands there."""
+    """Return the folder for a plane of this repository.
+
+    Return None if there is no repository or the folder is taken.
+    """
     from pathlib import Path
 
     from agentplane import setup
@@ -45,7 +51,7 @@ def _free_place() -> "Path | None":
 
 
 def _made(folder: "Path") -> bool:
-    """Whether a person made a plane there, having seen what that writes."""
+    """Let a person create a plane after a preview. Return True if it was created."""
     from agentplane.cli import output
     from agentplane.tui.screens import first_run
 
@@ -58,7 +64,7 @@ def _made(folder: "Path") -> bool:
 
 
 def at_terminal() -> bool:
-    """Whether there is somebody to show screens to."""
+    """True if both streams are a terminal that can show the TUI."""
     streams = (sys.stdin, sys.stdout)
     if os.environ.get("TERM", "dumb") == "dumb":
         return False

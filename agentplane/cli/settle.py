@@ -1,4 +1,4 @@
-"""After git merged: settle, and what git itself calls."""
+"""The command settle, and the command that Git hooks call."""
 
 import shlex
 from pathlib import Path
@@ -24,7 +24,7 @@ def settle_command(quiet: bool, as_json: bool) -> int:
     left in conflict are merged entry by entry. The next change does the same by itself.
     """
     try:
-        # The command itself prints what was settled.
+        # The command itself prints the result.
         plane = opened().with_listeners(Listeners())
     except BadInput:
         if quiet:  # a hook also runs on branches that have no plane
@@ -46,7 +46,7 @@ def settle_command(quiet: bool, as_json: bool) -> int:
 
 
 def said(done: Settled) -> list[str]:
-    """What was done, a line each."""
+    """Return the result of reconciling as lines of text."""
     lines = [one_line(str(note), 200) for note in done.told]
     lines += [f"merged {name} entry by entry" for name in (*done.resolved, *map(visible, done.merged))]
     if done.op:

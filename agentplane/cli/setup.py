@@ -1,4 +1,4 @@
-"""Setting up: init, which makes a plane and wires the tools."""
+"""The command init, which creates a plane and connects the tools."""
 
 import shlex
 import sys
@@ -87,7 +87,7 @@ def init_command(
 
 
 def _ignore_context(layout: Layout) -> None:
-    """Let Git ignore context/, and say how to undo that."""
+    """Let Git ignore context/, and print how to undo that."""
     done = create.ignore_context(layout)
     for text in done or ["Nothing to do. Git already ignores .agentplane/context."]:
         output.note(visible(text))
@@ -105,7 +105,7 @@ def _remove_git_setup(layout: Layout) -> None:
 
 
 def _tell_attributes(layout: Layout) -> None:
-    """Name the files of tools that git merges in a way that a person chose."""
+    """Print the tool files whose merge driver a person chose in Git attributes."""
     for path, value in git_attributes.set_by_others(layout, git_conflicts.paths()).items():
         output.note(
             f"{visible(path)}: your Git attributes set merge={visible(value)}, so agentplane leaves it to Git."
@@ -113,7 +113,7 @@ def _tell_attributes(layout: Layout) -> None:
 
 
 def _chain_hooks(layout: Layout, wanted: str | None, *, yes: bool) -> None:
-    """Say which hooks are not set and why. Chain them where the person wants that."""
+    """Print the hooks that are not set, and why. Chain them if the person wants that."""
     missing = [hook for hook in git_hooks.look(layout) if hook.state not in ("ours", "free")]
     for hook in missing:
         output.note(f"Git hook {hook.name} not set: {one_line(hook.why, 160)}.")
@@ -134,7 +134,7 @@ def _chain_hooks(layout: Layout, wanted: str | None, *, yes: bool) -> None:
 
 
 def _ask(wanted: setup.Outlook, *, yes: bool) -> None:
-    """Before anything is written, what that would be."""
+    """Ask before anything is written, and name the files."""
     if yes or (wanted.there and not wanted.touched):
         return
     if not sys.stdin.isatty():

@@ -1,4 +1,4 @@
-"""Looking: status, badge, inbox, list, show, history."""
+"""The commands status, badge, inbox, list, show and history."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -154,7 +154,7 @@ def _print_expiring(dated: Mapping[str, Entry], expiring: Mapping[str, Expiry]) 
 
 
 def _print_inbox_notes(memory: Memory) -> None:
-    """Print what the inbox can't show: hidden candidates, facts without a statement, unreadable parts."""
+    """Print notes about hidden candidates, facts without a statement and unreadable parts of files."""
     if memory.hidden:
         what = output.count(len(memory.hidden), "candidate has", "candidates have")
         output.note(
@@ -306,7 +306,7 @@ def _what_of_date(told: Expiry, id_: str) -> str:
 
 
 def _checked(total: int, unchecked: int, *, goes_on: bool) -> str:
-    """How many candidates were checked, and how the rest will be."""
+    """Return the number of checked candidates as text, and how the rest will be checked."""
     told = f"{total - unchecked:,} of {total:,} candidates checked"
     if goes_on:
         return (

@@ -1,5 +1,6 @@
-"""Where the command begins. `badge` and `hook` are answered here, before anything else is loaded, and the screens
-are opened.
+"""The entry point of the command.
+
+It answers `badge` and `hook` and opens the TUI before it loads anything else.
 """
 
 import os
@@ -20,7 +21,7 @@ def main() -> None:
         from agentplane.cli.hook import answer as answer_tool
 
         answer_tool(sys.argv[2:])
-        os._exit(0)  # nothing is left to write, and taking Python down takes a while
+        os._exit(0)  # nothing is left to write, and shutting Python down takes time
     elif not sys.argv[1:]:
         from agentplane.cli.screens import opened
 

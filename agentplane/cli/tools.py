@@ -1,4 +1,4 @@
-"""Coding tools: what is here, and bringing the memory into the files that they read."""
+"""The commands tools and sync, which connect coding tools and update their files."""
 
 import click
 
@@ -29,13 +29,13 @@ _ELSEWHERE = {"rm": "remove", "delete": "remove", "install": "add", "wire": "add
     ("list", "ls", "status"), "agentplane tools"
 )
 _WIDE = 70
-"""From so many columns on, a tool has one line."""
+"""Terminals with at least this many columns show a tool on one line."""
 
 _PARTS = {"file": "memory", "hooks": "hooks", "mcp": "MCP"}
 
 
 class _Parts(click.Group):
-    """Says of a command that is not there what the others say."""
+    """Reports an unknown command in the same way as the other commands."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -196,7 +196,10 @@ def _names(tools: list[Tool]) -> tuple[str, ...]:
 
 
 def _wanted(plane: Plane, names: str | None) -> list[Tool]:
-    """Those that are named; else those that are wired; else those that are used in this project or installed."""
+    """Return the tools that were named.
+
+    By default, return the connected tools, else the tools in use in this project, else the installed tools.
+    """
     if names is not None:
         return named_tools(names)
     rows = presence.look(plane.layout.project)
@@ -242,7 +245,7 @@ def _said(standing: Standing) -> str:
 
 
 def _say_told(standing: Standing) -> None:
-    """Print the entries that agentplane's block leaves out because the person's own text says them."""
+    """Print the entries that agentplane's block leaves out because the person's own text already has them."""
     for id_, why in standing.said.items():
         output.note(f"{visible(standing.path)} leaves out {one_line(id_, 40)}: {one_line(why, 160)}")
 
@@ -258,7 +261,7 @@ def _room_of(pack: Pack) -> str:
 
 
 def _left_out(cut: int, short: int) -> str:
-    """What a file has no room for."""
+    """Return the numbers of entries that a file has no room for, as text."""
     parts = [f"{output.count(cut, 'entry', 'entries')} left out"] if cut else []
     parts += [f"of {output.count(short, 'entry', 'entries')} the statement only"] if short else []
     return ", ".join(parts)

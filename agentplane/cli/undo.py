@@ -1,4 +1,4 @@
-"""Going back and forth: undo, redo, ops, prune."""
+"""The commands undo, redo, ops and prune."""
 
 import sys
 

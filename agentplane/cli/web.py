@@ -1,4 +1,4 @@
-"""The screens in a browser on this machine."""
+"""The command web, which serves the TUI to a browser on this machine."""
 
 import importlib.util
 import sys
@@ -53,7 +53,10 @@ def web_command(port: int, token_file: Path | None) -> None:
 
 
 def _token_in(path: Path, new: str) -> str:
-    """What a file of this user alone holds; where there is none, it is made."""
+    """Return the token from a file that only this user can read.
+
+    If the file is missing, create it with a new token.
+    """
     if private.make(path, new):
         return new
     token = private.read(path)

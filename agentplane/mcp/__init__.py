@@ -1,7 +1,10 @@
-"""The door for coding tools: the Model Context Protocol. It proposes, recalls and records; it approves nothing."""
+"""The door for coding tools over the Model Context Protocol.
+
+It proposes, recalls and records, and never approves.
+"""
 
 from agentplane.mcp import library
 
 
-# Whatever of this room is imported first, the library comes after this.
+# This runs before the library is imported, whichever module of this package is imported first.
 library.spare()

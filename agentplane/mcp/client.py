@@ -1,7 +1,8 @@
-"""The plane that a client means, the name it speaks in, and the threads that do the work of its calls.
+"""The plane and the actor of a client, and the threads that work on its calls.
 
-Nothing is opened before the first call that needs it. Each call opens the plane again, because it may have been made,
-moved or deleted since the last one. What the process kept is compared with the files first (`plane/derived/server_memory.py`).
+Nothing is opened before the first call that needs it. Each call opens the plane again, because the plane may
+have been created, moved or deleted since the last call. Data that the process has in memory is first compared
+with the files (`plane/derived/server_memory.py`).
 """
 
 import os
@@ -35,11 +36,11 @@ _Answer = TypeVar("_Answer")
 _ROOTS_SECONDS = 3.0
 _STEPS = 4
 _READING, _WRITING = 8, 2
-"""So many calls work at once. Those that wait to write leave those that read their room."""
+"""Number of calls that work at the same time. Calls that wait to write leave room for calls that read."""
 
 
 class Room:
-    """What the calls of one event loop share."""
+    """The limits that the calls of one event loop share."""
 
     def __init__(self) -> None:
         self.reading = anyio.CapacityLimiter(_READING)
@@ -48,7 +49,7 @@ class Room:
 
 
 class Desk:
-    """Serves one process: over stdio one client, over HTTP any number of them."""
+    """Serves one process, which has one client over stdio and any number of clients over HTTP."""
 
     def __init__(
         self, plane: str | None, tool: str | None, environ: Mapping[str, str], *, asks_roots: bool
@@ -61,13 +62,16 @@ class Desk:
         self._own: dict[tuple[Path, str], str] = {}
         self._room: Room | None = None
         self.writing = threading.Lock()
-        """Held while something may be written, so that the process can wait for it before it ends."""
+        """The lock while a call may write, so that the process can wait for it before it ends."""
 
     def forget_roots(self) -> None:
         self._roots = None
 
     async def run(self, call: Call, work: "Callable[[Session], _Answer]", *, reads: bool) -> _Answer:
-        """Does the work in a thread. It is told of a cancellation at its next step, before anything is written."""
+        """Do the work of a call in a thread.
+
+        A cancellation takes effect at the next step, before anything is written.
+        """
         roots = await self._asked_roots(call)
         who = self._tool or _named(call) or tool_in(self._environ) or "unnamed"
         done = 0
@@ -103,7 +107,7 @@ class Desk:
 
     @property
     def _at_work(self) -> "Room":
-        # Made by the first call, because it belongs to the event loop.
+        # The first call creates the `Room`, because it belongs to the event loop.
         self._room = self._room or Room()
         return self._room
 
@@ -125,7 +129,7 @@ class Desk:
         return open_plane(".", channel="mcp", actor=who)
 
     async def _asked_roots(self, call: Call) -> list[str]:
-        """The folders that the client works in, asked for once."""
+        """Return the folders that the client works in. The client is asked only once."""
         session = call.session
         able = session.client_capabilities is not None and session.client_capabilities.roots is not None
         if self._plane is not None or not (self._asks_roots and able and session.can_send_request):
@@ -152,7 +156,7 @@ def _path(uri: str) -> str | None:
 
 
 def _named(call: Call) -> str | None:
-    """The tool by the name that the client gives itself."""
+    """Return the tool from the client's own name."""
     params = call.session.client_params
     return tool_named(params.client_info.name) if params else None
 

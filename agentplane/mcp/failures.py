@@ -1,4 +1,7 @@
-"""Failures as answers: what happened, where, what can be done; never a traceback, never a secret."""
+"""Failures as answers, with the cause, the place and the remedy.
+
+They never have a traceback or a secret.
+"""
 
 import sys
 from typing import Any
@@ -12,7 +15,7 @@ Fields = dict[str, Any]
 
 
 def failure(error: AgentplaneError) -> Fields:
-    """Why it was not done and what can be done, without repeating a secret that was in the arguments."""
+    """Return the fields of a failure. Secrets from the arguments are masked."""
     from agentplane.review.gate.verdicts import Repeated
     from agentplane.scan.secrets.mask import masked_text
 
@@ -25,13 +28,13 @@ def failure(error: AgentplaneError) -> Fields:
 
 
 def said(fields: Fields) -> str:
-    """A failure in words, for clients that show text only."""
+    """Return a failure as text, for clients that show only text."""
     where = f"{fields['where']}: " if "where" in fields else ""
     return f"{where}{fields['refused']}" + (f"\n{fields['todo']}" if "todo" in fields else "")
 
 
 def as_ours(error: Exception) -> AgentplaneError | None:
-    """An error that a user can cause, as one of our family; None: it is a mistake of the program."""
+    """Return an error that a user can cause as an AgentplaneError. Return None for a bug of the program."""
     if isinstance(error, AgentplaneError):
         return error
     if isinstance(error, msgspec.ValidationError):
@@ -48,7 +51,10 @@ def as_ours(error: Exception) -> AgentplaneError | None:
 
 
 def mistake(error: Exception) -> AgentplaneError:
-    """A mistake of ours: told on stderr, by its type and place only, since its words may hold what was proposed."""
+    """Report a bug of agentplane, and return it as an error.
+
+    Stderr gets only its type and place, since its message may have text from a proposal.
+    """
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next

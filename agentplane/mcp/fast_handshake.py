@@ -1,8 +1,8 @@
-"""What every client asks first, answered before the library is loaded.
+"""The first requests of every client, answered before the library is loaded.
 
-The library takes about a second to load. Some tools give a server no longer than that, and begin without it. So the
-first exchange, which is the same for every plane, is answered from a text that was made with the library; it is told
-of that exchange when the first question comes that only it can answer.
+The library takes about a second to load. Some tools wait no longer for a server and start without it. So the
+first exchange, which is the same for every plane, is answered from a text that the library generated. The
+library gets that exchange later, with the first request that only it can answer.
 """
 
 import threading
@@ -20,41 +20,41 @@ KEPT = Path(__file__).with_name("greetings.json")
 INITIALIZE = "initialize"
 INITIALIZED = "notifications/initialized"
 ASKED = ("tools/list", "prompts/list", "resources/templates/list", "ping")
-"""Whose answers are the same for every plane and every version of the protocol."""
+"""Requests whose answers are the same for every plane and every protocol version."""
 
 
 class Greetings(msgspec.Struct, frozen=True):
     versions: tuple[str, ...]
-    """The last one is offered to a client that asks for none of them."""
+    """The supported versions. A client that asks for another version gets the last one."""
     initialize: dict[str, Any]
-    """Without the version."""
+    """The result of the request, without the version."""
     answers: dict[str, dict[str, Any]]
 
 
 class Greeted(msgspec.Struct, frozen=True):
-    """What was said before the library was there."""
+    """The exchange before the library was loaded."""
 
     heard: tuple[bytes, ...] = ()
-    """What it must still be told, in order."""
+    """The messages that the library must still get, in order."""
     answered: str | int | None = None
-    """The id of what the client has an answer to already."""
+    """The ID of the request that already has an answer."""
 
 
 def load_meanwhile() -> None:
-    """Loads the library while the client is greeted."""
+    """Load the library in a thread during the first exchange."""
 
     def load() -> None:
-        # Only the parts of the library for HTTP use it, and they do without it where it is not installed.
+        # Only the HTTP parts of the library use uvicorn, and they work without it.
         with library.without("uvicorn"):
             import agentplane.mcp.server
             import agentplane.mcp.stdio  # noqa: F401
 
-    limits.have_one_arena()  # before there is a second thread, which would get an arena of its own
+    limits.have_one_arena()  # before there is a second thread, which would get its own arena
     threading.Thread(target=load, name="library", daemon=True).start()
 
 
 def greet(line: Line) -> Greeted | None:
-    """Answers until something is asked that needs the library; None: the client is gone."""
+    """Answer requests until one needs the library. Return None if the client has gone."""
     known = decode.Json(Greetings).decode(KEPT.read_bytes())
     met: bytes | None = None
     confirmed: bytes | None = None
@@ -75,7 +75,10 @@ def greet(line: Line) -> Greeted | None:
 
 
 def _message(said: bytes) -> dict[str, Any]:
-    """Empty where it is none: then it is the library's."""
+    """Return a message as a dict.
+
+    Return an empty dict if the line is no message, so that the library gets it.
+    """
     try:
         found = decode.Json().decode(said) if len(said) <= LONGEST else None
     except (msgspec.MsgspecError, RecursionError, ValueError):
@@ -84,7 +87,7 @@ def _message(said: bytes) -> dict[str, Any]:
 
 
 def _is_plain(message: dict[str, Any]) -> bool:
-    """Whether it asks for the first page of something that is always the same."""
+    """True if a message asks for the first page of a constant list."""
     params = message.get("params") or {}
     return message.get("method") in ASKED and isinstance(params, dict) and params.keys() <= {"_meta"}
 

@@ -1,4 +1,7 @@
-"""What each tool answers: from a plane and arguments to the fields of its output. Knows nothing of the protocol."""
+"""The answer of each tool.
+
+A handler takes a session and arguments, returns the output fields, and doesn't know the protocol.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,7 +22,7 @@ from agentplane.text.visible import one_line, visible
 
 
 _LONGEST = 1500
-"""Characters of one entry among the results of a search."""
+"""Maximum characters of one entry in the results of a search."""
 _NEAR = 3
 
 Fields = dict[str, Any]
@@ -106,7 +109,7 @@ def context(session: Session, asked: tools.Context) -> Fields:
 
 
 def record(session: Session, asked: tools.Record) -> Fields:
-    # Facts carry no confidence here, so that no policy takes one for sure that a tool says of itself.
+    # Facts have no confidence here, so that no policy trusts a confidence that a tool gave itself.
     event: Fields = {
         "summary": asked.summary,
         "derived_facts": asked.facts,
@@ -127,7 +130,7 @@ def record(session: Session, asked: tools.Record) -> Fields:
 
 
 def _recorded_event(session: Session, event: Fields, others: Fields) -> Fields:
-    """Log a complete run in the form of a log line. The open run of the session becomes its parent."""
+    """Log a complete run in the form of a log line. The session's open run becomes its parent."""
     if others:
         raise BadInput(
             "`event` can't be combined with other fields", where="event", todo="Put them into the event."

@@ -1,4 +1,7 @@
-"""Serving over HTTP on this machine, for clients that cannot start a process. Each request bears a token."""
+"""HTTP on this machine, for clients that can't start a process.
+
+Each request needs a bearer token.
+"""
 
 import hmac
 import secrets
@@ -31,7 +34,7 @@ _LAST_WRITE = 5.0
 
 
 class Bearer:
-    """Lets through what bears the token, and says nothing to anything else."""
+    """Allows requests with the token, and refuses all others without details."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
@@ -53,7 +56,7 @@ class Bearer:
 
 
 def token_of(environ: Mapping[str, str], file: str | None) -> tuple[str, bool]:
-    """The token, and whether it was made up now."""
+    """Return the token, and True if it is new."""
     if file is not None:
         return _checked(private.read(file), file), False
     if environ.get(TOKEN):
@@ -80,7 +83,10 @@ def bound(port: int) -> socket.socket:
 
 
 def app(made: Server[Any], token: str, port: int) -> ASGIApp:
-    """The application: a page elsewhere that a browser was tricked into sending from is refused by Host and Origin."""
+    """Return the ASGI application.
+
+    It checks Host and Origin, so that web pages in a browser can't send requests.
+    """
     hosts = [f"{name}:{port}" for name in (HOST, "localhost")]
     security = TransportSecuritySettings(
         allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
@@ -90,7 +96,10 @@ def app(made: Server[Any], token: str, port: int) -> ASGIApp:
 
 
 def serve(made: Server[Any], desk: Desk, port: int, token: str, *, tell: bool) -> int:
-    """Serves until a signal comes. `tell`: the token is new, and this is the one time that it is shown."""
+    """Serve until a signal comes.
+
+    With `tell`, the token is new and is printed this one time.
+    """
     with bound(port) as listening:
         port = listening.getsockname()[1]
         config = uvicorn.Config(
@@ -112,7 +121,7 @@ def serve(made: Server[Any], desk: Desk, port: int, token: str, *, tell: bool) -
 
 
 class _Quiet(uvicorn.Server):
-    """Leaves the signals to us: uvicorn would raise them once more when it is done."""
+    """Leaves the signals to agentplane, because uvicorn would raise them again at its end."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

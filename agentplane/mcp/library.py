@@ -1,8 +1,8 @@
-"""Loads only the parts of the MCP library that are used. Its packages would load every part, including clients and
-cryptography.
+"""Load only the used parts of the MCP library.
 
-In a long-lived server, the unused parts take 12 MB. So the two packages load the names that they only import for
-convenience when they are asked for. Nothing of the library is left out or replaced.
+The library's packages would load every part, including clients and cryptography. In a long-lived server, the
+unused parts take 12 MB. So the two packages load convenience names only on use. No part of the library is
+removed or replaced.
 """
 
 import importlib.util
@@ -19,7 +19,10 @@ SPARED = ("mcp", "mcp.server")
 
 
 def spare() -> None:
-    """Set this up before the first import of the library. If the library is already loaded, nothing changes."""
+    """Set up both packages before the first import of the library.
+
+    If the library is already loaded, nothing changes.
+    """
     for name in SPARED:
         spec = None if name in sys.modules else importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None and spec.submodule_search_locations:
@@ -28,11 +31,11 @@ def spare() -> None:
 
 @contextmanager
 def without(name: str) -> Iterator[None]:
-    """Loads what can do without a package as if that were not installed."""
+    """Import modules as if a package that they don't need were not installed."""
     if name in sys.modules:
         yield
         return
-    sys.modules[name] = None  # type: ignore[assignment]  # Python's own way to say that it can't be imported
+    sys.modules[name] = None  # type: ignore[assignment]  # Python's own way to mark a module that can't be imported
     try:
         yield
     finally:
@@ -49,7 +52,7 @@ def _put(spec: ModuleSpec) -> None:
 
 
 class _Missing:
-    """Answers for a name that a package does not have yet."""
+    """Resolves a name that a package does not have yet."""
 
     def __init__(self, module: ModuleType, spec: ModuleSpec) -> None:
         self._module = module
@@ -61,7 +64,7 @@ class _Missing:
             raise AttributeError(f"module {name!r} has no attribute {wanted!r}")
         if importlib.util.find_spec(f"{name}.{wanted}") is not None:
             return importlib.import_module(f"{name}.{wanted}")
-        # From here on, the package is unchanged.
+        # From here on, the package is complete.
         vars(module).pop("__getattr__", None)
         if self._spec.loader is not None:
             self._spec.loader.exec_module(module)

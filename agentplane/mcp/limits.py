@@ -1,7 +1,7 @@
-"""Limits on the memory and processor time of a server, which keeps what it read but trims what grows with each call.
+"""Limits on the memory and processor time of a server.
 
-A server runs as long as its client, and there is often one per session of each tool. So it computes constant results
-once, uses one thread for small matrix products, and trims the caches for single statements.
+A server runs as long as its client, and often one runs for each session of each tool. So it computes constant
+results once, uses one thread for small matrix products, and trims the caches that grow with each call.
 """
 
 import os
@@ -15,17 +15,20 @@ from typing import Any
 
 
 _PLANES = 4
-"""Number of planes whose parts are kept at the same time. A server works for one project, or for a few."""
+"""Number of planes whose parts are kept at the same time. A server works for one or a few projects."""
 _SHARE = 24
-"""A command that looks at ten thousand candidates fills the caches of `claims/`. A server needs this part of that."""
+"""A command that checks ten thousand candidates fills the caches of `claims/`. A server needs only this
+fraction of them.
+"""
 _MOST_WORDS = 3_000
 """Maximum number of results that a server keeps for words and pairs of words."""
 _STATEMENTS = 16_384
 _MOST_STATEMENTS = 192
-"""Caches up to the size above hold results of whole statements, some of them 10 KB each. On a small shelf the next call
-needs the same ones again, on a large one few of them."""
+"""Caches up to the size above keep results of whole statements, some of them 10 KB each. With a small memory
+the next call needs the same results again. With a large memory it needs few of them.
+"""
 _CALLS = 32
-"""Number of calls after which freed memory is returned to the system, which takes some milliseconds."""
+"""Number of calls after which freed memory is returned to the system, which takes a few milliseconds."""
 
 _ARENA_MAX = -8
 """The number of the option in malloc.h."""
@@ -37,7 +40,7 @@ _count = count()
 
 
 def begin() -> None:
-    """Before the first call that opens a plane."""
+    """Prepare the process before the first call that opens a plane."""
     global _ready  # noqa: PLW0603 -- once in a process
     with _turn:
         if _ready:
@@ -51,7 +54,7 @@ def begin() -> None:
 
 
 def after_call() -> None:
-    """Clear the caches that have grown. Their results are computed again when they are needed."""
+    """Clear the caches that have grown. Their results are computed again when needed."""
     for cache in _caches():
         found = cache.cache_info()
         if found.maxsize and found.maxsize > _SHARE and found.currsize > _most(found.maxsize):
@@ -61,13 +64,13 @@ def after_call() -> None:
 
 
 def _most(maxsize: int) -> int:
-    """The number of results that a cache may keep between two calls."""
+    """Return the number of results that a cache may keep between two calls."""
     kept = _MOST_STATEMENTS if maxsize <= _STATEMENTS else _MOST_WORDS
     return min(maxsize // _SHARE, kept)
 
 
 def end() -> None:
-    """Save results that the next process would otherwise compute again."""
+    """Save results so that the next process doesn't compute them again."""
     if _ready:
         from agentplane.review.conflicts import result_cache
 
@@ -85,21 +88,25 @@ def _caches_in(modules: tuple[str, ...]) -> Sequence[Any]:
 
 
 def _load_numpy() -> None:
-    """Load numpy with one thread for matrix products. The products for one candidate are faster than waking a second
-    thread.
+    """Load numpy with one thread for matrix products.
+
+    For one candidate, the products are faster than waking a second thread.
     """
     name = "OPENBLAS_NUM_THREADS"
     before = os.environ.get(name)
     os.environ[name] = before or "1"
     import numpy as np  # noqa: F401
 
-    # The library reads it when it loads. Processes that this one starts keep their own value.
+    # The library reads the variable while loading. Child processes keep their own value.
     if before is None:
         del os.environ[name]
 
 
 def have_one_arena() -> None:
-    """Use one arena for all threads. Each call has its own thread, and a thread's own arena returns little memory."""
+    """Use one arena for all threads.
+
+    Each call has its own thread, and a thread's own arena returns little memory.
+    """
     import ctypes
 
     # Only the GNU C library has these two functions. Elsewhere, this does nothing.

@@ -1,6 +1,6 @@
-"""Lines in, lines out, over descriptors that nothing else uses.
+"""Reading and writing lines over descriptors that nothing else uses.
 
-Whatever else prints in this process goes to standard error, and children get no input. Loads nothing heavy.
+Other output of this process goes to standard error, and child processes get no input. Loads nothing heavy.
 """
 
 import fcntl
@@ -8,7 +8,7 @@ import os
 
 
 LONGEST = 4 << 20
-"""Bytes of one message."""
+"""Maximum bytes of one message."""
 
 
 class Line:
@@ -21,7 +21,10 @@ class Line:
         os.close(nowhere)
 
     def read(self) -> bytes | None:
-        """None at the end. A line that is too long is read to its end and comes back cut."""
+        """Return the next line, or None at the end.
+
+        A line that is too long is read to its end and returned cut.
+        """
         line = self._in.readline(LONGEST + 1)
         rest = line
         while len(line) > LONGEST and rest and not rest.endswith(b"\n"):

@@ -1,4 +1,4 @@
-"""Addresses, and the prompt that asks for proposals."""
+"""The resource addresses, and the prompt that asks for proposals."""
 
 from agentplane.text.visible import one_line
 

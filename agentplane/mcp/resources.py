@@ -1,4 +1,4 @@
-"""What can be read by address: the pack, entries that people approved, runs."""
+"""The resources, which are the context pack, approved entries and runs."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ from agentplane.text.visible import one_line, visible
 PAGE = 100
 _RUNS = 30
 _LONGEST = 4000
-"""Characters of a run's summary that are served."""
+"""Maximum characters of a run's summary."""
 _PLAIN = ("ts", "kind", "run_id", "exit_status", "seconds")
 """Fields of a run that agentplane itself wrote."""
 NOT_REVIEWED = (
@@ -49,10 +49,11 @@ class Content(msgspec.Struct, frozen=True):
 
 
 def listed(plane: Plane, start: int) -> tuple[list[Listed], int | None]:
-    """A page of what can be read, and where the next one begins."""
+    """Return a page of the resources, and the start of the next page."""
     memory, today = plane.memory.read_for_tools(), plane.today()
     entries = [entry for entry in memory.approved() if entry.head.status == "accepted"]
-    # Searching all entries for secrets would take seconds. A page that withholds some is shorter than others.
+    # A search of all entries for secrets would take seconds. So a page with withheld entries is shorter than
+    # others.
     page = [
         Listed(ENTRY + entry.id, entry.id, _about(entry, today), MARKDOWN)
         for entry in delivery.divided(memory.snapshot, entries[start : start + PAGE]).entries
@@ -71,7 +72,7 @@ def _about(entry: Entry, today: date) -> str:
 
 
 def read(plane: Plane, uri: str) -> Content:
-    """What stands at an address; nothing that waits for review does."""
+    """Return the content of an address. Candidates have no address."""
     found = _ADDRESS.fullmatch(uri)
     name = found[2] if found else None
     if found and found[1] == "pack" and name is None:
@@ -89,10 +90,10 @@ def read(plane: Plane, uri: str) -> Content:
 
 
 def _runs(plane: Plane) -> Iterator[dict[str, object]]:
-    """The last runs, each without the fields that nobody knows. Flagged text is withheld."""
+    """Yield the last runs without their empty fields. Flagged text is withheld."""
     for row in timeline.rows(plane.layout):
         is_run = row.kind in ("run", "open", "lost") and is_run_id(row.run_id or "")
-        # A line that nobody could have logged can have any words as its time.
+        # The time of an invalid log line could be any text.
         if is_run and row.own_activity is None and times.seconds_of(row.ts) is not None:
             values = (value for name, value in msgspec.structs.asdict(row).items() if name not in _PLAIN)
             codes = notes.flags(chain.from_iterable(map(_words, values)))
@@ -105,7 +106,7 @@ def _runs(plane: Plane) -> Iterator[dict[str, object]]:
 
 
 def _words(value: object) -> Iterator[str]:
-    """The texts of a field."""
+    """Return the texts of a field."""
     return (
         text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str) and text
     )

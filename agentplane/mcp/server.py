@@ -1,4 +1,4 @@
-"""The server: what the protocol asks for, answered from the rooms below."""
+"""The server, which answers protocol requests with the other modules of this package."""
 
 import logging
 import sys
@@ -16,15 +16,16 @@ from agentplane.mcp import failures, prompts, tools
 from agentplane.mcp.client import Call, Desk
 
 
-# What opens planes is loaded by the first call, in its thread: until then a client has been answered.
+# The first call loads the modules that open planes, in its thread. The client already has its first answers
+# then.
 if TYPE_CHECKING:
     from agentplane.mcp.session import Session
 
 _READS = types.ToolAnnotations(read_only_hint=True)
 _ADDS = types.ToolAnnotations(destructive_hint=False, open_world_hint=False)
-"""Without these words a client takes a tool for one that may destroy something, and asks before each call."""
+"""Without these hints, a client assumes that a tool may be destructive and asks before each call."""
 _NO_RESOURCE = -32002
-"""The code of the protocol for a resource that is not there."""
+"""The protocol's code for a missing resource."""
 
 
 def server(desk: Desk) -> Server[Any]:
@@ -73,7 +74,7 @@ async def _call_tool(desk: Desk, call: Call, params: types.CallToolRequestParams
             code=types.INVALID_PARAMS, message=f"no tool of that name; there are {', '.join(tools.BY_NAME)}"
         )
     try:
-        # Models write null for what they leave out, and numbers as text.
+        # Models send null for omitted fields, and numbers as text.
         given = {name: value for name, value in (params.arguments or {}).items() if value is not None}
         asked = msgspec.convert(given, tool.takes, strict=False)
 
@@ -146,7 +147,7 @@ async def _read_resource(
 
 
 def _as_protocol_error(error: Exception) -> MCPError:
-    """Resources have no result that says no, so their failures are errors of the protocol."""
+    """Return a failure of a resource as a protocol error, because resources have no result for failures."""
     ours = failures.as_ours(error)
     fields = failures.failure(ours or failures.mistake(error))
     return MCPError(code=_NO_RESOURCE, message=failures.said(fields), data=fields)
@@ -172,5 +173,5 @@ async def _get_prompt(_call: Call, params: types.GetPromptRequestParams) -> type
 
 
 def quiet() -> None:
-    """The library's own warnings may repeat what a client sent; only its errors are told, on stderr."""
+    """Log only the library's critical errors to stderr, because its warnings may repeat text from a client."""
     logging.basicConfig(stream=sys.stderr, level=logging.CRITICAL)

@@ -1,4 +1,4 @@
-"""The session that a call belongs to: what is proposed and recorded names it as its run."""
+"""The session of a call, whose run is the source of proposals and records."""
 
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,10 @@ _SUMMARY = "Proposed over MCP, outside of a run."
 
 
 class Session:
-    """The open run that the server is part of; where there is none, a run of the log that stands for it."""
+    """The open run that the server belongs to. Without one, a logged run represents the session."""
 
     def __init__(self, plane: Plane, run: OpenRun | None, own: dict[tuple[Path, str], str]) -> None:
-        """`own`: the runs of this server that have no capsule, by plane and tool."""
+        """`own` has the runs of this server without a capsule, by plane and tool."""
         self.plane = plane
         self.run = run
         self._own = own
@@ -28,7 +28,10 @@ class Session:
         return resources.read(self.plane, uri)
 
     def source(self) -> str:
-        """The run that a proposal cites. It has to be in the log, so one is logged where there is none."""
+        """Return the run that a proposal cites.
+
+        If there is none, log one, because the run must be in the log.
+        """
         if self.run is not None:
             return self.run.run_id
         if self._key not in self._own:
@@ -36,7 +39,7 @@ class Session:
         return self._own[self._key]
 
     def log(self, event: dict[str, Any]) -> Logged:
-        """A run of its own; the first one of this session stands for it from then on."""
+        """Log a separate run. The first of these runs represents the session from then on."""
         first = self._own.get(self._key)
         parent = {"parent_run_id": first} if first else {}
         logged = self.plane.runs.log({**event, "tool": self.plane.origin.actor, **parent})

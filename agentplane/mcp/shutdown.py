@@ -1,4 +1,4 @@
-"""Signals that come before the library listens to them."""
+"""Signals before the library handles them."""
 
 import os
 import signal
@@ -9,10 +9,11 @@ ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def end_on_signals() -> None:
-    """Ends the process at once, until something else takes the signals. For when nothing is being written.
+    """End the process at once on a signal, until other code handles the signals.
 
-    A handler alone is not enough: a signal that comes just before the main thread begins to read is told to it only
-    when that read returns, which may be never. A descriptor is written to in any case.
+    Use it while nothing is being written. A handler alone is not enough. If a signal comes just before the
+    main thread starts to read, the handler runs only after that read. The read may never return. Python
+    writes to the descriptor in any case.
     """
     told, tell = os.pipe()
     os.set_blocking(tell, False)

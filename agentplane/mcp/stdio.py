@@ -1,7 +1,7 @@
-"""Serving one client over standard input and output.
+"""One client over standard input and output.
 
-Reading and writing are left behind when the process is to end: a client that neither reads nor closes its end cannot
-hold it.
+At its end, the process abandons pending reads and writes. So a client that doesn't read or doesn't close its
+end can't keep it alive.
 """
 
 import json
@@ -23,11 +23,13 @@ from agentplane.text.json import decode
 
 
 _LAST_WRITE = 5.0
-"""Seconds that an op in progress gets before the process ends. What is cut off is mended when the plane is opened."""
+"""Seconds for an operation in progress before the process ends. Opening the plane repairs a partial
+operation.
+"""
 
 
 class Wire:
-    """What the library reads and writes: first what was heard before it was there."""
+    """The streams for the library. Messages from the handshake come first."""
 
     def __init__(self, line: Line, greeted: Greeted) -> None:
         self._line = line
@@ -39,7 +41,7 @@ class Wire:
         return self
 
     async def __anext__(self) -> str:
-        """The next message that is one; what is none is answered here, because the library drops it."""
+        """Return the next valid message. An invalid line is answered here, because the library drops it."""
         while True:
             line = self._heard.pop(0) if self._heard else await self._read()
             if line is None:
@@ -60,7 +62,7 @@ class Wire:
         await self._send(text.encode(errors="replace"))
 
     async def flush(self) -> None:
-        """Everything is written at once."""
+        """Do nothing, because each write is sent at once."""
 
     async def _send(self, data: bytes) -> None:
         async with self._turn:
@@ -68,7 +70,10 @@ class Wire:
 
 
 def _complaint(line: bytes) -> bytes | None:
-    """The answer to a line that is no message; None: it is one. Empty: it needs no answer."""
+    """Return the answer to an invalid line.
+
+    Return None for a valid message, and empty bytes if no answer is needed.
+    """
     if not line.strip():
         return b""
     if len(line) > LONGEST:
@@ -87,7 +92,7 @@ def _complaint(line: bytes) -> bytes | None:
 
 
 def _wrong(found: dict[str, Any]) -> tuple[int, str] | None:
-    """Why an object is no message; the code and the words."""
+    """Return the error code and the reason if an object is not a message. Return None for a message."""
     if "result" in found or "error" in found:
         return None  # an answer is never answered
     if not isinstance(found.get("method"), str):
@@ -102,7 +107,11 @@ def _wrong(found: dict[str, Any]) -> tuple[int, str] | None:
 
 
 def _refused(line: bytes) -> bytes:
-    """Clients write half a character, as an escape, and NaN as JSON. Who asked so is told by its id, or would wait."""
+    """Return the error for text that the decoder refuses.
+
+    Some clients escape half a character, or write NaN as JSON. The error has the ID of the request, so that
+    the client doesn't wait.
+    """
     try:
         found: Any = json.loads(line)
     except (RecursionError, ValueError):
@@ -124,8 +133,9 @@ def _error(id_: str | int | None, code: int, what: str) -> bytes:
 
 
 def serve(made: Server[Any], desk: Desk, line: Line, greeted: Greeted) -> int:
-    """Serves until the client closes its end or a signal comes."""
-    # A closed pipe is told by the write that fails, and the first signal ends the server as the end of input does.
+    """Serve until the client closes its end or a signal comes."""
+    # A failed write reveals a closed pipe. The first signal ends the server in the same way as the end of
+    # input.
     anyio.run(_serve, made, line, greeted)
     if desk.writing.acquire(timeout=_LAST_WRITE):
         limits.end()

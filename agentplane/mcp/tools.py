@@ -1,6 +1,6 @@
-"""The tools as a client is told of them, and what they take.
+"""The descriptions of the tools for clients, and the arguments of each tool.
 
-Every session of every user pays for these texts, so they are short; `tests/mcp/test_tools.py` counts them.
+Every session of every user pays for these texts, so they are short. `tests/mcp/test_tools.py` counts them.
 """
 
 from typing import Annotated, Any, Literal

@@ -1,1 +1,4 @@
-"""Bytes to structure and back: documents, canonical JSON, the hash chain, atomic writes. Knows no memory."""
+"""Bytes and their structure, with documents, canonical JSON, the hash chain and atomic writes.
+
+This package knows nothing about memory.
+"""

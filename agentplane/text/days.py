@@ -1,4 +1,7 @@
-"""Dates that people write into headers, such as `2026-12-31` or a time with its zone, as days in UTC."""
+"""Dates in headers as days in UTC.
+
+People write them as `2026-12-31` or as a time with its zone.
+"""
 
 from datetime import UTC, date, datetime
 
@@ -14,5 +17,5 @@ def day_of(text: str) -> date | None:
             return None
     try:
         return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
-    except OverflowError:  # the first or the last day that there is, in another zone
+    except OverflowError:  # the first or last representable day, in another zone
         return moment.date()

@@ -1,7 +1,8 @@
-"""Every read and write of a plane's files: whole or not at all, on the disk, never through a link.
+"""Reads and writes of a plane's files.
 
-Only calls of `os` touch the disk, so that a test can fail or kill at each of them. What keeps two
-writers of a plane apart is its lock; this module only keeps the bytes of one call together.
+A write happens completely or not at all, reaches the disk, and never goes through a link. Only calls of `os`
+touch the disk, so that a test can fail or kill at each of them. The plane's lock keeps two writers apart.
+This module only keeps the bytes of one call together.
 """
 
 import errno
@@ -21,17 +22,17 @@ from agentplane.errors import Damaged
 StrPath = str | os.PathLike[str]
 
 _NEVER_A_LINK = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-"""Added to every open; without O_NONBLOCK a FIFO in a file's place would hang us."""
+"""Flags for every open. Without O_NONBLOCK, opening a FIFO in place of a file would hang."""
 
 _CHUNK = 1 << 20
 _PIECE = 120 << 10
-"""Small enough that freed memory is reused. The system may fetch and clear blocks of more than 128 KiB each time."""
+"""Small enough that freed memory is reused. The system may fetch and clear blocks over 128 KiB each time."""
 _LARGEST = 2 << 30
-"""Bytes of a file that is read as a whole."""
+"""Maximum bytes of a file that is read completely."""
 _TEMP = re.compile(r"\..+\.\d+-[0-9a-f]{12}\.tmp", re.DOTALL)
 _TEMP_PARTS = re.compile(r"\.(.+)\.(\d{1,10})-[0-9a-f]{12}\.tmp", re.DOTALL)
 _LONGEST_IN_TEMP = 200
-"""Bytes of a file's name that its temp name repeats: both have to fit into 255."""
+"""Maximum bytes of a file's name that its temporary name repeats. Both must fit into 255."""
 
 _WORDS = {
     errno.ENOSPC: ("no space is left on the disk", "Free some space, then try again."),
@@ -52,23 +53,26 @@ _WORDS = {
 
 
 def read(path: StrPath, most: int | None = None) -> bytes:
-    """The bytes of a file; with `most`, no more than so many from its beginning."""
+    """Return the bytes of a file. With `most`, return at most this many bytes from its beginning."""
     with _opened(path, os.O_RDONLY) as fd:
         size = os.fstat(fd).st_size
         if most is not None:
             return _first(fd, most)
         if size > _LARGEST:
-            # A file with a hole can be of any size and cost its author nothing.
+            # A file with a hole can have any size and cost its author nothing.
             todo = "Put the real file in its place."
             raise Damaged(f"is larger than {_LARGEST >> 30} GiB", where=str(path), todo=todo)
         whole = os.read(fd, size)
-        # The system may give less at once, and the file may have grown since.
+        # The system may return less at once, and the file may have grown since.
         rest = iter(lambda: os.read(fd, _PIECE), b"")
         return b"".join([whole, *rest])
 
 
 def pieces(path: StrPath, begin: int) -> Iterator[bytes]:
-    """Yield the bytes of a file from an offset on, in pieces, to copy files that are too large for memory."""
+    """Yield the bytes of a file in pieces, starting at an offset.
+
+    Use it to copy files that are too large for memory.
+    """
     with _opened(path, os.O_RDONLY) as fd:
         os.lseek(fd, begin, os.SEEK_SET)
         while piece := os.read(fd, _PIECE):
@@ -76,14 +80,14 @@ def pieces(path: StrPath, begin: int) -> Iterator[bytes]:
 
 
 def holds(path: StrPath, data: bytes) -> bool:
-    """True if a file has exactly these bytes. It is compared in pieces. False if there is no such file."""
+    """True if a file has exactly these bytes. The file is compared in pieces. False if it doesn't exist."""
     try:
         with _opened(path, os.O_RDONLY) as fd:
             if os.fstat(fd).st_size != len(data):
                 return False
             rest, piece = memoryview(data), bytearray(min(_PIECE, len(data) + 1))
             while count := os.readv(fd, [piece]):
-                # A bytearray compares all bytes at once. A view would compare them one by one.
+                # A bytearray compares all bytes at once. A view would compare each byte separately.
                 if (piece if count == len(piece) else piece[:count]) != rest[:count]:
                     return False
                 rest = rest[count:]
@@ -93,7 +97,7 @@ def holds(path: StrPath, data: bytes) -> bool:
 
 
 def read_if(path: StrPath, most: int | None = None) -> bytes | None:
-    """The bytes, or None where there is no such file."""
+    """Return the bytes of a file, or None if it doesn't exist."""
     with _explained(path):
         try:
             os.lstat(_usable(path))
@@ -104,13 +108,16 @@ def read_if(path: StrPath, most: int | None = None) -> bytes | None:
 
 @contextmanager
 def reading(path: StrPath) -> Iterator[BinaryIO]:
-    """The file as a stream, for what is too large to hold at once."""
+    """Yield a file as a stream, for files that are too large for memory."""
     with _opened(path, os.O_RDONLY) as fd, os.fdopen(fd, "rb", _CHUNK, closefd=False) as stream:
         yield stream
 
 
 def append(path: StrPath, data: bytes) -> int:
-    """Where in the file the data begins; it is on the disk, or the file is as long as it was."""
+    """Append data and return its offset in the file.
+
+    The data is then on the disk. If this fails, the file keeps its length.
+    """
     with _opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as fd, ExitStack() as unless_done:
         _wait_for_appenders(fd)
         begin = os.fstat(fd).st_size
@@ -124,7 +131,10 @@ def append(path: StrPath, data: bytes) -> int:
 
 
 def _cut_back(fd: int, size: int) -> None:
-    """Cut a file back to its earlier size after a failed append. The error that is reported is that of the append."""
+    """Cut a file back to its earlier size after a failed append.
+
+    Errors are ignored here, because the error of the append is the one to report.
+    """
     with suppress(OSError):
         os.ftruncate(fd, size)
         _sync(fd)
@@ -137,14 +147,16 @@ def write_atomic(
     durable: bool = True,
     only_if: Callable[[], bool] | None = None,
 ) -> bool:
-    """The file holds its old bytes or the new ones, whenever the power fails. Says whether it was written.
+    """Replace a file, and return True if it was written.
 
-    `data`: all bytes, or pieces one after the other.
+    The file has its old or its new bytes, even after a power failure.
 
-    `only_if` is asked at the last moment: the new bytes are ready and the old ones still stand.
+    `data` has all bytes, or pieces in order.
 
-    `durable=False` is for files that can be derived again: whole for other processes, but not
-    waited for until they are on the disk.
+    `only_if` is called at the last moment, when the new bytes are ready and the file still has the old ones.
+
+    `durable=False` is for files that can be derived again. Other processes still see complete files, but the
+    call doesn't wait for the disk.
     """
     with _explained(path):
         target = Path(_usable(path))
@@ -164,13 +176,13 @@ def write_atomic(
 
 
 def _drop(temp: StrPath) -> None:
-    """Delete a temporary file that didn't take the place of its target. A later write cleans up what stays."""
+    """Delete a temporary file that didn't replace its target. A later write deletes it if this fails."""
     with suppress(OSError):
         os.unlink(temp)
 
 
 def truncate(path: StrPath, size: int) -> None:
-    """Cuts the file off; never makes it longer."""
+    """Cut a file to a size. Raise Damaged if it is shorter."""
     with _opened(path, os.O_WRONLY) as fd:
         if size > os.fstat(fd).st_size:
             raise Damaged(
@@ -184,13 +196,13 @@ def truncate(path: StrPath, size: int) -> None:
 
 
 def remove(path: StrPath) -> None:
-    """Deletes a file, or a link as such; nothing happens where there is none."""
+    """Delete a file or a link. Do nothing if it doesn't exist."""
     with _explained(path), suppress(FileNotFoundError):
         os.unlink(_usable(path))
 
 
 def make_folder(path: StrPath) -> None:
-    """One folder in a folder that exists; nothing happens where it is already there."""
+    """Create a folder inside an existing folder. Do nothing if it already exists."""
     with _explained(path):
         target = _usable(path)
         try:
@@ -202,8 +214,8 @@ def make_folder(path: StrPath) -> None:
 
 
 def plain_folder(path: StrPath, root: StrPath) -> None:
-    """Refuses a folder that is not inside root, or that is reached through a link or `..`."""
-    # Asked of every file that is read or written, so it goes without objects for each part of the path.
+    """Raise Damaged for a folder outside root, or one that is reached through a link or `..`."""
+    # This runs for every file that is read or written, so it creates no object for each part of the path.
     top, folder = _plain_name(root), _plain_name(path)
     if folder == top or folder.startswith(f"{top.rstrip('/')}/"):
         below: Sequence[str] = [part for part in folder[len(top) :].split("/") if part]
@@ -224,18 +236,18 @@ def plain_folder(path: StrPath, root: StrPath) -> None:
 
 
 def _plain_name(path: StrPath) -> str:
-    """A path as `Path` writes it."""
+    """Return a path in the form that `Path` writes."""
     name = _usable(path)
     return name if isinstance(path, Path) else str(Path(name))
 
 
 def is_temp(name: str) -> bool:
-    """Whether a file of this name is what a killed `write_atomic` left behind."""
+    """True for the name of a temporary file that a killed `write_atomic` left behind."""
     return _TEMP.fullmatch(name) is not None
 
 
 def temp_of(name: str) -> tuple[str, int] | None:
-    """The file that a temp name is for, and the process that made it; None for any other name."""
+    """Return the target of a temporary name and the process that created it. Return None for other names."""
     found = _TEMP_PARTS.fullmatch(name)
     return (found[1], int(found[2])) if found else None
 
@@ -244,7 +256,7 @@ def temp_of(name: str) -> tuple[str, int] | None:
 def _opened(path: StrPath, flags: int) -> Iterator[int]:
     with _explained(path):
         name = _usable(path)
-        # Opening a device can do something by itself, so what stands there is looked at before and after.
+        # Opening a device can have effects, so the file type is checked before and after.
         with suppress(FileNotFoundError):
             _must_be_file(os.lstat(name).st_mode, name)
         fd = os.open(name, flags | _NEVER_A_LINK, 0o666)
@@ -257,7 +269,7 @@ def _opened(path: StrPath, flags: int) -> Iterator[int]:
 
 @contextmanager
 def _explained(path: StrPath) -> Iterator[None]:
-    """Says in words what the system calls by a number."""
+    """Raise system errors as Damaged, with words instead of numbers."""
     try:
         yield
     except OSError as error:
@@ -333,7 +345,7 @@ def _temp_beside(path: Path) -> Path:
 
 
 def _fill(fd: int, data: bytes | Iterable[bytes], bits: int | None, *, durable: bool) -> None:
-    """Closes the descriptor as well."""
+    """Write the data, and close the descriptor."""
     try:
         if bits is not None:
             os.fchmod(fd, bits)
@@ -355,15 +367,18 @@ def _write(fd: int, data: bytes) -> None:
 
 
 def _wait_for_appenders(fd: int) -> None:
-    """Keeps a write that the system cuts into pieces, or one that is cut back, apart from others."""
-    # Some network file systems cannot do it; there the plane's lock alone has to.
+    """Wait until no other process appends.
+
+    The system may split a write, and a failed write is cut back, so appends must not overlap.
+    """
+    # Some network file systems can't lock. There only the plane's lock keeps writers apart.
     with suppress(OSError):
         fcntl.flock(fd, fcntl.LOCK_EX)
 
 
 def _sync(fd: int) -> None:
     if sys.platform == "darwin":
-        # macOS returns from fsync before the drive has written; some file systems know only fsync.
+        # macOS returns from fsync before the drive has written. Some file systems support only fsync.
         with suppress(OSError):
             fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
             return
@@ -371,12 +386,12 @@ def _sync(fd: int) -> None:
 
 
 def _sync_folder(path: StrPath) -> None:
-    """Makes the name of a new file as lasting as its bytes."""
+    """Make the name of a new file as durable as its bytes."""
     fd = os.open(Path(path).parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(fd)
     except OSError as error:
-        # File systems that have nothing to sync in a folder say so with these.
+        # File systems that have nothing to sync in a folder return these errors.
         if error.errno not in {errno.EINVAL, errno.ENOTSUP}:
             raise
     finally:

@@ -1,4 +1,7 @@
-"""The header of a Markdown file that others wrote: fields in YAML between two lines of dashes, read within fixed limits."""
+"""The headers of Markdown files from other programs.
+
+A header has YAML fields between two lines of dashes, and is read within fixed limits.
+"""
 
 import re
 
@@ -9,7 +12,10 @@ _FRONT = re.compile(r"\A\ufeff?\s*^---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.DOT
 
 
 def split(text: str) -> tuple[dict[str, object] | None, str, int]:
-    """The fields, the text below them, and in which line that begins. None: what stands there is no YAML that we read."""
+    """Return the fields, the text below them, and the line where that text begins.
+
+    The fields are None if the header isn't YAML that agentplane reads.
+    """
     head = _FRONT.match(text)
     if head is None:
         return {}, text, 1
@@ -22,7 +28,10 @@ def split(text: str) -> tuple[dict[str, object] | None, str, int]:
 
 
 def pairs(text: str) -> dict[str, object]:
-    """The header line by line, for tools that write what is no YAML, as Cursor does with `globs: *.ts`."""
+    """Return the fields of a header that isn't valid YAML, line by line.
+
+    Cursor writes such headers, with `globs: *.ts`.
+    """
     head = _FRONT.match(text)
     rows = (line.partition(":") for line in head[1].splitlines()) if head else ()
     return {name.strip(): value.strip() for name, _, value in rows}

@@ -1,4 +1,4 @@
-"""Making very many objects at once."""
+"""A pause of the garbage collector, for code that creates many objects at once."""
 
 import gc
 from collections.abc import Iterator
@@ -7,8 +7,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Pauses the garbage collector: while ten thousand objects that are in no cycle are made, it would
-    walk through all of them again and again and find nothing.
+    """Pause the garbage collector.
+
+    While ten thousand objects without cycles are created, it would walk through all of them repeatedly and
+    find nothing.
     """
     was_on = gc.isenabled()
     gc.disable()

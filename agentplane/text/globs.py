@@ -1,4 +1,4 @@
-"""Whether two scopes can mean one path."""
+"""Check whether two scopes can match the same path."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -8,7 +8,7 @@ MAX_GLOB = 200
 
 
 def can_meet(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether a path can be in both. No globs: the whole project."""
+    """True if one path can match both scopes. A scope without globs is the whole project."""
     if not one or not other:
         return True
     return any(meets(left, right) for left in one for right in other)
@@ -16,7 +16,7 @@ def can_meet(one: Sequence[str], other: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def meets(one: str, other: str) -> bool:
-    """Whether one path can match both globs. In doubt, it can."""
+    """True if one path can match both globs, or if that isn't certain."""
     if len(one) > MAX_GLOB or len(other) > MAX_GLOB:
         return True
     return _parts_meet(_parts(one), _parts(other))
@@ -31,7 +31,10 @@ def _parts(glob: str) -> tuple[str, ...]:
 
 
 def _parts_meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """A folder holds what is in it, so a glob that ends early still meets what goes on below it."""
+    """True if paths with these parts can meet.
+
+    A folder contains everything below it. So a glob that ends early also matches longer paths.
+    """
     table = [[False] * (len(other) + 1) for _ in range(len(one) + 1)]
     for left in range(len(one), -1, -1):
         for right in range(len(other), -1, -1):
@@ -53,7 +56,7 @@ def _is_file(part: str) -> bool:
 
 
 def _names_meet(one: str, other: str) -> bool:
-    """Whether one name can match both patterns: their fixed beginnings and ends must agree."""
+    """True if one name can match both patterns. Their fixed beginnings and ends must agree."""
     if "[" in one or "{" in one or "[" in other or "{" in other:
         return True
     wild_one, wild_other = _is_wild(one), _is_wild(other)

@@ -1,4 +1,7 @@
-"""Files that hold a token: made for one user, and believed only if nobody else could read or replace them."""
+"""Files with a token, which only one user can read.
+
+Such a file is trusted only if no other user could read or replace it.
+"""
 
 import os
 import stat
@@ -11,7 +14,10 @@ _ADVICE = "Run `chmod 600` on it, or name another file."
 
 
 def read(path: str | os.PathLike[str]) -> str:
-    """Return the text of a file that its owner, who is this user, alone can read. Links are not followed."""
+    """Return the text of a file that belongs to this user and that only this user can read.
+
+    Links are not followed.
+    """
     where = os.fspath(path)
     try:
         fd = os.open(where, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -37,7 +43,7 @@ def read(path: str | os.PathLike[str]) -> str:
 
 
 def make(path: str | os.PathLike[str], text: str) -> bool:
-    """Make a file that this user alone can read. False if something of that name exists."""
+    """Create a file that only this user can read. Return False if a file with that name exists."""
     where = os.fspath(path)
     try:
         fd = os.open(where, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -53,7 +59,7 @@ def make(path: str | os.PathLike[str], text: str) -> bool:
 
 
 def _check_folder(where: str) -> None:
-    """Refuse a folder in which anyone may put another file in the place of this one."""
+    """Raise Refused for a folder in which any user could replace this file."""
     folder = os.path.dirname(os.path.abspath(where))
     mode = os.stat(folder).st_mode
     if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:

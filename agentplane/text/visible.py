@@ -1,4 +1,7 @@
-"""Text from other people, made safe to show: what would be invisible or would steer a terminal is spelled out."""
+"""Text from other people, made safe to display.
+
+Characters that are invisible or that could control a terminal are spelled out.
+"""
 
 import re
 import unicodedata
@@ -8,15 +11,15 @@ import msgspec
 
 
 class Hidden(msgspec.Struct, frozen=True):
-    """A character that a reader would not see, or that changes how others are shown."""
+    """A character that a reader would not see, or that changes how other characters are displayed."""
 
     offset: int
-    """In characters, not in bytes."""
+    """Offset in characters, not in bytes."""
     char: str
     name: str
 
 
-# Fixed ranges rather than unicodedata's categories, so that every Python gives the same answer.
+# These are fixed ranges instead of unicodedata's categories, so that every Python gives the same answer.
 _RANGES = (
     (0x00, 0x08, "control character"),
     (0x0B, 0x0C, "control character"),
@@ -78,7 +81,8 @@ _EMOJI = _class(
     (0x3297, 0x3299),
     (0x1F000, 0x1FAFF),
 )
-# What shows an emoji as one: a presentation selector after it, a joiner between two, a keycap.
+# Characters that keep an emoji together are not hidden. These are a presentation selector after it, a joiner
+# between two, and a keycap.
 _KEPT = (
     rf"(?<={_EMOJI})[\ufe0e\ufe0f]"
     rf"|(?:(?<={_EMOJI})|(?<={_EMOJI}\ufe0f))\u200d(?={_EMOJI})"
@@ -100,14 +104,17 @@ _CONTROLS = {
 
 
 def visible(text: str) -> str:
-    """The text with each hidden character as a mark, `<U+202E>`; line ends and tabs stay."""
+    """Return the text with a mark such as `<U+202E>` in place of each hidden character.
+
+    Line ends and tabs stay.
+    """
     if not _ODD.search(text):
         return text
     return _HIDDEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
 
 
 def replaced(text: str, by: Callable[[str], str]) -> str:
-    """The text with another one for each hidden character."""
+    """Return the text with each hidden character replaced by the result of `by`."""
     if not _ODD.search(text):
         return text
     return _HIDDEN.sub(lambda found: by(found[0]), text)
@@ -121,7 +128,7 @@ def hidden(text: str) -> tuple[Hidden, ...]:
 
 
 def one_line(text: str, width: int | None = None) -> str:
-    """Visible, on one line, and cut to so many cells of a terminal."""
+    """Return the visible text on one line, cut to `width` cells of a terminal."""
     line = " ".join(visible(text).split())
     if width is None or (len(line) <= width and line.isascii()):
         return line
@@ -129,13 +136,13 @@ def one_line(text: str, width: int | None = None) -> str:
 
 
 def padded(text: str, width: int) -> str:
-    """One line that fills so many cells, cut where it is longer."""
+    """Return one line that fills `width` cells. A longer line is cut."""
     line = one_line(text, width)
     return line + " " * (width - cells(line))
 
 
 def cells(line: str) -> int:
-    """How many cells of a terminal a line takes."""
+    """Return the number of terminal cells that a line takes."""
     return len(line) if line.isascii() else sum(_cells(line, at) for at in range(len(line)))
 
 
@@ -153,14 +160,14 @@ def _cut(line: str, width: int) -> str:
         used += _cells(line, at)
         if used > width:
             return line[:room].rstrip(f" {_JOINER}") + "…"
-        # A character that takes no cell belongs to the one before it and stays with it.
+        # A character without a cell belongs to the character before it and stays with it.
         if used < width and char != _JOINER:
             room = at + 1
     return line
 
 
 def _cells(line: str, at: int) -> int:
-    """Rather too many than too few: what terminals disagree about counts as wide."""
+    """Return the cells of a character. If terminals disagree, the wider value counts."""
     char = line[at]
     if char == _SELECTOR:
         return 2 - _cells(line, at - 1) if at else 0

@@ -1,1 +1,1 @@
-"""JSON: canonical, with comments, and edited in place."""
+"""Canonical JSON, JSON with comments, and changes to JSON text in place."""

@@ -1,4 +1,4 @@
-"""Canonical JSON (RFC 8785): one value, one sequence of bytes."""
+"""Canonical JSON (RFC 8785), which has exactly one sequence of bytes for a value."""
 
 import hashlib
 import json
@@ -12,13 +12,13 @@ from agentplane.errors import BadInput
 
 
 _SAFE = 2**53 - 1
-"""The largest integer that every JSON reader understands as the same number."""
+"""The largest integer that every JSON reader reads as the same number."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def dumps(value: Any) -> bytes:
-    """The canonical bytes; BadInput names the field that JSON cannot hold."""
+    """Return the canonical bytes. Raise BadInput with the name of a field that JSON can't represent."""
     try:
         return _dumps(value)
     except RecursionError as error:
@@ -42,7 +42,7 @@ def _dumps(value: Any) -> bytes:
 
 
 def _culprit(value: Any, path: str) -> tuple[str, str] | None:
-    """The first field that cannot be written, as path and complaint."""
+    """Return the path of the first field that can't be written, and the reason."""
     if isinstance(value, dict):
         for key, item in value.items():
             found = _key_complaint(key, path) or _culprit(item, _below(path, key))

@@ -1,7 +1,7 @@
-"""Decoding JSON and MessagePack that others may have written: whatever is wrong with it is one kind of error.
+"""Decoders for JSON and MessagePack from untrusted sources, which raise one kind of error for any defect.
 
-A file with a million brackets is too deep for any decoder. It is as unusable as one that is cut off, so it raises the same
-error and every reader that can do without an unusable file can do without that one.
+A file with a million brackets is too deep for any decoder. It is as unusable as a truncated file, so it
+raises the same error. A reader that can work without a truncated file can also work without this one.
 """
 
 from typing import Any, Generic, TypeVar, overload

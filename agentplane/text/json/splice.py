@@ -1,8 +1,9 @@
-"""Changes a JSON text of others a few characters at a time, in the style of what stands around; and takes that back.
+"""Changes to another program's JSON text, a few characters at a time, and their removal.
 
-A place to put things into was there before, or is made. One that is made begins with white space behind its bracket; one
-that was there and empty gets its first child right behind the bracket. So the text itself says what goes with the last
-child, and taking out what was put in gives the text from before, to the byte.
+A change has the style of the text around it. A container for new values either existed before or is created.
+A created container begins with white space after its bracket. An existing empty one gets its first child
+directly after the bracket. So the text itself shows which container to remove with the last child. Removing
+an addition restores the earlier text to the byte.
 """
 
 import json
@@ -18,11 +19,11 @@ _INDENT = re.compile(r'\n([ \t]+)["{\[]')
 
 
 class NotPlain(ValueError):
-    """A text into which nothing can be put at this place, and why."""
+    """The error for a text that can't be changed at a place, with the reason."""
 
 
 def node_at(root: Node, path: Sequence[str]) -> Node | None:
-    """What stands at a path of keys, or None if it is not there."""
+    """Return the node at a path of keys, or None if it doesn't exist."""
     node = root
     for key in path:
         if node.kind != "object":
@@ -37,7 +38,10 @@ def node_at(root: Node, path: Sequence[str]) -> Node | None:
 
 
 def put(text: str, path: Sequence[str], key: str | None, value: object) -> str:
-    """Adds a member to the object at a path, or without a key an item to the array there; makes what is missing."""
+    """Add a member to the object at a path.
+
+    Without a key, add an item to the array there. Missing containers are created.
+    """
     root = with_comments.parse(text)
     depth = next(size for size in range(len(path), -1, -1) if node_at(root, path[:size]) is not None)
     into = node_at(root, path[:depth]) or root
@@ -55,13 +59,15 @@ def put(text: str, path: Sequence[str], key: str | None, value: object) -> str:
 
 
 def replace(text: str, node: Node, value: object) -> str:
-    """Writes a value over another; nothing around it changes."""
+    """Replace a value. The text around it doesn't change."""
     return text[: node.start] + json.dumps(value, ensure_ascii=False) + text[node.end :]
 
 
 def remove(text: str, route: Sequence[int], left: Mapping[str, object]) -> str | None:
-    """Without the child at a route of places, and what was made only to hold it. None: the text was made for it, which
-    began with it, and holds nothing else but `left`.
+    """Return the text without the child at a route of positions.
+
+    Containers that were created for the child are removed too. Return None if the text was created for this
+    child. The child is then its first, and the text has nothing else but `left`.
     """
     root = with_comments.parse(text)
     chain = [root]
@@ -95,7 +101,7 @@ def _insert(text: str, root: Node, into: Node, key: str | None, value: object) -
     if own is not None:
         gap, indent, at = newline + own, own, _past_same_line(text, at)
     elif "\n" in text[last.start : last.end]:
-        # `}, {` in a list, a line of its own in an object.
+        # The next item follows as `}, {` in a list, and on its own line in an object.
         indent = _line_indent(text, last.start)
         gap = newline + indent if into.kind == "object" else " "
     else:
@@ -107,7 +113,7 @@ def _insert(text: str, root: Node, into: Node, key: str | None, value: object) -
 
 
 def _past_same_line(text: str, at: int) -> int:
-    """Past the comments that stand behind something on its line."""
+    """Return the position after the comments that follow on the same line."""
     found = _SAME_LINE.match(text, at)
     return found.end() if found else at
 
@@ -118,7 +124,7 @@ def _member(key: str | None, value: object, indent: str | None, unit: str, newli
 
 
 def in_line(value: object) -> str:
-    """A value on one line; what it holds stands apart from its brackets."""
+    """Return a value on one line, with spaces inside its brackets."""
     if isinstance(value, Mapping) and value:
         rows = (f"{json.dumps(key, ensure_ascii=False)}: {in_line(item)}" for key, item in value.items())
         return f"{{ {', '.join(rows)} }}"
@@ -128,7 +134,7 @@ def in_line(value: object) -> str:
 
 
 def on_lines(value: object, indent: str, unit: str, newline: str) -> str:
-    """A value on lines of their own, but for lists of plain values."""
+    """Return a value on several lines. Lists of plain values stay on one line."""
     inner = indent + unit
     if isinstance(value, Mapping) and value:
         rows = [
@@ -147,26 +153,26 @@ def _is_short(value: list[object]) -> bool:
 
 
 def _unit(text: str) -> str:
-    """By how much a level is set in: as the first line that is."""
+    """Return the indentation of one level, from the first indented line."""
     found = _INDENT.search(text)
     return found[1] if found else "  "
 
 
 def _line_indent(text: str, at: int) -> str:
-    """Of the line that a place is in."""
+    """Return the indentation of the line at a position."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _own_indent(text: str, child: Child) -> str | None:
-    """How far a child is set in, or None if it does not begin its line."""
+    """Return the indentation of a child, or None if it doesn't begin its line."""
     start = text.rfind("\n", 0, child.start) + 1
     before = text[start : child.start]
     return before if start and not before.strip(" \t") else None
 
 
 def _was_made(text: str, into: Node) -> bool:
-    """Whether a container was made for its only child, by the white space behind its bracket."""
+    """True if a container was created for its only child. The white space after its bracket shows that."""
     if len(into.children) != 1:
         return False
     child = into.children[0]
@@ -176,12 +182,12 @@ def _was_made(text: str, into: Node) -> bool:
 
 
 def _is_all(text: str, root: Node) -> bool:
-    """Whether nothing stands around the one value of a text."""
+    """True if a text has nothing around its one value."""
     return not (text[: root.start] + text[root.end :]).strip()
 
 
 def _holds_only(text: str, root: Node, left: Mapping[str, object]) -> bool:
-    """Whether the first child is followed by what is left of a file of ours, without a word of anybody else."""
+    """True if the members after the first child are exactly the rest of a file that agentplane created."""
     rest = root.children[1:]
     if not left or {child.key: text[child.node.start : child.end] for child in rest} != {
         key: json.dumps(value) for key, value in left.items()

@@ -1,7 +1,7 @@
-"""JSON with comments and trailing commas, read so that every piece keeps its place in the text.
+"""A parser for JSON with comments and trailing commas that keeps the position of every piece.
 
-What is read here belongs to others and is changed by `splice.py` a few characters at a time, so nothing is thrown away:
-a node knows where it begins and ends, and a child where the comma behind it stands.
+The text belongs to other programs, and `splice.py` changes a few characters of it. So nothing is dropped. A
+node has its start and end, and a child has the position of the comma after it.
 """
 
 import json
@@ -21,7 +21,7 @@ _WORD = re.compile(r"true|false|null")
 
 
 class BadJson(ValueError):
-    """A text that is no JSON, and in which line that shows."""
+    """The error for invalid JSON, with the line where it was noticed."""
 
     def __init__(self, what: str, line: int) -> None:
         super().__init__(f"{what} in line {line}")
@@ -34,7 +34,7 @@ class Node(msgspec.Struct):
     start: int
     end: int
     text: str = ""
-    """What a string says; a number or word as it is written."""
+    """The value of a string. For a number or word, the source text."""
     children: list["Child"] = []
 
     def child(self, key: str) -> "Child | None":
@@ -46,10 +46,10 @@ class Child(msgspec.Struct):
 
     key: str | None
     start: int
-    """Of its key, where it has one."""
+    """Start of its key, or of the value if there is no key."""
     node: Node
     comma: int | None = None
-    """Where the comma behind it stands."""
+    """Position of the comma after it."""
 
     @property
     def end(self) -> int:
@@ -57,7 +57,7 @@ class Child(msgspec.Struct):
 
 
 def parse(text: str) -> Node:
-    """The one value of a text. A byte order mark before it is skipped."""
+    """Return the one value of a text. A byte order mark before it is skipped."""
     reader = _Reader(text)
     node = reader.value(reader.skip(1 if text.startswith("\ufeff") else 0), 0)
     if reader.skip(node.end) != len(text):
@@ -66,7 +66,10 @@ def parse(text: str) -> Node:
 
 
 def plain(node: Node) -> object:
-    """What a text says, without how it says it: two texts that say the same have equal ones. Order counts."""
+    """Return the content of a node without its formatting.
+
+    Two texts with the same content have equal results. Order counts.
+    """
     if node.kind == "object":
         return ("object", [(child.key, plain(child.node)) for child in node.children])
     if node.kind == "array":
@@ -79,7 +82,7 @@ class _Reader:
         self.text = text
 
     def skip(self, at: int) -> int:
-        """Past white space and comments."""
+        """Return the position after white space and comments."""
         found = _SKIP.match(self.text, at)
         return found.end() if found else at
 

@@ -1,1 +1,1 @@
-"""Lines of the log: the hash chain, their order, and damage."""
+"""Lines of the log, with their hash chain, their order and their damage."""

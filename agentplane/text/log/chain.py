@@ -1,12 +1,12 @@
-"""The hash chain of a log: made, verified and merged on raw bytes, without parsing JSON.
+"""The hash chain of a log, which is written, verified and merged as raw bytes without parsing JSON.
 
-A line is the canonical JSON of an event with its `hash_self` moved last; `hash_self` is the hash of
-all bytes before it, and `hash_prev` is the `hash_self` of an event above. A merge event also names
-the other heads that it joins. So a log is a DAG in which each event stands below those it names.
+A line is the canonical JSON of an event with its `hash_self` moved last. `hash_self` is the hash of all bytes
+before it, and `hash_prev` is the `hash_self` of an earlier event. A merge event also names the other heads
+that it joins. So a log is a DAG in which each event comes after the events that it names.
 
-What the chain alone cannot see: that events which no other event names were cut off, at the end
-of the file or at the end of a branch that is not joined yet; and that events of two branches, which
-do not name each other, changed places.
+The chain alone can't detect two kinds of damage:
+- Events that no other event names were cut off, at the end of the file or of a branch that is not yet joined.
+- Events of two branches that don't name each other changed places.
 """
 
 from binascii import unhexlify
@@ -24,7 +24,7 @@ from agentplane.text.log.damage import Fault, Report, Torn, Walk
 from agentplane.text.log.event_line import GENESIS
 
 
-# The names of a log's doors, whichever of its three modules they stand in.
+# The public names of the log, from all three of its modules.
 __all__ = [
     "GENESIS", "Fault", "Report", "Tail", "Torn",
     "follow", "hash_of", "heads", "join", "lines", "lines_backwards", "link", "mend_torn", "merge", "tail", "unite", "verify", "verify_lines",
@@ -36,19 +36,19 @@ _BLOCK = 1 << 16
 class Tail(msgspec.Struct, frozen=True):
     size: int
     head: str | None
-    """The hash that the last complete line states, or None if there is none."""
+    """The hash that the last complete line states, or None if there is no such line."""
     torn_at: int | None
 
 
 def link(event: Mapping[str, Any], prev: str) -> bytes:
-    """The whole line of an event that follows `prev`."""
+    """Return the complete line of an event that follows `prev`."""
     if event.get("kind") == "merge":
         raise BadInput("an event of this kind is made by joining heads", where="kind")
     return _line(event, prev)
 
 
 def join(heads: Sequence[str], ts: str) -> bytes:
-    """The line that joins heads; the same for everyone who joins these heads with this ts."""
+    """Return the line that joins heads. It is the same for everyone who joins these heads with this ts."""
     named = sorted(set(heads))
     if len(named) < 2:
         raise BadInput("a merge joins two heads or more", where="heads")
@@ -61,7 +61,7 @@ def join(heads: Sequence[str], ts: str) -> bytes:
 
 
 def hash_of(line: bytes) -> str:
-    """The hash that a line states for itself."""
+    """Return the hash that a line states for itself."""
     if not event_line.has_form(line):
         raise Damaged(
             "a line of the log is no event",
@@ -72,7 +72,7 @@ def hash_of(line: bytes) -> str:
 
 
 def lines(path: files.StrPath, start: int = 0) -> Iterator[tuple[int, bytes]]:
-    """Offset and bytes of each complete line, from an offset at which a line begins."""
+    """Yield the offset and the bytes of each complete line. The start must be the beginning of a line."""
     with files.reading(path) as stream:
         stream.seek(start)
         for line in stream:
@@ -83,25 +83,25 @@ def lines(path: files.StrPath, start: int = 0) -> Iterator[tuple[int, bytes]]:
 
 
 def lines_backwards(path: files.StrPath) -> Iterator[bytes]:
-    """The complete lines from the last to the first, read as they are asked for."""
+    """Yield the complete lines from the last to the first. They are read on demand."""
     with files.reading(path) as stream:
         place, step = stream.seek(0, 2), _BLOCK
         rest, ended = b"", False
         while place > 0:
             begin = max(0, place - step)
             rest, *pieces = (_between(stream, begin, place) + rest).split(b"\n")
-            step = _BLOCK if pieces else 2 * step  # a line longer than a block is not copied for each block
+            step = _BLOCK if pieces else 2 * step  # a long line is not copied for each block
             place = begin
             for piece in reversed(pieces):
                 if ended:
                     yield piece + b"\n"
-                ended = True  # what follows the last newline is no complete line
+                ended = True  # the text after the last newline is no complete line
         if ended:
             yield rest + b"\n"
 
 
 def heads(path: files.StrPath) -> tuple[str, ...]:
-    """The heads of a log that verifies; reads all of it."""
+    """Return the heads of a log that verifies. Reads the complete log."""
     report = verify(path)
     _must_be_sound(report, str(path))
     return report.heads
@@ -113,7 +113,10 @@ def verify(path: files.StrPath) -> Report:
 
 
 def verify_lines(log: Iterable[bytes]) -> Report:
-    """Names each damaged line, and goes on from what it states, so that one damage is one fault."""
+    """Return a report with each damaged line.
+
+    The check continues from the hash that a damaged line states, so that one damage is reported as one fault.
+    """
     rest = iter(log)
     digests, size, odd = event_line.straight(rest, unhexlify(GENESIS))
     if odd is None:
@@ -133,16 +136,17 @@ def verify_lines(log: Iterable[bytes]) -> Report:
 
 
 def follow(log: Iterable[bytes], head: str) -> tuple[int, str] | None:
-    """How many lines there are, each following the one above and the first of them `head`, and the last one's hash.
+    """Return the number of lines, and the hash of the last line.
 
-    None: they fork, join or are damaged, which only a look at the whole log can tell apart.
+    Each line must follow the line above it, and the first must follow `head`. Return None if the lines fork,
+    join or are damaged. Only a walk over the complete log can distinguish these cases.
     """
     digests, _, odd = event_line.straight(iter(log), unhexlify(head))
     return None if odd is not None else (len(digests) // 32, digests[-32:].hex() or head)
 
 
 def tail(path: files.StrPath) -> Tail:
-    """Reads only the end of the file, and believes what its last complete line states."""
+    """Read only the end of the file, and trust the hash that its last complete line states."""
     with files.reading(path) as stream:
         size = stream.seek(0, 2)
         torn_at = _torn_at(stream, size)
@@ -155,7 +159,10 @@ def tail(path: files.StrPath) -> Tail:
 
 
 def mend_torn(path: files.StrPath) -> str | None:
-    """Ends the log with a complete line again and says how, or None if it does. Needs the plane's lock."""
+    """Repair a log that ends in an incomplete line. Return the repair as text, or None if there was none.
+
+    The caller must have the plane's lock.
+    """
     with files.reading(path) as stream:
         size = stream.seek(0, 2)
         torn_at = _torn_at(stream, size)
@@ -172,7 +179,10 @@ def mend_torn(path: files.StrPath) -> str | None:
 
 
 def merge(ours: bytes, theirs: bytes, ts: str) -> bytes:
-    """One history that holds both: common lines, only ours, only theirs, and what joins the heads."""
+    """Return one history of both logs.
+
+    It has the common lines, the lines of each side, and a line that joins the heads.
+    """
     mine, other = _sound_lines(ours, "our log"), _sound_lines(theirs, "their log")
     if other.keys() <= mine.keys():
         return _joined(mine, ts)
@@ -183,7 +193,7 @@ def merge(ours: bytes, theirs: bytes, ts: str) -> bytes:
 
 
 def unite(log: bytes, ts: str) -> bytes:
-    """What git's union of two logs should have been: no line twice, and one head."""
+    """Return the log that Git's union of two logs should have been. No line repeats, and there is one head."""
     return _joined(dict.fromkeys(BytesIO(log)), ts)
 
 
@@ -191,20 +201,20 @@ def _line(event: Mapping[str, Any], prev: str) -> bytes:
     if not event_line.is_hash(prev):
         raise BadInput("is no hash of an event", where="hash_prev")
     body = canonical.dumps({**event, "hash_prev": prev})
-    # In canonical JSON only a key ends in `":`, so these bytes are keys, or the ends of odd ones.
+    # In canonical JSON only a key ends in `":`, so these bytes are keys, or the ends of unusual keys.
     if "hash_prev" in event or body.count(b'"hash_prev":') != 1 or b'"hash_self":' in body:
         raise BadInput("holds a key that is reserved for the chain: hash_prev or hash_self", where="event")
     return event_line.seal(body[:-1])
 
 
 def _torn_at(stream: BinaryIO, size: int) -> int | None:
-    """Where the last line begins, if it was not written to its end."""
+    """Return the start of the last line if that line is incomplete, or else None."""
     begin = _line_begin(stream, size)
     return begin if begin < size and event_line.is_torn(_between(stream, begin, size)) else None
 
 
 def _line_begin(stream: BinaryIO, end: int) -> int:
-    """Where the line begins that ends at `end`, whether or not with a newline."""
+    """Return the start of the line that ends at `end`, with or without a newline."""
     end -= 1
     while end > 0:
         begin = max(0, end - _BLOCK)

@@ -1,4 +1,4 @@
-"""The walk down a damaged or forked log: each damage is named once, where it is."""
+"""A walk down a damaged or forked log, which reports each damage once, at its line."""
 
 import re
 from binascii import unhexlify
@@ -30,13 +30,13 @@ class Fault(msgspec.Struct, frozen=True):
     line: int
     what: str
     lines: int = 1
-    """How many lines in a row, from `line` on, say the same."""
+    """Number of consecutive lines with the same fault, starting at `line`."""
     repeats: int | None = None
-    """The line above that it repeats, as a merge of Git leaves it. None for damage."""
+    """The earlier line that it repeats, as a Git merge leaves it. None for damage."""
 
 
 class Torn(msgspec.Struct, frozen=True):
-    """A last line that was not written to its end."""
+    """A last line that is incomplete."""
 
     offset: int
     line: int
@@ -44,21 +44,21 @@ class Torn(msgspec.Struct, frozen=True):
 
 class Report(msgspec.Struct, frozen=True):
     count: int
-    """Events, without repeats and without the torn line."""
+    """Number of events, without repeats and the torn line."""
     heads: tuple[str, ...]
-    """Events that no other names, in the order of the file; a best guess where there are faults."""
+    """Events that no other event names, in the order of the file. With faults, this is a best guess."""
     head_lines: tuple[int, ...]
     faults: tuple[Fault, ...]
     torn: Torn | None
 
 
 class _Found(msgspec.Struct):
-    """A fault while the walk goes on."""
+    """A fault during the walk."""
 
     line: int
     what: str
     away: int = 0
-    """How many lines below it the line stands that `what` speaks of."""
+    """Distance to the line that `what` mentions. It is positive for a line further down."""
     lines: int = 1
     repeats: bool = False
 
@@ -68,7 +68,7 @@ class _Found(msgspec.Struct):
 
 
 class Walk:
-    """What is known of the lines so far, once one of them does not follow the one above."""
+    """The state of a walk over the lines. It is needed once a line doesn't follow the line above it."""
 
     def __init__(self) -> None:
         self.count = self.number = self.size = 0
@@ -76,13 +76,16 @@ class Walk:
         self.seen = {self.last: 0}
         """Each event and its line."""
         self.tips: dict[bytes, int] = {}
-        """Events that no other names so far, and their lines."""
+        """Events that no other event has named yet, and their lines."""
         self.found: list[_Found] = []
         self.gone: dict[bytes, _Found] = {}
-        """Events that are named, but not above the line that names them."""
+        """Events that a line names although they are not above it."""
         self.holes: dict[tuple[bytes, int], None] = {}
-        """Damaged lines whose true hash nobody has named yet, and the tip that goes when somebody does:
-        what the line states, or the event above a line that states nothing."""
+        """Damaged lines whose true hash no event has named yet, each with its tip.
+
+        The tip is removed as soon as an event names that hash. It is the hash that the line states, or the
+        event above a line that states no hash.
+        """
         self.torn: Torn | None = None
 
     def report(self) -> Report:
@@ -95,7 +98,7 @@ class Walk:
         )
 
     def take_straight(self, digests: bytearray, size: int) -> None:
-        """Sound lines that each follow the one above."""
+        """Take intact lines, each of which follows the line above it."""
         self.size += size
         for at in range(0, len(digests), 32):
             self.number += 1
@@ -135,7 +138,7 @@ class Walk:
             self._take_damaged(line)
 
     def _take_damaged(self, line: bytes) -> None:
-        """What the line still says of itself is believed, so that the lines below are not blamed."""
+        """Trust the hashes that a damaged line states, so that the lines below it are not reported."""
         stated = [unhexlify(found) for found in _STATES.findall(line)]
         if not stated:
             self.holes[self.last, self.number] = None
@@ -143,7 +146,7 @@ class Walk:
         named = {unhexlify(found) for found in HASH.findall(line)} - {stated[-1]}
         for parent in (named & self.seen.keys()) or {self.last}:
             self.tips.pop(parent, None)
-        # There is more than one where a newline was lost between two lines.
+        # There is more than one hash if the newline between two lines was lost.
         for event in stated:
             if event not in self.seen:
                 self.holes[event, self.number] = None
@@ -170,7 +173,7 @@ class Walk:
     def _follow(self, parent: bytes) -> None:
         self.tips.pop(parent, None)
         if parent in self.seen:
-            # The changed line stated its true hash, for another line names it.
+            # Another line names the changed line, so that line stated its true hash.
             self.holes.pop((parent, self.seen[parent]), None)
         elif parent in self.gone:
             return

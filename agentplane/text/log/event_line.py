@@ -1,4 +1,4 @@
-"""One line of a log: its form, what it states of itself, and which events it names."""
+"""One line of a log, with its form, its stated hash and the events that it names."""
 
 import re
 from binascii import unhexlify
@@ -7,7 +7,7 @@ from hashlib import sha256
 
 
 GENESIS = "0" * 64
-"""What the first event of a history names as the one before it."""
+"""The hash that the first event of a history names as its predecessor."""
 
 HASH = re.compile(rb"[0-9a-f]{64}")
 
@@ -18,7 +18,7 @@ _TAIL = len(_SELF) + 64 + len(_END)
 _STATED = slice(-64 - len(_END), -len(_END))
 _OPENING = ord("{")
 _FIRST_KEY = b'{"hash_prev":'
-# Canonical JSON sorts keys, so a merge event has this form, and `link` gives it to no other event.
+# Canonical JSON sorts keys, so a merge event has this form. `link` gives it to no other event.
 _MERGE = re.compile(
     rb'\{"hash_prev":"([0-9a-f]{64})","heads":\[("[0-9a-f]{64}"(?:,"[0-9a-f]{64}")+)\],'
     rb'"kind":"merge","ts":"[^"\\\x00-\x1f]*","hash_self":"[0-9a-f]{64}"\}\n'
@@ -26,12 +26,12 @@ _MERGE = re.compile(
 
 
 def seal(content: bytes) -> bytes:
-    """The line of an event, from its canonical JSON without the brace at the end."""
+    """Return the line of an event, from its canonical JSON without the closing brace."""
     return content + _SELF + sha256(content).hexdigest().encode() + _END
 
 
 def stated_by(line: bytes) -> bytes:
-    """The hash that a line of the form of an event states for itself."""
+    """Return the hash that a line in the form of an event states for itself."""
     return line[_STATED]
 
 
@@ -40,7 +40,7 @@ def is_hash(text: str) -> bool:
 
 
 def has_form(line: bytes) -> bool:
-    """Whether a line ends as an event does."""
+    """True if a line has the ending of an event."""
     ends = line[-_TAIL : -_TAIL + len(_SELF)] == _SELF and line.endswith(_END)
     return ends and HASH.fullmatch(stated_by(line)) is not None
 
@@ -50,10 +50,10 @@ def is_intact(line: bytes) -> bool:
 
 
 def is_torn(line: bytes) -> bool:
-    """Whether the line was not written to its end; one that was is no tear, whatever stands before it."""
+    """True if a line is incomplete. A complete event after NUL bytes is not torn."""
     if not line.endswith(b"\n"):
         return True
-    # Canonical JSON holds no NUL: a file system left it where a write did not arrive.
+    # Canonical JSON contains no NUL. A file system leaves NULs where a write was lost.
     return line.startswith(b"\0") and not is_intact(line.lstrip(b"\0"))
 
 
@@ -70,9 +70,9 @@ def is_utf8(line: bytes) -> bool:
 
 
 def straight(log: Iterator[bytes], last: bytes) -> tuple[bytearray, int, bytes | None]:
-    """The digests of the next lines that each follow the one above, their size, and the line after.
+    """Return the digests of the next lines, their size, and the first line after them.
 
-    Nearly all lines of nearly all logs are read here and nowhere else.
+    Each of these lines follows the line above it. Nearly all lines of nearly all logs are read only here.
     """
     digests, size = bytearray(), 0
     want = _PREV + last.hex().encode() + b'"'
@@ -96,7 +96,10 @@ def straight(log: Iterator[bytes], last: bytes) -> tuple[bytearray, int, bytes |
 
 
 def parents_of(line: bytes) -> tuple[bytes, ...]:
-    """The digests of the events that a line names; none where it names them in no proper way."""
+    """Return the digests of the events that a line names.
+
+    Return none if they are not named in the required form.
+    """
     if line.startswith(_FIRST_KEY) and (found := _MERGE.fullmatch(line)):
         named = found[2].replace(b'"', b"").split(b",")
         proper = named == sorted(set(named)) and named[0] == found[1]

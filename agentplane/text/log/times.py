@@ -1,13 +1,13 @@
-"""The times of the events in a log, and their one order: by time, then by their place in the chain.
+"""The times of the events in a log, and their order by time and then by their place in the chain.
 
-`ts` is the time of an event as its logger states it. A program may log a run long after it ended, and a clock may be
-wrong. So each line that agentplane writes also has a stamp from agentplane's own clock: `ts` in an op, a joined
-history or a wrapped run, and `written` in other runs. A line is never older than the lines before it. So an event
-can't be later than the stamp of its own line or of any later line. The moment of an event is its `ts`, limited by
-these stamps.
+`ts` is the time of an event according to its logger. A program may log a run long after it ended, and a clock
+may be wrong. So each line that agentplane writes also has a stamp from agentplane's own clock. The stamp is
+`ts` in an operation, a joined history or a wrapped run, and `written` in other runs. A line is never older
+than the lines before it. So an event can't be later than the stamp of its own line or of any later line. The
+moment of an event is its `ts`, limited by these stamps.
 
-A reader that starts at the end limits everything unread by the smallest stamp so far. An event is next as soon as its
-moment reaches that limit. Events that were logged late wait until the reader comes to their time.
+A reader that starts at the end limits everything unread by the smallest stamp so far. An event is next as
+soon as its moment reaches that limit. Events that were logged late wait until the reader comes to their time.
 """
 
 import re
@@ -23,7 +23,7 @@ from agentplane.text.log import event_line
 
 
 WRITTEN = "written"
-"""The key of the stamp in the event of a run. It sorts behind all other keys, so it is at the end of the line."""
+"""The key of the stamp in the event of a run. It sorts after all others, so it is at the end of the line."""
 
 _END = re.compile(
     rb'"ts":"([^"\\]{0,64})"(,"verb":"[^"\\]*")?(?:,"written":"([^"\\]{0,64})")?,"hash_self":"[0-9a-f]{64}"\}\n\Z'
@@ -35,7 +35,9 @@ _RUN_ID = re.compile(rb'"run_id":"(\d{8}T\d{6}Z)-')
 _LEAP = re.compile(r"^(.{10}T\d\d:\d\d:)60")
 _DAY = 86_400.0
 _WINDOW = 256
-"""Lines without a stamp, as older versions wrote them, that are read before a jump back in time is believed."""
+"""Number of lines in a row without a stamp that are read before a jump back in time is believed. Older
+versions wrote such lines.
+"""
 _NEAR = 8
 
 
@@ -44,11 +46,11 @@ class LineTimes(msgspec.Struct, frozen=True, gc=False):
 
     ts: float | None
     stamp: float | None
-    """When agentplane wrote the line. None in runs of older versions."""
+    """The time when agentplane wrote the line. None in runs of older versions."""
 
     @property
     def moment(self) -> float:
-        """The moment of an event that no other line follows."""
+        """Return the moment of an event that no other line follows."""
         ts = inf if self.ts is None else self.ts
         return ts if self.stamp is None else min(ts, self.stamp)
 
@@ -63,20 +65,23 @@ _line = decode.Json(_Line)
 
 
 def read(ts: str) -> datetime | None:
-    """Return a time, or None if the text is no time. A leap second is the second before it, as clocks of machines show it."""
+    """Return a time, or None if the text is not a time.
+
+    A leap second is read as the second before it, as computer clocks show it.
+    """
     try:
         return datetime.fromisoformat(ts)
     except ValueError:
         pass
     try:
-        # RFC 3339 allows both, and fromisoformat() neither.
+        # RFC 3339 allows both, but fromisoformat() allows neither.
         return datetime.fromisoformat(_LEAP.sub(r"\g<1>59", ts.upper()))
     except ValueError:
         return None
 
 
 def seconds_of(ts: str) -> float | None:
-    """Return a time as seconds, or None if the text is no time. A time without a zone is in UTC."""
+    """Return a time as seconds, or None if the text is not a time. A time without a zone is in UTC."""
     found = read(ts)
     if found is None:
         return None
@@ -99,14 +104,14 @@ def of(line: bytes) -> LineTimes:
 
 
 def replaces(new: float, old: float) -> bool:
-    """True if an event at one moment replaces what an earlier line of the log says of another moment."""
+    """True if an event at one moment replaces an earlier line's information from another moment."""
     return new >= old
 
 
 def newest_first(lines: Iterable[bytes]) -> Iterator[tuple[float, bytes]]:
-    """Yield the lines of a log by their moments, the latest first, each with its moment.
+    """Yield the lines of a log with their moments, latest moment first.
 
-    `lines` come from the last to the first. No more of them are read than the order needs.
+    `lines` come from the last to the first. Only as many are read as the order needs.
     """
     held: list[tuple[float, int, bytes]] = []
     limits = _Limits()
@@ -121,7 +126,10 @@ def newest_first(lines: Iterable[bytes]) -> Iterator[tuple[float, bytes]]:
 
 
 def follow(lines: Iterable[bytes], latest: float) -> bool:
-    """True if lines that were added to a log change nothing in the order of those before, of which `latest` is the last moment."""
+    """True if added lines don't change the order of the earlier lines.
+
+    `latest` is the last moment of the earlier lines.
+    """
     for line in lines:
         told = of(line)
         if told.moment < latest or (told.stamp is not None and told.stamp < latest):
@@ -134,18 +142,18 @@ class _Limits:
 
     def __init__(self) -> None:
         self._of: dict[bytes, float] = {}
-        """The smallest stamp of the lines that follow an unread line, by the hash of that line."""
+        """The smallest stamp of the lines that follow an unread line, by the hash of the unread line."""
         self._else = inf
         """The limit for lines that no read line names."""
         self._guess = inf
-        """When the last line was written that was read, also where only its run id tells that."""
+        """The time when the last read line was written. It may come only from the line's run ID."""
         self._jump: list[float] = []
 
     def take(self, line: bytes) -> float:
         """Return the moment of the next line."""
         told = of(line)
         stamp = inf if told.stamp is None else told.stamp
-        if not event_line.has_form(line):  # nothing more is known of which line follows which
+        if not event_line.has_form(line):  # the chain no longer shows which line follows which
             self._else = min(self.unread, stamp)
             self._of.clear()
             return min(told.moment, self._else)
@@ -157,7 +165,7 @@ class _Limits:
 
     @property
     def unread(self) -> float:
-        """No line that is still unread is later than this."""
+        """The limit for unread lines. None of them is later."""
         if len(self._of) > 1:  # two branches that were joined
             return max(self._of.values())
         return min(max(self._of.values(), default=self._else), self._guess)
@@ -170,7 +178,7 @@ class _Limits:
             self._guess = written
             self._jump.clear()
             return
-        # An id that a program gave can name any day.
+        # A program can give an ID with any day.
         self._jump.append(written)
         if len(self._jump) >= _WINDOW:
             self._guess = max(self._jump[-_NEAR:])
@@ -183,7 +191,7 @@ def _popped(held: list[tuple[float, int, bytes]]) -> tuple[float, bytes]:
 
 
 def _minted(line: bytes) -> float | None:
-    """When the run id of a line was made."""
+    """Return the time when the run ID of a line was created."""
     found = _RUN_ID.search(line)
     return None if found is None else _seconds(found[1])
 
@@ -197,7 +205,7 @@ def _seconds(ts: bytes) -> float | None:
 
 
 def _of_other(line: bytes) -> LineTimes:
-    """A line that agentplane did not write in this form."""
+    """Return the times of a line that agentplane did not write in this form."""
     try:
         read = _line.decode(line)
     except (msgspec.MsgspecError, RecursionError):

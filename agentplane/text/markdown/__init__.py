@@ -1,1 +1,1 @@
-"""Markdown with frontmatter: where entries are, and edits that keep every other byte."""
+"""Markdown with frontmatter, with the places of entries and edits that keep every other byte."""

@@ -1,7 +1,7 @@
-"""A memory file as it lies on disk: where its entries are, and what in it cannot be read.
+"""A memory file on disk, with the places of its entries and its unreadable parts.
 
-An entry opens at a line that is just ---, outside a code fence, when what follows up to the next
-such line is a YAML mapping with an `id`. Offsets are bytes; the bytes themselves are never changed.
+An entry opens at a line that is just ---, outside a code fence. The text up to the next such line must be a
+YAML mapping with an `id`. Offsets count bytes, and the bytes themselves never change.
 """
 
 import re
@@ -24,7 +24,7 @@ BOM: Final = b"\xef\xbb\xbf"
 
 _FIRST: Final = re.compile(rb"---[ \t]*\r?(?![^\n])")
 _DELIMITER: Final = re.compile(rb"\n---[ \t]*\r?(?![^\n])")
-# An anchor or a tag before the key is refused, and must not hide that this was meant as an entry.
+# An anchor or a tag before the key is refused, but the text is still reported as an intended entry.
 _LOOKS_LIKE_ENTRY: Final = re.compile(rb"""^(?:[&!][^ \t\n]*[ \t]+)*["']?id["']?[ \t]*:""", re.MULTILINE)
 _FIRST_PARAGRAPH: Final = re.compile(rb"(?:[ \t\r]*[^ \t\r\n][^\n]*\n?)+")
 
@@ -32,29 +32,29 @@ _packed = decode.Pack()
 
 
 class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One entry: where it lies, and what its header says."""
+    """One entry, with its place and the content of its header."""
 
     id: str
     line: int
-    """Of the opening ---, from 1."""
+    """Line of the opening ---, starting at 1."""
     start: int
-    """The opening ---."""
+    """Offset of the opening ---."""
     head: int
-    """The header's first byte."""
+    """Offset of the header's first byte."""
     body: int
-    """Behind the line of the closing ---."""
+    """Offset after the line of the closing ---."""
     end: int
-    """End of the core: the whitespace that follows the body is not part of the entry."""
+    """End of the core. The whitespace after the body is not part of the entry."""
     key: bytes
-    """Hash of the header's bytes, to recognise a header that was read before."""
+    """Hash of the header's bytes, to recognize a header that was read before."""
     digest: str
-    """Hash of the core, the same for CRLF and LF."""
+    """Hash of the core, which is the same for CRLF and LF."""
     packed: bytes
-    """The header as msgpack; dates as ISO text."""
+    """The header as msgpack, with dates as ISO text."""
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """A piece of the file that cannot be read; it stays as it is, and belongs to no entry."""
+    """An unreadable part of the file. It stays unchanged and belongs to no entry."""
 
     line: int
     what: str
@@ -75,7 +75,7 @@ class Document(msgspec.Struct, frozen=True, dict=True):
         return self.data[block.start : block.end]
 
     def body(self, block: Block) -> str:
-        """The text, with LF line ends."""
+        """Return the text, with LF line ends."""
         return self.data[block.body : block.end].replace(b"\r\n", b"\n").decode()
 
     def header(self, block: Block) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class Document(msgspec.Struct, frozen=True, dict=True):
 
 
 def normalise(core: bytes) -> bytes:
-    """What counts of an entry: not its line ends, not the whitespace behind it."""
+    """Return the significant bytes of an entry, without its kind of line ends and the whitespace after it."""
     return core.replace(b"\r\n", b"\n").rstrip(WHITE)
 
 
@@ -100,7 +100,7 @@ def digest(core: bytes) -> str:
 
 
 def split(core: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """An entry's opening line, its header, and the rest from the closing --- on."""
+    """Return an entry's opening line, its header, and the rest from the closing --- on."""
     opening = _FIRST.match(core)
     closing = opening and _DELIMITER.search(core, opening.end())
     if not opening or not closing:
@@ -110,10 +110,10 @@ def split(core: bytes) -> tuple[bytes, bytes, bytes] | None:
 
 
 def parse(data: bytes, known: Mapping[bytes, tuple[str, bytes]] | None = None) -> Document:
-    """Reads a file. `known` gives id and packed header for header keys that were read before."""
+    """Read a file. `known` has the ID and packed header for keys of headers that were read before."""
     pieces = _Scan(data, known or {}).pieces()
     starts = [piece[0] for piece in pieces]
-    # Both are asked of the whole file once, not of each entry.
+    # Both are computed once for the whole file, not for each entry.
     clean = _unreadable(data) is None
     has_cr = b"\r" in data
     prose = None if clean else _bad_text(data, 0, starts[0] if starts else len(data), 1, "the file")
@@ -144,21 +144,21 @@ def parse(data: bytes, known: Mapping[bytes, tuple[str, bytes]] | None = None) -
 
 class _Broken(NamedTuple):
     line: int
-    """From the opening ---."""
+    """Lines after the opening ---."""
     what: str
     todo: str
 
 
 _Found = tuple[str, bytes]
-"""Id and packed header."""
+"""ID and packed header."""
 
 _Piece = tuple[int, int, int, bytes, _Found | _Broken]
-"""Start, head, body and key, as in a block, and what was read."""
+"""Start, head, body and key, as in a block, and the result of reading the header."""
 
 
 _MOST_KEPT: Final = 1 << 17
 _read_before: dict[bytes, _Found | _Broken | None] = {}
-"""By key: what a header says."""
+"""The content of headers, by key."""
 
 
 class _Scan:
@@ -174,7 +174,7 @@ class _Scan:
         pieces: list[_Piece] = []
         fences = Fences(data)
         delimiters = self.delimiters()
-        # Where the prose or body that is being read starts: all fences before it are dealt with.
+        # Start of the current prose or body. All fences before it are handled.
         text = self.first
         here = next(delimiters, None)
         while here is not None:
@@ -191,7 +191,7 @@ class _Scan:
                 break
             text = behind + 1
             header = data[text : here[0] + 1]
-            # A key that reads as id is written with these letters, or with an escape.
+            # A key that reads as id has these letters or an escape.
             if b"id" not in header and b"\\" not in header:
                 continue
             key = blake2b(header, digest_size=16).digest()
@@ -200,20 +200,23 @@ class _Scan:
                 continue
             body = min(size, here[1] + 1)
             pieces.append((before + 1, text, body, key, found))
-            # What is broken may only look like a header, and its end may open the next entry.
+            # A broken header may only look like a header, and its end may open the next entry.
             if not isinstance(found, _Broken):
                 text = body
                 here = next(delimiters, None)
         return pieces
 
     def delimiters(self) -> Iterator[tuple[int, int]]:
-        """From the line break before each --- to the one behind it."""
+        """Yield the offsets of the line breaks before and after each ---."""
         spans = map(re.Match[bytes].span, _DELIMITER.finditer(self.data, self.first))
         match = _FIRST.match(self.data, self.first)
         return chain([(self.first - 1, match.end())], spans) if match else spans
 
     def remembered(self, key: bytes, header: bytes) -> _Found | _Broken | None:
-        """Reads a header once in a process: a merge reads four versions of a file, and settling reads them again."""
+        """Read a header once in a process.
+
+        A merge reads four versions of a file, and reconciling reads them again.
+        """
         if key not in _read_before:
             if len(_read_before) >= _MOST_KEPT:
                 _read_before.clear()
@@ -241,7 +244,10 @@ class _Scan:
         return id_, pack(fields)
 
     def unclosed(self, head: int) -> _Broken | None:
-        """Frontmatter at the end of the file without its closing ---; no thematic break in a body."""
+        """Return the fault of frontmatter at the end of the file without a closing ---.
+
+        A thematic break in a body is not a fault.
+        """
         paragraph = _FIRST_PARAGRAPH.match(self.data, head, head + MAX_CHARS)
         if paragraph is None:
             return None
@@ -274,7 +280,7 @@ def _shown(id_: str) -> str:
 
 
 def _unreadable(data: bytes) -> tuple[int, str] | None:
-    """The first byte that no text has, and what is wrong with it."""
+    """Return the offset of the first byte that no text may have, and the reason."""
     nul = data.find(b"\0")
     if nul >= 0:
         return nul, "a NUL byte"
@@ -295,7 +301,7 @@ def _bad_text(data: bytes, start: int, end: int, line: int, name: str) -> Troubl
 
 
 def pack(fields: Mapping[str, Any]) -> bytes:
-    """A header as msgpack; dates become ISO text, integers beyond 64 bits decimal text."""
+    """Return a header as msgpack. Dates become ISO text, and integers beyond 64 bits become decimal text."""
     try:
         return msgspec.msgpack.encode(msgspec.to_builtins(fields))
     except OverflowError:

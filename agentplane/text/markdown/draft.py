@@ -1,7 +1,7 @@
-"""Edits of one document, kept as pieces, so that a thousand changes cost one join.
+"""Edits of one document as pieces, so that a thousand changes cost one join.
 
-A piece is an entry's core and all that follows it up to the next entry: whitespace, and whatever
-broken text stands there. An edit changes cores, and the whitespace that belongs to the edited entry.
+A piece is an entry's core and everything up to the next entry, which is whitespace and any broken text. An
+edit changes cores, and the whitespace of the edited entry.
 """
 
 from bisect import bisect_left, bisect_right
@@ -19,16 +19,16 @@ _ENOUGH: Final = 256
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """Where an entry stood, and the whitespace that came and went with it."""
+    """The former place of an entry, and the whitespace that came and went with it."""
 
     after: str | None
-    """The entry before it, or None if there was none."""
+    """The entry before it, or None if it was the first."""
     lead: str = ""
     """Whitespace that was added before it."""
     tail: str = ""
-    """Whitespace behind its core."""
+    """Whitespace after its core."""
     back: int = 0
-    """How many bytes of text that is no entry stood between it and the next entry."""
+    """Number of bytes of other text between it and the next entry."""
 
 
 class _Piece:
@@ -41,15 +41,16 @@ class _Piece:
         self.id = id_
         self.core = core
         self.tail = tail
-        """In parts, so that an edit next to a long text doesn't copy it; broken texts each start one."""
+        """Several parts, so that an edit near a long text doesn't copy it. Each broken text starts a part."""
 
 
 class Draft:
-    """A document that is being edited; `bytes(draft)` is what it has become."""
+    """A document during an edit. `bytes(draft)` is the result."""
 
     def __init__(self, document: Document) -> None:
         data, blocks = document.data, document.blocks
-        # The ring's joint: the prose is its tail, the first entry comes after it, the last before it.
+        # The pieces form a ring, which is joined by a piece without an entry. Its tail is the prose at the
+        # start of the file. The first entry comes after it, and the last entry before it.
         broken = [trouble.start for trouble in document.troubles]
         prose = _Piece(None, b"", _cut(data, 0, blocks[0].start if blocks else len(data), broken))
         self._prose = last = prose
@@ -80,7 +81,10 @@ class Draft:
         self._pieces[id_].core = core.rstrip(WHITE)
 
     def remove(self, id_: str, lead: str = "") -> Gap:
-        """Takes an entry out, the whitespace behind it, and `lead` before it where that stands there."""
+        """Remove an entry with the whitespace after it.
+
+        Also remove `lead` before it, if the text there is `lead`.
+        """
         piece = self._pieces.pop(id_)
         before, after = piece.before, piece.after
         before.after, after.before = after, before
@@ -93,7 +97,7 @@ class Draft:
         return Gap(before.id, wanted.decode(), tail.decode(), sum(map(len, rest)))
 
     def insert(self, id_: str, core: bytes, gap: Gap | None = None) -> Gap:
-        """Puts an entry back where `gap` says, or at the end of the file, a blank line before it."""
+        """Insert an entry at `gap`, or at the end of the file after a blank line."""
         if id_ in self._pieces:
             raise KeyError(id_)
         core = core.rstrip(WHITE)
@@ -115,10 +119,10 @@ class Draft:
         return Gap(before.id, lead.decode(), tail.decode(), sum(map(len, rest)))
 
     def checked(self, known: Mapping[bytes, tuple[str, bytes]] | None = None) -> Document:
-        """The document that this has become, read again: the same entries, each with the core it was given.
+        """Read the resulting document again. It must have the same entries, each with its given core.
 
-        A body can hold what changes how the text around it reads: a fence that it opens and another
-        entry closes, or frontmatter of its own.
+        A body can contain text that changes how the rest of the file reads. It may open a fence that another
+        entry closes, or have its own frontmatter.
         """
         document = parse(bytes(self), known)
         data, found = document.data, {block.id: block for block in document.blocks}
@@ -148,7 +152,7 @@ class Draft:
         before.after.before = before.after = piece
 
     def _separation(self, before: _Piece) -> bytes:
-        """What is missing behind a piece so that a blank line stands before the next entry."""
+        """Return the missing line breaks after a piece, for a blank line before the next entry."""
         ending = _ending(before)
         if before is self._prose and ending in {b"", BOM}:
             return b""
@@ -167,7 +171,7 @@ def _with_breaks(core: bytes, line_break: bytes) -> bytes:
 
 
 def _ending(piece: _Piece) -> bytes:
-    """The last bytes of a piece, enough of them to tell a blank line."""
+    """Return the last bytes of a piece, enough to detect a blank line."""
     ending = b""
     for part in reversed((piece.core, *piece.tail)):
         ending = part[-_ENOUGH:] + ending
@@ -181,7 +185,7 @@ def _at_line_start(before: bytes, *, first: bool) -> bool:
 
 
 def _split_white(parts: list[bytes]) -> tuple[bytes, list[bytes]]:
-    """The whitespace that some text starts with, and the rest of it."""
+    """Return the whitespace at the start of a text, and the rest of the text."""
     white = b""
     for number, part in enumerate(parts):
         rest = part.lstrip(WHITE)
@@ -192,7 +196,10 @@ def _split_white(parts: list[bytes]) -> tuple[bytes, list[bytes]]:
 
 
 def _take(piece: _Piece, size: int) -> bytes:
-    """The last `size` bytes of a piece's tail, taken from it; fewer where there are no more."""
+    """Remove the last `size` bytes of a piece's tail and return them.
+
+    Return fewer bytes if the tail is shorter.
+    """
     taken: list[bytes] = []
     while size > 0 and piece.tail:
         part = piece.tail.pop()
@@ -205,7 +212,10 @@ def _take(piece: _Piece, size: int) -> bytes:
 
 
 def _strip_lead(piece: _Piece, lead: bytes, *, first: bool, followed: bool) -> bool:
-    """Takes `lead` off the end, unless it isn't there, or what follows would not start a line then."""
+    """Remove `lead` from the end of a piece.
+
+    Return False if it isn't there, or if the next text would then not start a line.
+    """
     if not lead:
         return False
     taken = _take(piece, len(lead))
@@ -216,13 +226,16 @@ def _strip_lead(piece: _Piece, lead: bytes, *, first: bool, followed: bool) -> b
 
 
 def _cut(data: bytes, start: int, stop: int, at: list[int]) -> list[bytes]:
-    """Text in parts, cut at those of the ascending offsets `at` that lie in it."""
+    """Return a text in parts. It is cut at those ascending offsets in `at` that are inside it."""
     cuts = [start, *at[bisect_right(at, start) : bisect_left(at, stop)], stop]
     return [data[one:other] for one, other in pairwise(cuts)]
 
 
 def _cut_back(piece: _Piece, size: int) -> list[bytes]:
-    """Takes the broken text off that stood behind an entry which comes back; only if it is there still."""
+    """Remove the broken text of an entry that is restored, and return it.
+
+    Return nothing if the text has changed.
+    """
     rest: list[bytes] = []
     while size > 0 and piece.tail:
         rest.insert(0, piece.tail.pop())

@@ -1,4 +1,4 @@
-"""Code fences of Markdown, as CommonMark pairs them, in time linear in the file."""
+"""Code fences of Markdown, paired as in CommonMark, in time linear in the file."""
 
 import re
 from bisect import bisect_left
@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Final
 
 
-# A fence of backticks whose info holds a backtick is inline code.
+# A fence of backticks with a backtick in its info is inline code.
 _OPENING: Final = re.compile(rb" {0,3}(?:(`{3,})[^`\n]*(?![^\n])|(~{3,})[^\n]*)")
 _NEXT_OPENING: Final = re.compile(rb"\n" + _OPENING.pattern)
 _CLOSING: Final = {
@@ -15,18 +15,18 @@ _CLOSING: Final = {
 
 
 class Fences:
-    """The fences of one file; one that never closes is none."""
+    """The fences of one file. A fence that never closes doesn't count."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.ahead = -1
-        """No fence mark stands between what was read and this offset."""
-        # A single character is looked for much faster than three, and often there is none.
+        """No fence mark is between the text that was read and this offset."""
+        # A search for a single character is much faster than for three, and often there is none.
         self.marks = {mark: -1 for mark in (b"```", b"~~~") if mark[:1] in data}
         self.last: dict[bytes, tuple[list[int], list[int]]] = {}
 
     def covering(self, text: int, target: int) -> int | None:
-        """The end of the fence in which `target` stands, reading on from the line start `text`."""
+        """Return the end of the fence around `target`, or None. Reading continues from the line start `text`."""
         data = self.data
         while self.ahead < target:
             if self.ahead < text:
@@ -47,7 +47,10 @@ class Fences:
         return None
 
     def left_open(self, text: int) -> bool:
-        """Whether a fence opens after the line start `text` that only text added later could close."""
+        """True if a fence that opens after the line start `text` never closes.
+
+        Text that is added later could close it.
+        """
         opening = _OPENING.match(self.data, text)
         while opening := opening or _NEXT_OPENING.search(self.data, max(text - 1, 0)):
             end = self.closing(opening)
@@ -64,7 +67,7 @@ class Fences:
         return min(self.marks.values(), default=len(self.data) + 1)
 
     def closing(self, opening: re.Match[bytes]) -> int | None:
-        """Behind the line that closes the fence."""
+        """Return the offset after the line that closes the fence, or None."""
         fence = opening[1] or opening[2]
         mark = fence[:1]
         if not self.closes_after(mark, len(fence), opening.end()):
@@ -75,7 +78,10 @@ class Fences:
         return None
 
     def closes_after(self, mark: bytes, length: int, offset: int) -> bool:
-        """Asked first, so that no opening without a closing costs a search to the end of the file."""
+        """True if some closing follows.
+
+        This is checked first, so that no opening without a closing costs a search to the end of the file.
+        """
         if mark not in self.last:
             self.last[mark] = self._last_closings(mark)
         lengths, starts = self.last[mark]
@@ -83,7 +89,7 @@ class Fences:
         return at < len(starts) and starts[at] >= offset
 
     def _last_closings(self, mark: bytes) -> tuple[list[int], list[int]]:
-        """Ascending lengths, and where the last closing of at least that length starts."""
+        """Return ascending lengths, and the start of the last closing of at least each length."""
         last = {len(match[1]): match.start() for match in _CLOSING[mark].finditer(self.data)}
         lengths = sorted(last)
         starts = list(accumulate((last[length] for length in reversed(lengths)), max))

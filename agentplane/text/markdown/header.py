@@ -1,8 +1,8 @@
-"""Changes single fields of an entry's header; every other byte stays.
+"""Changes to single fields of an entry's header that keep every other byte.
 
-The place of a field comes from libyaml, the new value is put there, and the result is read back. If
-it does not say what it should (a header in braces, keys after a question mark), ruamel.yaml rewrites
-this one header; if that fails too, nothing is changed.
+libyaml finds the place of a field, the new value is put there, and the result is read back. The result may be
+wrong for a header in braces or with keys after a question mark. Then ruamel.yaml rewrites this one header. If
+that fails too, nothing is changed.
 """
 
 import re
@@ -18,7 +18,7 @@ from agentplane.text.yaml.yaml12 import Field, Layout, YamlError, layout, load
 
 
 class _Drop:
-    """The value of a field that goes."""
+    """The value of a field to remove."""
 
     def __repr__(self) -> str:
         return "DROP"
@@ -33,7 +33,7 @@ _LINE: Final = 80
 
 
 def set_fields(core: bytes, changes: Mapping[str, Any]) -> bytes:
-    """The entry with these fields set, or taken out where the value is DROP."""
+    """Return the entry with these fields set. A field with the value DROP is removed."""
     parts = split(core)
     if parts is None:
         raise BadInput("the entry has no frontmatter", todo="Put its fields between two lines ---.")
@@ -56,7 +56,7 @@ def set_fields(core: bytes, changes: Mapping[str, Any]) -> bytes:
 
 
 def new_core(fields: Mapping[str, Any], body: str) -> bytes:
-    """A fresh entry."""
+    """Return the core of a new entry."""
     body = body.replace("\r\n", "\n").rstrip(WHITE.decode())
     for quote in ("", '"'):
         header = "".join(_line(name, value, "\n", quote) for name, value in fields.items())
@@ -70,7 +70,7 @@ def new_core(fields: Mapping[str, Any], body: str) -> bytes:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equal in type too, and nan equal to itself."""
+    """True if two values are equal in value and type. A nan is equal to itself."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return len(one) == len(other) and all(
             same(name, twin) and same(one[name], other[twin])
@@ -124,7 +124,7 @@ def _says(text: str, wanted: Mapping[Any, Any]) -> bool:
 
 
 def _stands_alone(core: bytes) -> None:
-    """A body can hold what would read as more than this one entry."""
+    """Raise BadInput if the body has text that would not read as part of this one entry."""
     document = parse(core)
     blocks = document.blocks
     if len(blocks) != 1 or document.troubles or (blocks[0].start, blocks[0].end) != (0, len(core)):
@@ -139,7 +139,7 @@ def _stands_alone(core: bytes) -> None:
 def _candidates(
     text: str, changed: Mapping[str, Any], before: Mapping[Any, Any], wanted: Mapping[Any, Any]
 ) -> Iterator[str]:
-    """Headers that may be what is wanted, the gentlest edit first."""
+    """Yield headers that may have the wanted fields, the smallest change first."""
     places = layout(text)
     if places is not None and not places.flow:
         for gentle, quote in ((True, ""), (False, ""), (False, '"')):
@@ -152,7 +152,7 @@ def _candidates(
 
 
 class _Splice:
-    """Puts new values where the old ones stand."""
+    """Puts new values in place of the old ones."""
 
     def __init__(
         self, text: str, places: Layout, before: Mapping[Any, Any], *, gentle: bool, quote: str
@@ -165,7 +165,7 @@ class _Splice:
         self.line_break = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
 
     def edit(self, changed: Mapping[str, Any]) -> str | None:
-        """None when a field has no place of its own."""
+        """Return the edited header, or None if a field has no separate place."""
         edits: list[tuple[int, int, str]] = []
         new = ""
         for name, value in changed.items():
@@ -183,7 +183,7 @@ class _Splice:
         return text + new
 
     def drop(self, field: Field) -> tuple[int, int, str] | None:
-        """All lines of the field, the comment at their end included."""
+        """Return the range of all lines of a field, including the comment at their end."""
         start = self.text.rfind("\n", 0, field.key_start) + 1
         if self.text[start : field.key_start].strip():
             return None
@@ -206,7 +206,7 @@ class _Splice:
         new = self.inline(field, value)
         start = field.start
         if field.style in {"-", ":"}:
-            # What stood on lines of its own comes up to the key; a comment beside the key stays.
+            # Values on separate lines move up to the key. A comment next to the key stays.
             beside, newline, _ = self.text[colon.end() : field.start].partition("\n")
             return colon.end(), end, f" {new}{beside.rstrip()}" if newline else f" {new}"
         if field.style in {"|", ">"}:
@@ -214,7 +214,7 @@ class _Splice:
         return start, end, f" {new}" if start == colon.end() else new
 
     def block(self, field: Field, start: int, value: Any) -> str | None:
-        """Text as a block scalar, indented like the one that stands there."""
+        """Return text as a block scalar with the indentation of the existing one, or None."""
         if not isinstance(value, str) or not value.strip() or self.quote:
             return None
         lines = self.text[start : field.end].split("\n")[1:]
@@ -224,7 +224,7 @@ class _Splice:
         return None if written is None else written.replace("\n", self.line_break)
 
     def beside(self, start: int) -> str:
-        """The comment on the line of a block scalar's indicator."""
+        """Return the comment on the line of a block scalar's indicator."""
         first = self.text[start:].split("\n", 1)[0].rstrip()
         return _INDICATOR.sub("", first)
 
@@ -254,12 +254,15 @@ class _Splice:
         return self.text[self.text.rfind("\n", 0, at) + 1 : at]
 
     def solid_end(self, field: Field) -> int:
-        """Block scalars end behind their last line break."""
+        """Return the end of a field without trailing white space.
+
+        A block scalar ends after its last line break.
+        """
         return field.start + len(self.text[field.start : field.end].rstrip(" \t\r\n"))
 
 
 def _line(name: str, value: Any, line_break: str, quote: str) -> str:
-    """A field on its own line, or lines."""
+    """Return a field on one or several lines."""
     start = f"{key(name)}:".replace("\n", line_break)
     if isinstance(value, list | tuple) and value:
         flow = inline(value, quote=quote)
@@ -273,7 +276,7 @@ def _line(name: str, value: Any, line_break: str, quote: str) -> str:
 
 
 def _quoted(value: Any) -> Any:
-    """The value, with quotes asked for where we would set them; ruamel.yaml overlooks some of them."""
+    """Return the value with explicit quotes where agentplane sets them. ruamel.yaml misses some of them."""
     from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
 
     if isinstance(value, list):
@@ -291,7 +294,7 @@ def _quoted(value: Any) -> Any:
 
 
 def _rewritten(text: str, changed: Mapping[str, Any]) -> str | None:
-    """The header as ruamel.yaml writes it."""
+    """Return the header in the form that ruamel.yaml writes, or None."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
     from ruamel.yaml.util import load_yaml_guess_indent

@@ -1,7 +1,8 @@
-"""Parts of a Markdown text that a reader does not see once it is rendered: comments, hidden HTML, unused references.
+"""Parts of a Markdown text that are invisible once it is rendered.
 
-Code is shown as it is written, so a comment in a code span or a fence counts as visible. The scan goes through the text
-once from the left, as a renderer does, so a comment cannot be hidden from it by an unfinished fence.
+Examples are comments, hidden HTML and unused references. Code is displayed in its source form, so a comment
+in a code span or a fence counts as visible. The scan goes through the text once from the left, as a renderer
+does, so an unfinished fence can't hide a comment from it.
 """
 
 import re
@@ -12,7 +13,7 @@ import msgspec
 
 class Unseen(msgspec.Struct, frozen=True):
     kind: str
-    """With its article, for example `an HTML comment`."""
+    """The kind with its article, for example `an HTML comment`."""
     text: str
     offset: int
 
@@ -68,7 +69,7 @@ _LONGEST_TAG = 2000
 
 
 def parts(text: str) -> tuple[Unseen, ...]:
-    """The parts that nobody sees, in the order of the text; no more than twenty."""
+    """Return at most twenty invisible parts, in the order of the text."""
     if not _MAY.search(text):
         return ()
     found: list[Unseen] = []
@@ -80,7 +81,10 @@ def parts(text: str) -> tuple[Unseen, ...]:
 
 
 def titles(text: str) -> tuple[Unseen, ...]:
-    """Titles of links and pictures, and attributes of tags: shown only to a mouse that rests on them, if at all."""
+    """Return titles of links and pictures, and attributes of tags.
+
+    Readers see them at most while the mouse is over them.
+    """
     found = [Unseen("the title of a link", hit["title"], hit.start("title")) for hit in _TITLE.finditer(text)]
     return tuple(found[:_MOST])
 
@@ -122,7 +126,7 @@ def _parts(text: str) -> Iterator[Unseen]:
 
 
 def _blank(part: str) -> str:
-    """As many characters that mean nothing in Markdown; line ends stay."""
+    """Return a text of the same length that means nothing in Markdown. Line ends stay."""
     return re.sub(r"[^\n]", "x", part)
 
 
@@ -137,7 +141,10 @@ def _end_of_fence(text: str, hit: "re.Match[str]") -> int:
 
 
 def _end_of_code(text: str, hit: "re.Match[str]") -> int:
-    """Behind the code span that begins here; behind its marks alone, where it is not closed in the same line."""
+    """Return the end of the code span that begins here.
+
+    If it isn't closed on the same line, return the end of its marks.
+    """
     line_end = text.find("\n", hit.end())
     line = text[hit.end() : line_end if line_end >= 0 else len(text)]
     for run in re.finditer("`+", line):
@@ -156,7 +163,7 @@ def _end_of_comment(text: str, begin: int) -> tuple[int, str]:
 
 
 def _end_of_tag(text: str, begin: int) -> int:
-    """Behind the `>` of a tag, which may stand in quotes before."""
+    """Return the offset after the `>` of a tag. A `>` inside quotes doesn't end the tag."""
     found = _TAG_END.match(text, begin, begin + _LONGEST_TAG)
     return found.end() if found else begin
 

@@ -1,8 +1,8 @@
-"""The statement of an entry: the first non-empty line of its body, without the label of its kind."""
+"""The statement of an entry, which is the first non-empty line of its body without the label of its kind."""
 
 
 def statement_of(body: str, label: str) -> str:
-    """The first line of a body that says anything, without its label."""
+    """Return the first non-empty line of a body, without its label."""
     first = body.strip("\n").partition("\n\n")[0]
     for line in first.splitlines():
         if line.strip():

@@ -1,1 +1,1 @@
-"""TOML: read within limits, and edited in place."""
+"""TOML, which is read within limits and edited in place."""

@@ -1,7 +1,7 @@
-"""Writes one key of a TOML text, and no other byte.
+"""Set one key of a TOML text without changing any other byte.
 
-tomlkit finds the place and keeps the layout. Its result counts only if it reads as it should and differs from the text
-in one place.
+tomlkit finds the place and keeps the layout. Its result is used only if it reads correctly and differs from
+the text in one place.
 """
 
 import json
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class NoPlace(ValueError):
-    """The key is there in a form that can't be changed."""
+    """The error for a key in a form that can't be changed."""
 
 
 def put(text: str, table: str, key: str, value: str) -> str:
@@ -42,13 +42,16 @@ def put(text: str, table: str, key: str, value: str) -> str:
 
 
 def _new_table(text: str, written: str, newline: str) -> str:
-    """A table at the end of a text, after an empty line."""
+    """Return a text that adds a table at the end, after an empty line."""
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
     return gap + written
 
 
 def _edited(text: str, table: str, key: str, value: str, newline: str) -> tuple[str, str]:
-    """The text with the value in place of the old one, or directly below the table's header; and the old value."""
+    """Return the text with the value, and the old value.
+
+    The value replaces the old one, or comes directly below the table's header.
+    """
     from tomlkit.exceptions import TOMLKitError
 
     try:
@@ -72,7 +75,7 @@ def _set(document: "TOMLDocument", table: str, key: str, value: str, newline: st
     if not isinstance(found, Table):
         found[key] = item
         return ""
-    # Appended, the key would come behind a comment that belongs to the next table.
+    # If it were appended, the key would come after a comment that belongs to the next table.
     item.trivia.trail = newline
     if not found.trivia.trail.endswith("\n"):
         found.trivia.trail += newline
@@ -81,7 +84,7 @@ def _set(document: "TOMLDocument", table: str, key: str, value: str, newline: st
 
 
 def _differs_in_one_place(text: str, made: str, old: str) -> bool:
-    """True if nothing is gone from the text but the old value, in one piece."""
+    """True if the text lost only the old value, in one piece."""
     start = _shared(text, made)
     rest, new = text[start:], made[start:]
     end = _shared(rest[::-1], new[::-1])
@@ -89,7 +92,7 @@ def _differs_in_one_place(text: str, made: str, old: str) -> bool:
 
 
 def _shared(one: str, other: str) -> int:
-    """With how many same characters two texts begin."""
+    """Return the length of the common beginning of two texts."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 

@@ -1,4 +1,7 @@
-"""Reading TOML within fixed limits. The parser's time and memory grow with the square of the dots in a key."""
+"""Reading TOML within fixed limits.
+
+The parser's time and memory grow with the square of the dots in a key.
+"""
 
 import re
 import tomllib
@@ -11,19 +14,19 @@ if TYPE_CHECKING:
 
 
 LARGEST = 1 << 18
-"""Characters of a text. 64 KiB of dots cost the parser 8 s and 3.5 GB."""
+"""Maximum characters of a text. 64 KiB of dots cost the parser 8 s and 3.5 GB."""
 LONGEST_KEY = 32
-"""Parts of a dotted key."""
+"""Maximum parts of a dotted key."""
 DEEPEST = 32
-"""Brackets and braces inside of one another."""
+"""Maximum depth of nested brackets and braces."""
 LARGEST_EDITED = 1 << 16
-"""Characters of a text that is edited. tomlkit takes 5 s for 1 MiB of short tables, tomllib 0.7 s."""
+"""Maximum characters of a text to edit. tomlkit takes 5 s for 1 MiB of short tables, tomllib 0.7 s."""
 LONGEST_EDITED_KEY = 8
-"""Parts of a dotted key in a text that is edited. 800 keys of 16 parts cost tomlkit 20 s."""
+"""Maximum parts of a dotted key in a text to edit. 800 keys of 16 parts cost tomlkit 20 s."""
 MOST_EDITED_DOTS = 2_000
-"""Dots outside of strings in a text that is edited."""
+"""Maximum dots outside strings in a text to edit."""
 
-# An unclosed string is one token to the end of the text, so each character is looked at once.
+# An unclosed string is one token to the end of the text, so each character is read once.
 _TOKEN = re.compile(
     r'"""(?:[^\\]|\\.)*?(?:"""|\\?\Z)'
     r"|'''(?:.*?)(?:'''|\Z)"
@@ -38,7 +41,7 @@ _TOKEN = re.compile(
 
 
 class TomlError(ValueError):
-    """A text that is no TOML, or that is over a limit."""
+    """The error for a text that is not TOML or exceeds a limit."""
 
     def __init__(self, what: str, line: int | None = None) -> None:
         super().__init__(what)
@@ -47,7 +50,7 @@ class TomlError(ValueError):
 
 
 def read(text: str, parse_float: Callable[[str], Any] = float, largest: int = LARGEST) -> dict[str, Any]:
-    """Return the tables of a TOML text. Raises TomlError, with the line where that is known."""
+    """Return the tables of a TOML text. Raise TomlError, with the line if it is known."""
     if len(text) > largest:
         raise TomlError(f"is larger than {largest >> 10} KiB")
     _check(text)
@@ -59,14 +62,14 @@ def read(text: str, parse_float: Callable[[str], Any] = float, largest: int = LA
         raise TomlError(what[:1].lower() + what[1:], int(place[1]) if place else None) from None
     except RecursionError:
         raise TomlError("is nested too deeply") from None
-    except ValueError as error:  # a whole number with too many digits
+    except ValueError as error:  # an integer with too many digits
         raise TomlError(str(error)[:80].lower()) from None
 
 
 def tree(text: str) -> "TOMLDocument":
-    """Return the text as a document to edit, which keeps every byte. Raises TomlError.
+    """Return the text as a document to edit, which keeps every byte. Raise TomlError if that fails.
 
-    tomlkit is many times slower than tomllib, so it has limits of its own, and only an edit loads it.
+    tomlkit is many times slower than tomllib, so it has its own limits, and only an edit loads it.
     """
     from tomlkit import parse
     from tomlkit.exceptions import TOMLKitError
@@ -84,7 +87,7 @@ def tree(text: str) -> "TOMLDocument":
 
 
 def _check(text: str, longest_key: int = LONGEST_KEY, most_dots: int = LARGEST) -> None:
-    """Look at the tokens alone, before the parser does its work."""
+    """Check the limits on the tokens alone, before the parser runs."""
     if text.count(".") <= longest_key and text.count("[") + text.count("{") <= DEEPEST:
         return
     line, depth, parts, dots = 1, 0, 0, 0

@@ -1,1 +1,1 @@
-"""YAML 1.2: read within limits, and single values written."""
+"""YAML 1.2, which is read within limits, and single values that are written."""

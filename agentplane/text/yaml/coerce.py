@@ -1,4 +1,4 @@
-"""Values of a header that has another type than its key should have, bent into shape where that is possible."""
+"""Conversion of header values that have the wrong type for their key, if that is possible."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ def as_text(value: Any) -> str | None:
 
 
 def as_list(value: Any) -> tuple[str, ...] | None:
-    """One word counts as a list of one."""
+    """Return a list of text. A single value counts as a list of one."""
     if isinstance(value, dict):
         return None
     items = value if isinstance(value, list) else [value]

@@ -10,7 +10,10 @@ _NAN: Final = float("nan")
 
 
 def plain(text: str) -> Any:
-    """The value of a plain scalar; ValueError, LookupError or OverflowError where it only looks like one."""
+    """Return the value of a plain scalar.
+
+    Raise ValueError, LookupError or OverflowError if it only looks like a date, a number or a similar value.
+    """
     for match, make in _RULES.get(text[:1], ()):
         if match(text):
             return make(text)

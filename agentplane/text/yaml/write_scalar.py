@@ -1,4 +1,4 @@
-"""Values as YAML 1.2 on one line, quoted only where they must be."""
+"""Values as YAML 1.2 on one line, with quotes only if they are needed."""
 
 import math
 import re
@@ -10,21 +10,24 @@ from agentplane.errors import BadInput
 from agentplane.text.yaml.plain_scalars import plain
 
 
-# Plain everywhere, inside [ ] and { } too.
+# Text that is plain everywhere, also inside [ ] and { }.
 _WORD: Final = re.compile(r"[\w./](?:[\w./@+=;()'-]| (?=[^\s#])|:(?=[^\s:]))*")
-# Plain behind a key only.
+# Text that is plain only after a key.
 _PHRASE: Final = re.compile(r"[\w./](?:[\w./@+=;()'\",?!&*|<>%$`\[\]{}-]| (?=[^\s#])|:(?=[^\s:]))*")
 _ESCAPED: Final = re.compile(
     "[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 _SHORT_ESCAPES: Final = {"\0": "\\0", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
-# YAML finds a key's colon only this far away, unless ? announces the key.
+# YAML finds a key's colon only within this distance, unless ? announces the key.
 _LONGEST_KEY: Final = 900
 
 
 def scalar(value: Any, *, quote: str = "", flow: bool = False) -> str:
-    """One value, no list or mapping. Text gets the quotes asked for, if they can hold it."""
+    """Return one value as YAML.
+
+    It must not be a list or mapping. Text gets the given quotes if they can represent it.
+    """
     match value:
         case str():
             return _text(value, quote, flow=flow)
@@ -42,7 +45,7 @@ def scalar(value: Any, *, quote: str = "", flow: bool = False) -> str:
 
 
 def inline(value: Any, *, quote: str = "") -> str:
-    """Any value, on one line."""
+    """Return any value on one line."""
     match value:
         case list() | tuple():
             return f"[{', '.join(inline(item, quote=quote) for item in value)}]"
@@ -53,7 +56,10 @@ def inline(value: Any, *, quote: str = "") -> str:
 
 
 def block(text: str, style: str, indent: str, comment: str = "") -> str | None:
-    """Text as a block scalar without its last line break, if its lines can stand in one."""
+    """Return text as a block scalar without its last line break.
+
+    Return None if its lines don't fit this form.
+    """
     lines = text.removesuffix("\n").split("\n")
     if any(line != line.rstrip() or _ESCAPED.search(line) for line in lines):
         return None

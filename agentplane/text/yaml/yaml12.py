@@ -1,8 +1,9 @@
-"""The YAML of entries: plain data of YAML 1.2, parsed by libyaml, within fixed limits.
+"""The YAML of entries, which is plain data of YAML 1.2, parsed by libyaml within fixed limits.
 
-libyaml makes the events; values are built here, straight from them, with the scalar rules of YAML 1.2. Walking events
-instead of composing nodes keeps C recursion out of it: a text that is nested too deeply is refused when the walk gets
-there. Anchors, aliases, tags, merge keys and directives are refused: a field says what it says where it is written.
+libyaml creates the events. This module builds values directly from them, with the scalar rules of YAML 1.2.
+It walks the events and doesn't compose nodes, which avoids C recursion. So a text that is nested too deeply
+is refused when the walk gets there. Anchors, aliases, tags, merge keys and directives are refused, so that
+each field has its value where it is written.
 """
 
 import re
@@ -29,8 +30,9 @@ MAX_CHARS: Final = 64 * 1024
 MAX_NODES: Final = 10_000
 MAX_DEPTH: Final = 20
 
-# Line breaks of YAML 1.1, ordinary characters in 1.2, at which libyaml still breaks lines; and the
-# byte order mark, which it passes over in more places than one. It is given private characters instead.
+# These are line breaks of YAML 1.1 but ordinary characters in 1.2, and libyaml still breaks lines at them.
+# The byte order mark is skipped by libyaml in several places. libyaml gets private characters in place of all
+# four.
 _ODD: Final = "\x85\u2028\u2029\ufeff"
 _STAND_INS: Final = "\uf8f0\uf8f1\uf8f2\uf8f3"
 _TO_STAND_INS: Final = str.maketrans(_ODD, _STAND_INS)
@@ -43,7 +45,7 @@ NextEvent = Callable[[], Any]
 
 
 class YamlError(ValueError):
-    """Text that is not the YAML we read: what is wrong, and in which line (from 0)."""
+    """The error for text that is not YAML that agentplane reads, with the reason and the line (from 0)."""
 
     def __init__(self, problem: str, line: int) -> None:
         super().__init__(f"{problem} (line {line + 1})")
@@ -52,24 +54,26 @@ class YamlError(ValueError):
 
 
 class RareYaml(YamlError):
-    """YAML that is not plain data: an anchor, an alias, a tag, a merge key or a directive."""
+    """The error for an anchor, an alias, a tag, a merge key or a directive, which are not plain data."""
 
 
 class Field(NamedTuple):
-    """Where one key of the top mapping and its value stand, in characters of the text."""
+    """The place of one key of the top mapping and of its value, in characters of the text."""
 
     key: Any
     key_start: int
     key_end: int
     start: int
     end: int
-    """Behind the value's last character that is not white; an empty value ends where it starts."""
+    """Offset after the value's last character that is not white space. An empty value ends at its start."""
     style: str
-    """A scalar's: ' " | > or nothing when plain; a collection's: { [ in flow, : - in a block."""
+    """The style of a scalar is ' " | > or empty if plain. The style of a collection is { or [ in flow, and :
+    or - in a block.
+    """
 
 
 class Layout(NamedTuple):
-    """Where the top mapping of a text stands."""
+    """The place of the top mapping of a text."""
 
     flow: bool
     start: int
@@ -86,7 +90,10 @@ def load(text: str) -> Any:
 
 
 def layout(text: str) -> Layout | None:
-    """Where the fields of the text's mapping stand; None when it is no mapping. For text that `load` accepts."""
+    """Return the places of the fields of the text's mapping. Return None if it is not a mapping.
+
+    The text must be one that `load` accepts.
+    """
     next_event = _events(text)
     next_event()
     next_event()
@@ -103,7 +110,7 @@ def layout(text: str) -> Layout | None:
 
 
 def shown(value: object) -> str:
-    """A value in an error's text."""
+    """Return a value in the form for an error message."""
     try:
         text = ascii(value)
     except ValueError:
@@ -115,7 +122,7 @@ def shown(value: object) -> str:
 def _events(text: str) -> NextEvent:
     if len(text) > MAX_CHARS:
         raise YamlError(f"longer than {MAX_CHARS // 1024} KiB", 0)
-    # YAML 1.2 takes the question mark for a part of the key or value, libyaml for the mark of a key.
+    # YAML 1.2 reads the question mark as part of the key or value, but libyaml reads it as the mark of a key.
     if "?:" in text and (found := _ODD_KEY.search(text)):
         raise YamlError("quote the ?: inside of brackets", text.count("\n", 0, found.end()))
     odd = None if text.isascii() else _HAS_ODD.search(text)
@@ -131,7 +138,7 @@ def _events(text: str) -> NextEvent:
 
 
 def _restoring(next_event: NextEvent) -> NextEvent:
-    """Events that hold the odd characters themselves."""
+    """Return events with the original odd characters."""
 
     def restored() -> Any:
         event = next_event()
@@ -229,9 +236,9 @@ def _rare(event: Any) -> RareYaml:
 
 
 def _last_solid(event: Any, next_event: NextEvent) -> int:
-    """Reads the node that the event opens, and says where its last character is.
+    """Read the node that the event opens, and return the position after its last character.
 
-    For libyaml a block ends where the next thing starts, so comments behind it would belong to it.
+    In libyaml, a block ends where the next node starts, so it would include the comments after it.
     """
     last, depth = event.end_mark.index, 0
     while True:
@@ -260,7 +267,7 @@ def _field(key: Any, key_end: int, value: Any, end: int) -> Field:
 
 
 class _Handler(YAMLHandler):
-    """python-frontmatter's YAML handler, with our delimiter and our YAML."""
+    """python-frontmatter's YAML handler, with agentplane's delimiter and YAML."""
 
     FM_BOUNDARY = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
