@@ -28,7 +28,7 @@ RECEIPTS = "context/files.json"
 
 
 def import_line(plane: str) -> str:
-    """Return the line that imports the context pack into a tool's file. `plane` is the name of its folder."""
+    """Return the import line for a tool's file. `plane` is the name of the plane's folder."""
     return f"@{plane}/{ACTIVE}"
 
 
@@ -98,7 +98,10 @@ def _said_elsewhere(receipt: Receipt) -> set[str]:
 
 
 def write_receipts(root: Path, receipts: Mapping[str, Receipt | None]) -> None:
-    """Write the receipts of smaller packs, by file. None drops a receipt, because the file has the whole pack."""
+    """Write the receipts of smaller context packs, by file.
+
+    None drops the receipt of a file, because the file now has the whole context pack.
+    """
     old = files.read_if(root / RECEIPTS)
     known = {**_receipts(old), **{path: msgspec.to_builtins(receipt) for path, receipt in receipts.items()}}
     told = {path: known[path] for path in sorted(known) if known[path] is not None}

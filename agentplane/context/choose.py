@@ -83,7 +83,7 @@ def _kind(entry: Entry) -> int:
 
 
 def _near(entries: Sequence[Entry], task: str | None) -> dict[str, int]:
-    """Return the rank of each entry by similarity to the task. Entries that share no word with it have none."""
+    """Return the rank of each entry by similarity to the task. Entries without a shared word have none."""
     if not task or not task.strip() or not entries:
         return {}
     from agentplane.match.bm25 import Index

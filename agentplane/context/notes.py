@@ -1,7 +1,8 @@
 """Notes that tools left in the log of runs, checked, shortened and labeled as unreviewed.
 
-People approve entries, but not the summaries of runs, and a run event travels with every merge. A note that the gate
-flags is therefore withheld. All other notes are fenced, so that no line in them can end the fence or look like a heading.
+People approve entries, but not the summaries of runs, and a run event travels with every merge. A note that
+the gate flags is therefore withheld. All other notes are fenced, so that no line in them can end the fence or
+look like a heading.
 """
 
 import re
@@ -49,7 +50,7 @@ def flags(texts: Iterable[str]) -> tuple[str, ...]:
 
     The texts are checked as one, because an order can be split over several of them.
     """
-    from agentplane.review.gate import gate  # takes long to load, and few commands make a pack
+    from agentplane.review.gate import gate  # takes long to load, and few commands make a context pack
 
     return tuple(dict.fromkeys(flag.code for flag in gate.suspicious("\n".join(texts))))
 

@@ -1,9 +1,9 @@
 """The context pack, which gives a tool the project's approved memory within a budget of tokens.
 
-Statements get room first, in order. The other lines of entries share the remaining room. An invariant in scope is
-therefore the last entry to be left out, and a pinned entry is never left out in favor of an unpinned one. Entries
-without room are named. The text depends only on the memory and the request, never on the clock or the machine, so it
-stays the same to the byte while nothing changes.
+Statements get room first, in order. The other lines of entries share the remaining room. Invariants in scope
+are therefore the last entries to be left out. If a pinned entry doesn't fit, the unpinned entries after it
+are left out too. Entries without room are named. The text depends only on the memory and the request, never
+on the clock or the machine, so it stays the same to the byte while nothing changes.
 """
 
 import re
@@ -59,7 +59,7 @@ _MARKS = {
 _MOST_MARKS = 3
 """Maximum number of marks per entry, so that many rivals don't use up its room."""
 Size = Callable[[str], int]
-"""How much of the budget a text takes."""
+"""Returns the amount of the budget that a text takes."""
 _TITLES = {"invariant": "Invariants: these must hold", PINNED: "Pinned: what people want in sight", "decision": "Decisions", "assumption": "Assumptions: taken to be true, not proven", "fact": "Facts"}  # fmt: skip
 
 
@@ -200,10 +200,11 @@ def characters(text: str) -> int:
 def make(
     sources: Sources, ask: Ask, choice: Choice | None = None, said: Mapping[str, str] = MappingProxyType({})
 ) -> Pack:
-    """Return the pack that fits the budget, without entries that look like they contain a secret.
+    """Return the context pack that fits the budget, without entries that look like they contain a secret.
 
-    `choice` is the choice of these entries for this task and these paths, if the caller has it. Ranking is slow.
-    `said` maps entries that an instruction file of the reader already says to their place. They are left out.
+    `choice` is the choice of these entries for this task and these paths, if the caller has it. Ranking is
+    slow. `said` maps entries that an instruction file of the reader already says to their place. They are
+    left out.
     """
     whole = left = choice or choose(sources.entries, ask)
     ahead = 0

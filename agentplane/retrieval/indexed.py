@@ -48,7 +48,7 @@ def _held(index: Words, words: Sequence[str]) -> list[Places]:
 
 
 def _joined(places: Sequence[Places]) -> Places:
-    """Return the sorted union of places. numpy's functions for it load masked arrays, which take a megabyte."""
+    """Return the sorted union of places. numpy's own functions load masked arrays, which take a megabyte."""
     if len(places) < 2:
         return places[0] if places else _NOWHERE
     every = np.sort(np.concatenate(places))
@@ -68,8 +68,9 @@ def _is_in(wanted: Places, places: Places) -> npt.NDArray[np.bool_]:
 def _most(index: Words, words: Sequence[str], held: Sequence[Places]) -> npt.NDArray[np.float64]:
     """Return the highest score that the entry at each place can have, or 0 if it has no word of the query.
 
-    The fuzzy ratio is the maximum of three comparisons. It compares the shared words with all words of each text, and
-    all words of one text with all words of the other. The lengths of these texts bound each comparison.
+    The fuzzy ratio is the maximum of three comparisons. It compares the shared words with all words of each
+    text, and all words of one text with all words of the other. The lengths of these texts bound each
+    comparison.
     """
     counts, shared = np.zeros(len(index.entries)), np.zeros(len(index.entries))
     for word, here in zip(words, held, strict=True):

@@ -86,7 +86,8 @@ def words_of(query: str) -> list[str]:
 def scored(words: list[str], text: str, near: float) -> tuple[float, list[str]]:
     """Return the score of a text, and the query words that it has.
 
-    The score depends mostly on the number of shared words, whatever their endings. The fuzzy ratio breaks ties.
+    The score depends mostly on the number of shared words, whatever their endings. The fuzzy ratio breaks
+    ties.
     """
     shared = shared_words(words, text)
     return score_of(len(shared), len(words), near), shared

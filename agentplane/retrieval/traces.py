@@ -1,6 +1,7 @@
 """The traces of a task, a run or a path, which are runs, their derived facts, and the files they produced.
 
-A query must be the exact name of a task, a run or a path. It is looked up in the log. Any other query finds nothing.
+A query must be the exact name of a task, a run or a path. It is looked up in the log. Any other query finds
+nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
