@@ -1,8 +1,8 @@
 """The coding tools that agentplane knows. To add one, add a row.
 
-All parts of the program read their facts about tools from here. This covers detection, files, settings, hooks, sessions,
-imports and the right to decide. `docs/tools.md` is generated from it. Hooks load this module, so it imports nothing outside
-of this package except json.
+All parts of the program read their facts about tools from here. This covers detection, files, settings,
+hooks, sessions, imports and the right to decide. `docs/tools.md` is generated from it. Hooks load this
+module, so it imports nothing outside of this package except json.
 """
 
 from agentplane.agents import forms

@@ -31,7 +31,7 @@ _FORBIDDEN = re.compile(
 _REFUSED = re.compile(
     r"(?is)\A.{0,40}\b(?:permission to use\b.*\bdenied|requested permissions? to\b.*haven't granted it yet)"
 )
-"""The same in a result that repeats the whole command, however long it is."""
+"""A denial in a result that repeats the whole command, of any length."""
 _LONGEST_REFUSAL = 65_936
 
 _MOST_FILES = 500
@@ -125,7 +125,7 @@ def _other_owner(folder: Path, project: Path) -> str | None:
     seen = {Path(cwd) for cwd in _folders_of_sessions(folder) if slug(cwd) == folder.name}
     if seen:
         return next((str(path) for path in sorted(seen) if path != project), None)
-    # Without sessions, the project owns it only if no other folder on this machine has the same name.
+    # Without sessions, the project owns the folder only if no other path on this machine has the same name.
     twins = (path for path in _named(Path("/"), folder.name[1:]) if path != project)
     return next((str(path) for path in twins), None)
 

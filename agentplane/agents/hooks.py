@@ -1,7 +1,7 @@
 """The input that tools give their hooks, and the answers.
 
-Hooks load this module, so it imports nothing but json, which loads re. Each field is looked up under the names of all
-tools at once, because no name has another meaning in another tool.
+Hooks load this module, so it imports nothing but json, which loads re. Each field is looked up under the
+names of all tools at once, because no name has another meaning in another tool.
 """
 
 import json
@@ -89,7 +89,7 @@ class Call:
 
     @property
     def reason(self) -> str:
-        """Why a session ended."""
+        """The reason a session ended."""
         return self._text("reason", "final_status", "stopReason")[:80]
 
     @property
@@ -111,7 +111,7 @@ class Call:
 
     @property
     def called(self) -> tuple[str, str]:
-        """The name of the tool's tool that was called, and the path that it was called for, if any."""
+        """The name of the function that the tool called, and its path argument, if any."""
         call, given = self._call
         name = _first(call, "tool_name", "toolName", "name") or self._text("hook_event_name", "event")
         return name, _first(given, *PATHS) or self._text("file_path")
@@ -131,7 +131,7 @@ class Call:
 
     @property
     def outcome(self) -> "dict[str, Any]":
-        """How a call ended and why it was allowed or denied, if the tool says so."""
+        """The outcome of a call and the reason it was allowed or denied, if the tool states them."""
         call = self._call[0]
         answer: object = next((call[key] for key in _ANSWERS if key in call), None)
         about = answer if isinstance(answer, dict) else {}

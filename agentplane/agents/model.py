@@ -65,8 +65,8 @@ class Target(Record):
     form: "Form"
     """The form of the memory in the file.
 
-    `block` is a managed block in a file that people write, `import` is a block with an import line, and `rule` is a file
-    that belongs to agentplane.
+    `block` is a managed block in a file that people write, `import` is a block with an import line, and
+    `rule` is a file that belongs to agentplane.
     """
     header: str = ""
     """The first lines of a `rule` file."""
@@ -102,11 +102,11 @@ class Dialect(Record):
     question: "Say | None" = None
     """Makes the answer that asks something when the tool stops. None if the tool can't be asked."""
     empty: str = "{}"
-    """The answer that says nothing."""
+    """The empty answer."""
     folder: str = ""
-    """The variable in which the tool tells its hooks the project's folder."""
+    """The variable that gives the tool's hooks the project's folder."""
     entry: str = ""
-    """The variable in which the tool tells what started it. It begins with `sdk` for a program."""
+    """The variable that identifies the starter of the tool. Its value begins with `sdk` for a program."""
 
 
 class Mcp(Record):
@@ -123,7 +123,7 @@ class Mcp(Record):
 
 
 class Limits(Record):
-    """How much a tool reads. 0 is no known limit."""
+    """The limits of a tool's reading. 0 means that no limit is known."""
 
     context_characters: int = 0
     """Maximum size of a hook's answer."""

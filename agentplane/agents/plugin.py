@@ -1,7 +1,7 @@
 """The interface of modules that read the session files and memories of one tool.
 
-A row of the catalog names the module. A module only interprets the contents of a tool's files. The callers find and limit
-files, mask secrets, and turn memories into candidates.
+A row of the catalog names the module. A module only interprets the contents of a tool's files. The callers
+find and limit files, mask secrets, and turn memories into candidates.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -36,7 +36,7 @@ class CallStart(msgspec.Struct, frozen=True):
 
 
 class CallEnd(msgspec.Struct, frozen=True):
-    """How a call ended, by the id of the call."""
+    """The outcome of a call."""
 
     use: object
     event: Literal["ran", "failed", "denied"] | None = None
