@@ -110,8 +110,8 @@ def write_all(project: Path, changes: Iterable[Change]) -> tuple[list[str], dict
 def left_over(project: Path, paths: Iterable[str]) -> list[Path]:
     """Return the temporary files that killed writes of these files left behind.
 
-    A file counts only if it has the name that such a write gives it, belongs to this user, and its process has ended.
-    Git must not track it, because a file that came with a clone belongs to somebody.
+    A file counts only if it has the name that such a write gives it, belongs to this user, and its process
+    has ended. Git must not track it, because a file that came with a clone belongs to somebody.
     """
     wanted: dict[Path, set[str]] = {}
     for path in paths:

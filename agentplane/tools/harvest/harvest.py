@@ -65,7 +65,7 @@ class Harvest(msgspec.Struct, frozen=True):
 
 
 def named(names: Sequence[str]) -> list[str]:
-    """Return the sources that a person names. A tool's command also names it. No names mean all sources."""
+    """Return the sources that a person names. A tool's command also counts. No names mean all sources."""
     by_command = {program: tool.name for tool in _COLLECTING for program in tool.programs}
     wanted = []
     for name in names:
@@ -105,7 +105,8 @@ def _found(
 ) -> Harvest:
     """Return the statements to offer.
 
-    `seen` are the marks of statements that aren't offered again. `there` has the plane's entries by their marks.
+    `seen` are the marks of statements that aren't offered again. `there` has the plane's entries by their
+    marks.
     """
     house = home or Path(os.path.expanduser("~"))
     hauls = [SOURCES[source](project, house, environ) for source in sources]

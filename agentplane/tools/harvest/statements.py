@@ -1,7 +1,7 @@
 """Single statements in Markdown that people or tools wrote as instructions or notes.
 
-A statement is a list item or a sentence that states a rule or a fact and can be understood alone. Commands, code,
-tables, steps and long prose are skipped. Each skipped piece has a reason.
+A statement is a list item or a sentence that states a rule or a fact and can be understood alone. Commands,
+code, tables, steps and long prose are skipped. Each skipped piece has a reason.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The memory that a session gets when it starts, cached until something changes.
 
-agentplane trusts a cached text under two conditions. The file has this user's mark, and the files that the text was made
-from have the same times, sizes and inodes. Reading the cache only loads os, json and the key.
+agentplane trusts a cached text under two conditions. The file has this user's mark, and the files that the
+text was made from have the same times, sizes and inodes. Reading the cache only loads os, json and the key.
 """
 
 import json

@@ -100,7 +100,8 @@ def known(
 ) -> Known:
     """Return the lines of approved entries, and of the runs in the log that the texts name.
 
-    `plane` is the name of the plane's folder. `edited` are the current ids of manual edits, which can have any form.
+    `plane` is the name of the plane's folder. `edited` are the current ids of manual edits, which can have
+    any form.
     """
     entries = tuple(entries)
     warnings = pack.warnings(Sources("", (), hand_edits=tuple(edited)), ())

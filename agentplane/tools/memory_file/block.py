@@ -1,7 +1,8 @@
 """The managed block, which is agentplane's part of a file that people write.
 
-It is between two marker lines. The first one states the revision, the hash of the content, and the line ends added
-around the block, so that removing the block restores the file to the byte. The rest of the file is never changed.
+It is between two marker lines. The first one states the revision, the hash of the content, and the line ends
+added around the block, so that removing the block restores the file to the byte. The rest of the file is
+never changed.
 """
 
 import re

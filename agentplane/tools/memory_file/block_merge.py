@@ -1,12 +1,13 @@
 """A three-way merge of files with a managed block.
 
-The block is merged entry by entry. The result has the entries common to both sides and the entries that one side added.
-Git merges the rest of the file, so conflicts in people's text are Git's. A block that one side removed is removed, unless
-the other side edited it by hand. Otherwise, if one side has no block, only Git merges the file.
+The block is merged entry by entry. The result has the entries common to both sides and the entries that one
+side added. Git merges the rest of the file, so conflicts in people's text are Git's. A block that one side
+removed is removed, unless the other side edited it. Otherwise, if one side has no block, only Git merges
+the file.
 
-The block doesn't depend on the order of the sides. Every line of the result comes from one of the two blocks, except
-for the title. If both sides changed the title, it states the revision `merged`. Such a block is out of date until it
-is written again from the memory.
+The block doesn't depend on the order of the sides. Every line of the result comes from one of the two blocks,
+except for the title. If both sides changed the title, it states the revision `merged`. Such a block is out of
+date until it is written again from the memory.
 """
 
 import hashlib
@@ -156,7 +157,7 @@ def _block(sides: Sides) -> bytes | None:
         _chosen(base.revision if base else None, ours.revision, theirs.revision, REVISION),
         lead=_chosen(base.lead if base else None, ours.lead, theirs.lead, max(ours.lead, theirs.lead)),
         file="own" if _is_own(base, ours, theirs) else "new",
-        # A person's text in the block must still show as an edit. Otherwise the next sync would drop it silently.
+        # A person's text in the block must still count as an edit. Otherwise the next sync silently drops it.
         sha256=max(edited, default=None),
     )
 

@@ -27,8 +27,8 @@ class Delivered(msgspec.Struct, frozen=True):
 def deliver(memory: Memory, today: Callable[[], date], *, write: bool = True) -> Delivered | None:
     """Write the memory only into files with an older revision. Return None if there are none.
 
-    Edited blocks stay, because only `sync` proposes their lines. The function doesn't raise, because the operation
-    before it is already complete.
+    Edited blocks stay, because only `sync` proposes their lines. The function doesn't raise, because the
+    operation before it is already complete.
     """
     layout = memory.snapshot.layout
     revision = memory.snapshot.ledger.revision()

@@ -105,7 +105,8 @@ def _merged(sides: Sides, now: bytes, marks: Marks) -> Merged:
     """Return the file with its block merged. Conflicts that a person has already resolved stay resolved."""
     made = block_merge.merge(sides, marks)
     if _is_one_of(sides.all[1:], now):
-        # Git leaves one side without markers if it considers the file binary or a driver failed. Nobody resolved that.
+        # Git leaves one side without markers if it considers the file binary or a driver failed. That conflict
+        # isn't resolved.
         return made if made.conflicts == 0 else Merged(now, made.conflicts)
     if _is_as_git_left_it(sides, now):
         return made

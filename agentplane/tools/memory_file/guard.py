@@ -1,8 +1,9 @@
 """The check that memory in the files of tools only has text of entries that are valid on this branch.
 
-It covers the managed blocks of committed files, and `context/active.md` if it is committed. Files unchanged since the
-base are skipped. In other files, every line is checked. A block for a smaller budget, of a disconnected tool, or of an
-older revision passes if it adds no unapproved text. Text that people wrote around a block isn't checked.
+It covers the managed blocks of committed files, and `context/active.md` if it is committed. Files unchanged
+since the base are skipped. In other files, every line is checked. A block for a smaller budget, of a
+disconnected tool, or of an older revision passes if it adds no unapproved text. Text that people wrote around
+a block isn't checked.
 """
 
 import os
@@ -85,7 +86,8 @@ def _complaint(line: Line, known: Known) -> str | None:
 def _of_title(about: str) -> str | None:
     """Return the reason a title is refused, or None.
 
-    The task and the paths in it are free text, chosen by whoever asked for the context pack, so the gate checks them.
+    The task and the paths in it are free text, chosen by whoever asked for the context pack, so the gate
+    checks them.
     """
     proposal = Proposal(type="decision", statement=about)
     verdict = gate.check(proposal, Context(today=date(2000, 1, 1)))

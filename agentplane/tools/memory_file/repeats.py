@@ -1,10 +1,11 @@
 """The entries that a tool's instruction files already say, so that the tool doesn't get them twice.
 
-A file says an entry if every line of the entry is a list item, a paragraph or a sentence of the file, outside of
-agentplane's block. An import of such a file also gives the block in it, which counts for `context/active.md`.
+A file says an entry if every line of the entry is a list item, a paragraph or a sentence of the file, outside
+of agentplane's block. An import of such a file also gives the block in it, which counts for
+`context/active.md`.
 
-Lines are compared by their words. Case, emphasis, bullets, labels, line breaks and closing punctuation don't count.
-Lines that their heading reverses, reports of progress, code, tables and quotes are ignored.
+Lines are compared by their words. Case, emphasis, bullets, labels, line breaks and closing punctuation don't
+count. Lines that their heading reverses, reports of progress, code, tables and quotes are ignored.
 """
 
 import os

@@ -47,10 +47,7 @@ class Packs:
         return self._read(project, users).of(self.entries)
 
     def given(self, project: Path, tool: Tool) -> dict[str, str]:
-        """Return the entries that a tool gets from blocks in files that its own file imports, by file.
-
-        The result maps each entry to its file.
-        """
+        """Return the entries that a tool gets from blocks in imported files, each with its file."""
         return self._read(project, (tool,)).given(self.entries)
 
     def _read(self, project: Path, users: Sequence[Tool]) -> Said:
@@ -62,7 +59,8 @@ class Packs:
     def about(self, made: Pack, gather: Callable[[Pack], T]) -> T:
         """Return the result of `gather` for a context pack.
 
-        The result is cached, because a context pack serves many files and gathering is slow in a large memory.
+        The result is cached, because a context pack serves many files and gathering is slow in a large
+        memory.
         """
         key = id(made), gather
         if key not in self._about:

@@ -1,7 +1,7 @@
 """Sync of the memory with the files that tools read.
 
-A file that several tools read is written once. Text outside of agentplane's block doesn't change. An edited block is only
-overwritten after its new lines were proposed.
+A file that several tools read is written once. Text outside of agentplane's block doesn't change. An edited
+block is only overwritten after its new lines were proposed.
 """
 
 import difflib
@@ -70,7 +70,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 class Fit(msgspec.Struct, frozen=True):
-    """A file as it would be written, with as much of a context pack as fits."""
+    """The planned content of a file, with as much of a context pack as fits."""
 
     path: str
     tools: tuple[str, ...]
@@ -184,7 +184,8 @@ def _taken_up(
 ) -> tuple[tuple[str, ...], dict[str, str], list[Tool]]:
     """Propose the lines of edited blocks.
 
-    Return the candidates, the files that keep their blocks with the reasons, and the tools of all other files.
+    Return the candidates, the files that keep their blocks with the reasons, and the tools of all other
+    files.
     """
     proposed: list[str] = []
     kept: dict[str, str] = {}
@@ -295,7 +296,8 @@ def _pack(project: Path, data: bytes | None, users: Sequence[Tool], packs: Packs
 def imported(project: Path, packs: Packs, more: Iterable[Tool] = ()) -> Pack:
     """Return the context pack for context/active.md. `more` are tools whose files are about to import it.
 
-    It leaves out entries that every importing file already says, or imports with agentplane's block in another file.
+    It leaves out entries that every importing file already says, or imports with agentplane's block in
+    another file.
     """
     tools = [tool for tool in TOOLS if tool.target.form == "import"]
     readers = list(dict.fromkeys([*wired(project, tools), *(tool for tool in more if tool in tools)]))
@@ -322,9 +324,9 @@ def _write_receipts(project: Path, plane: str, tools: Sequence[Tool], packs: Pac
 
 
 def _cuts(pack: Pack) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
-    """Return the entries that don't fit, the entries of which only the statement fits, and the said entries.
+    """Return entries that don't fit, entries of which only the statement fits, and entries said elsewhere.
 
-    The said entries come with the reasons.
+    The last ones come with the reasons.
     """
     receipt = pack.receipt
     short = tuple(given.id for given in receipt.given if given.form != "full")

@@ -1,7 +1,7 @@
 """The running sessions of coding tools in a project, each with the memory revision that it got.
 
-Sessions opened by hooks or `agentplane run` state the revision in their open run. Other sessions are found by their
-command and their folder. They are assumed to have the revision that was current when they started.
+Sessions opened by hooks or `agentplane run` state the revision in their open run. Other sessions are found by
+their command and their folder. They are assumed to have the revision that was current when they started.
 """
 
 import os
@@ -152,8 +152,8 @@ def _seen(tool: Tool, run: OpenRun) -> _Seen:
 def _of_processes(layout: Layout, known: Mapping[int, Tool]) -> list[_Seen]:
     """Return the sessions without an open run.
 
-    A process that another session started is part of that session. A process that only launches the tool of an open
-    run is part of that run.
+    A process that another session started is part of that session. A process that only launches the tool of
+    an open run is part of that run.
     """
     project = str(layout.project)
     starters = {(above, tool.name) for pid, tool in known.items() for above in processes.ancestors(pid)}

@@ -1,7 +1,8 @@
 """The entries for agentplane's hooks and MCP server in a tool's settings files, in the tool's format.
 
-The files are often committed and reach people who don't have agentplane. A hook therefore looks for the program first
-and succeeds without it. No command contains `$`, because several tools would substitute a variable.
+The files are often committed and reach people who don't have agentplane. A hook therefore looks for the
+program first and succeeds without it. No command contains `$`, because several tools would substitute a
+variable.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Functions to check, add and remove agentplane's entries in a settings file that people write.
 
-An entry is agentplane's if it runs agentplane, wherever it is and whatever text surrounds it. An entry is only added if
-removing it would restore the file to the byte.
+An entry is agentplane's if it runs agentplane, wherever it is and whatever text surrounds it. An entry is
+only added if removing it would restore the file to the byte.
 """
 
 import re

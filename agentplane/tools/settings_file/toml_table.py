@@ -1,11 +1,11 @@
 """A table for agentplane at the end of a TOML file that people write.
 
-The table is identified by the command it runs. Before a write, the old and the new file are parsed. They must be equal
-except for agentplane's table.
+The table is identified by the command it runs. Before a write, the old and the new file are parsed. They must
+be equal except for agentplane's table.
 
-The text is cut here by hand because tomlkit doesn't give back the bytes from before. Removing a table with tomlkit also
-removes the comments that follow it and leaves the empty line that was added before it. A list of tables with another
-table in between is written in another order.
+The text is cut here by hand because tomlkit doesn't give back the bytes from before. Removing a table with
+tomlkit also removes the comments that follow it and leaves the empty line that was added before it. A list of
+tables with another table in between is written in another order.
 """
 
 import json
