@@ -1,8 +1,8 @@
 """The coding tools that agentplane knows. To add one, add a row.
 
-The whole program takes what it knows of a tool from here: detection, files, settings, hooks, sessions, imports, and who may decide.
-`docs/tools.md` is generated from it.
-Hooks load this module, so it imports nothing outside of this package but json.
+All parts of the program read their facts about tools from here. This covers detection, files, settings,
+hooks, sessions, imports and the right to decide. `docs/tools.md` is generated from it. Hooks load this
+module, so it imports nothing outside of this package except json.
 """
 
 from agentplane.agents import forms
@@ -136,7 +136,7 @@ TOOLS = (
             ),
             timeout=10, version=1,
         ),
-        # Takes context in some versions only, and then repeats it before every prompt.
+        # Only some versions take context, and they repeat it before every prompt.
         dialect=Dialect(question=forms.block),
         mcp=(Mcp((".vscode/mcp.json",), forms.stdio, ("servers",)), Mcp((".github/mcp.json",), forms.stdio)),
         instructions=(".github/copilot-instructions.md",), rules=(Rules(".github/instructions", "*.instructions.md"),),
@@ -197,7 +197,7 @@ TOOLS = (
         marks=(".goosehints",), homes=(".config/goose",),
         hint="Goose has MCP servers in its home only: `goose configure`, a command-line extension, `agentplane mcp --tool goose`.",
         hooks=Hooks(".agents/plugins/agentplane/hooks/hooks.json", forms.group, _without("compact")),
-        # Reads an answer at Stop only.
+        # It only reads an answer at Stop.
         dialect=Dialect(question=forms.block, empty=""),
         instructions=(".goosehints",),
         sessions=".local/share/goose/sessions/sessions.db",
@@ -281,37 +281,37 @@ OTHER_RULES = (
     ("amazonq", Rules(".amazonq/rules")),
     ("trae", Rules(".trae/rules")),
 )
-"""Folders of instruction files of tools that have no row."""
+"""Folders of instruction files for tools without a row."""
 OTHER_CLIENTS = (("claude-ai", "claude-desktop"),)
-"""MCP clients that are no coding tools: how their names begin, and what agentplane calls them."""
+"""The beginnings of names of MCP clients that aren't coding tools, with agentplane's names for them."""
 ANY_TOOL = "AI_AGENT"
 """The environment variable in which any tool may state its name."""
 
 
 def tool_in(environment: "Mapping[str, str]") -> str | None:
-    """Name of the tool whose shell has this environment, or None outside of tools."""
+    """Return the name of the tool whose shell has this environment, or None outside of tools."""
     found = next((tool for tool in TOOLS if any(map(environment.get, tool.variables))), None)
     return found.name if found else environment.get(ANY_TOOL) or None
 
 
 def of_client(name: str) -> str | None:
-    """Name of the tool that introduces itself to an MCP server like this, or None if it is unknown."""
+    """Return the name of the tool with this MCP client name, or None if it is unknown."""
     lower = name.strip().lower()
     known = ((start, tool.name) for tool in TOOLS for start in tool.clients)
     return next((tool for start, tool in (*known, *OTHER_CLIENTS) if lower.startswith(start)), None)
 
 
 def instruction_files() -> "dict[str, str | None]":
-    """The instruction files of a project, each with the tool that it is for. None if several tools read it."""
+    """Return the instruction files of a project, each with its tool, or None if several tools read it."""
     shared: dict[str, str | None] = dict.fromkeys(SHARED_INSTRUCTIONS)
     return shared | {path: tool.name for tool in TOOLS for path in tool.instructions}
 
 
 def nested_files() -> "dict[str, str | None]":
-    """The instruction files that count in every folder of a project, each with the tool that it is for."""
+    """Return the instruction files that count in every folder of a project, each with its tool."""
     return {_SHARED.path: None} | {tool.nested: tool.name for tool in TOOLS if tool.nested}
 
 
 def rule_folders() -> "Iterable[tuple[str, Rules]]":
-    """The folders of instruction files of a project, each with the tool that it is for."""
+    """Return the folders of instruction files of a project, each with its tool."""
     return (*((tool.name, rules) for tool in TOOLS for rules in tool.rules), *OTHER_RULES)

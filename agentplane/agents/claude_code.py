@@ -1,4 +1,4 @@
-"""Claude Code: session files, and the memories that it collects for each project."""
+"""Reader of Claude Code's session files, and of the memories that it collects for each project."""
 
 import os
 import re
@@ -31,7 +31,7 @@ _FORBIDDEN = re.compile(
 _REFUSED = re.compile(
     r"(?is)\A.{0,40}\b(?:permission to use\b.*\bdenied|requested permissions? to\b.*haven't granted it yet)"
 )
-"""The same in a result that repeats the whole command, however long it is."""
+"""A denial in a result that repeats the whole command, of any length."""
 _LONGEST_REFUSAL = 65_936
 
 _MOST_FILES = 500
@@ -78,7 +78,10 @@ def _result(part: Mapping[str, Any], at: str) -> CallEnd:
 
 
 def memories(places: Places) -> Iterator[MemoryItem]:
-    """The automatic memory of a project. Its folder is named after the project's path, and different paths can have one name."""
+    """Yield the automatic memory of a project.
+
+    Its folder is named after the project's path, and different paths can have the same name.
+    """
     project = os.path.realpath(places.project)
     folder = places.home / "projects" / slug(project)
     memory = folder / "memory"
@@ -97,7 +100,10 @@ def memories(places: Places) -> Iterator[MemoryItem]:
 
 
 def _topic(text: str, place: str) -> MemoryItem:
-    """A topic has a header and notes. The lines of the index repeat the topics, so they are removed."""
+    """Return the notes of a topic file without its header.
+
+    The lines of the index repeat the topics, so they are removed.
+    """
     found, body, first = front_matter.split(text)
     head = found or {}
     more = head.get("metadata")
@@ -110,16 +116,16 @@ def _topic(text: str, place: str) -> MemoryItem:
 
 
 def slug(path: str) -> str:
-    """The name of the folder for a path. `/a/b.c` and `/a/b/c` have the same one."""
+    """Return the folder name for a path. `/a/b.c` and `/a/b/c` have the same name."""
     return re.sub(r"[^A-Za-z0-9]", "-", path)
 
 
 def _other_owner(folder: Path, project: Path) -> str | None:
-    """Another path that this folder may belong to, or None if it belongs to this project."""
+    """Return another path that this folder may belong to, or None if it belongs to this project."""
     seen = {Path(cwd) for cwd in _folders_of_sessions(folder) if slug(cwd) == folder.name}
     if seen:
         return next((str(path) for path in sorted(seen) if path != project), None)
-    # Without sessions, the project owns it only if no other folder on this machine has the same name.
+    # Without sessions, the project owns the folder only if no other path on this machine has the same name.
     twins = (path for path in _named(Path("/"), folder.name[1:]) if path != project)
     return next((str(path) for path in twins), None)
 
@@ -143,7 +149,7 @@ def _folders_of_sessions(folder: Path) -> Iterator[str]:
 
 
 def _named(top: Path, rest: str) -> Iterator[Path]:
-    """The folders whose path below `top` has this name."""
+    """Yield the folders whose path below `top` has this name."""
     try:
         names = [entry.name for entry in os.scandir(top) if entry.is_dir(follow_symlinks=False)]
     except OSError:

@@ -1,4 +1,4 @@
-"""Codex CLI: session files, and the memories that it collects for groups of tasks."""
+"""Reader of Codex CLI's session files, and of the memories that it collects for groups of tasks."""
 
 import os
 import re
@@ -86,7 +86,7 @@ def _result(use: object, output: object) -> Iterator[CallEnd]:
 
 
 def memories(places: Places) -> Iterator[MemoryItem]:
-    """The groups of tasks that apply to folders of the project."""
+    """Yield the memories of task groups that apply to folders of the project."""
     path = places.home / "memories" / "MEMORY.md"
     if not path.is_file() or (text := places.read(path, _MEMORIES)) is None:
         return

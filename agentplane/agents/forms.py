@@ -1,6 +1,6 @@
-"""The forms that several tools share: entries of hooks and of MCP servers in settings, and answers to hooks.
+"""The formats that tools use for hooks and MCP servers in settings, and for answers to hooks.
 
-A tool with a form of its own adds a function here and names it in its row.
+To support a new format, add a function here and name it in the row of the tool.
 """
 
 import json
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# Entries of hooks: `limit` is the timeout, or empty for the tool's default.
+# Entries of hooks. `limit` is the timeout, or empty for the tool's default.
 
 
 def group(command: str, _event: str, limit: "dict[str, int]") -> "dict[str, Any]":
@@ -64,7 +64,7 @@ def context_modification(text: str) -> str:
 
 
 def printed(text: str) -> str:
-    """For a tool that takes everything that a hook prints."""
+    """Return the text itself, for a tool that takes everything that a hook prints."""
     return text
 
 

@@ -1,4 +1,4 @@
-"""Gemini CLI: session files, and the memories that it keeps for all projects."""
+"""Reader of Gemini CLI's session files, and of the memories that it keeps for all projects."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -36,7 +36,7 @@ def _ended(call: Mapping[str, Any]) -> Iterator[CallEnd]:
 
 
 def memories(places: Places) -> Iterator[MemoryItem]:
-    """The section of its own instruction file in which it remembers things. The rest is the person's."""
+    """Yield the memories in a section of the tool's instruction file. The person wrote the rest."""
     path = places.home / "GEMINI.md"
     if not path.is_file() or (text := places.read(path, _MEMORIES)) is None:
         return

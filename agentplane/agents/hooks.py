@@ -1,6 +1,7 @@
-"""The input that tools give their hooks, and the answers. Hooks load this module, so it imports nothing but json, which loads re.
+"""The input that tools give their hooks, and the answers.
 
-The fields of the input have the names of all tools at once, because a tool never gives one of them another meaning.
+Hooks load this module, so it imports nothing but json, which loads re. Each field is looked up under the
+names of all tools at once, because no name has another meaning in another tool.
 """
 
 import json
@@ -31,7 +32,7 @@ EVENTS = (
 
 
 def is_session_id(text: str) -> bool:
-    """True if a text can be the id of a session, and no option of the tool."""
+    """True if a text can be the id of a session and can't be an option of the tool."""
     return _ID.fullmatch(text) is not None
 
 
@@ -39,7 +40,7 @@ _WITHOUT_A_PERSON = frozenset(("-p", "--print", "--prompt", "exec", "run"))
 
 
 def is_headless(command: "list[str]", entry: str = "") -> bool:
-    """True if a tool runs for a script, as with `claude -p` and `codex exec`. Its last answer is the script's result.
+    """True if a tool runs for a script, as with `claude -p`. Its last answer is the result for the script.
 
     `entry` is the value of the dialect's variable `entry`.
     """
@@ -47,12 +48,12 @@ def is_headless(command: "list[str]", entry: str = "") -> bool:
 
 
 def with_context(dialect: "Dialect", text: str) -> str:
-    """The answer that gives a session its memory, or the empty answer for a tool that takes none."""
+    """Return the answer that gives a session its memory, or the empty answer for a tool that takes none."""
     return dialect.start(text) if dialect.start else dialect.empty
 
 
 def with_question(dialect: "Dialect", text: str) -> str:
-    """The answer that makes the tool continue with a question, or the empty answer for a tool that can't be asked."""
+    """Return the answer that asks the tool to continue, or the empty answer if it can't be asked."""
     return dialect.question(text) if dialect.question else dialect.empty
 
 
@@ -62,7 +63,7 @@ class Call:
     __slots__ = ("said",)
 
     def __init__(self, data: bytes) -> None:
-        """Raises ValueError where it is no JSON object; nothing at all is one without fields."""
+        """Read a JSON object. Empty data is an object without fields. Raise ValueError for anything else."""
         try:
             said = json.loads(data.decode("utf-8-sig", errors="replace")) if data.strip() else {}
         except RecursionError:
@@ -88,7 +89,7 @@ class Call:
 
     @property
     def reason(self) -> str:
-        """Why a session ended."""
+        """The reason a session ended."""
         return self._text("reason", "final_status", "stopReason")[:80]
 
     @property
@@ -110,7 +111,7 @@ class Call:
 
     @property
     def called(self) -> tuple[str, str]:
-        """The name of the tool's tool that was called, and the path that it was called for, if any."""
+        """The name of the function that the tool called, and its path argument, if any."""
         call, given = self._call
         name = _first(call, "tool_name", "toolName", "name") or self._text("hook_event_name", "event")
         return name, _first(given, *PATHS) or self._text("file_path")
@@ -130,7 +131,7 @@ class Call:
 
     @property
     def outcome(self) -> "dict[str, Any]":
-        """How a call ended and why it was allowed or denied, if the tool says so."""
+        """The outcome of a call and the reason it was allowed or denied, if the tool states them."""
         call = self._call[0]
         answer: object = next((call[key] for key in _ANSWERS if key in call), None)
         about = answer if isinstance(answer, dict) else {}
@@ -151,7 +152,7 @@ class Call:
 
     @property
     def _call(self) -> "tuple[dict[str, Any], dict[str, Any]]":
-        """The fields that tell of a call, and its arguments."""
+        """The fields that describe a call, and its arguments."""
         inner = (_inside(self.said, name) for name in ("postToolUse", "preToolUse", "toolCall"))
         call = next((found for found in inner if found), self.said)
         names = ("tool_input", "toolArgs", "parameters", "args", "input")
@@ -160,7 +161,7 @@ class Call:
 
     @property
     def is_final(self) -> bool:
-        """True if the tool finished its own work. False if it was interrupted, or stops again after a question."""
+        """True if the tool finished its work. False if it was interrupted or stops again after a question."""
         if self.said.get("stop_hook_active") or self.said.get("loop_count"):
             return False
         return self._text("status") in ("", "completed", "success")
@@ -197,7 +198,7 @@ def _inside(fields: "dict[str, Any]", name: str) -> "dict[str, Any]":
 
 
 def _object(given: object) -> "dict[str, Any]":
-    """Some tools give the arguments as JSON in a text."""
+    """Return arguments as an object. Some tools give them as JSON in a string."""
     if isinstance(given, str) and given.startswith("{"):
         try:
             given = json.loads(given)

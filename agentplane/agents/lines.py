@@ -18,7 +18,7 @@ _json = decode.Json()
 
 
 def exit_in(text: str) -> int | None:
-    """The exit code that the beginning of a result states."""
+    """Return the exit code stated at the beginning of a result, or None."""
     found = _EXIT.search(text[:400])
     return int(found[1]) if found else None
 
@@ -28,7 +28,7 @@ def exit_code(given: object) -> int | None:
 
 
 def decoded(line: bytes) -> object:
-    """The value of a line of JSON, or None if it is invalid."""
+    """Return the value of a line of JSON, or None if it is invalid."""
     try:
         return _json.decode(line)
     except msgspec.MsgspecError:
@@ -36,14 +36,14 @@ def decoded(line: bytes) -> object:
 
 
 def fields(given: object) -> dict[str, Any]:
-    """The fields of an object. Some tools give one as JSON in a string."""
+    """Return the fields of an object. Some tools give objects as JSON in a string."""
     if isinstance(given, str) and given.startswith("{"):
         given = decoded(given.encode(errors="replace"))
     return given if isinstance(given, dict) else {}
 
 
 def objects(given: object) -> list[dict[str, Any]]:
-    """The objects in a list."""
+    """Return the objects in a list."""
     return [part for part in given if isinstance(part, dict)] if isinstance(given, list) else []
 
 
@@ -53,7 +53,7 @@ def string(given: Mapping[str, Any], name: str) -> str:
 
 
 def result_text(given: object) -> str:
-    """The text of a call's result, whatever its form."""
+    """Return the text of a call's result, whatever its form."""
     if isinstance(given, dict):
         given = next((given[key] for key in ("content", "output", "text", "stdout") if key in given), "")
     if isinstance(given, list):

@@ -1,4 +1,7 @@
-"""The types of the catalog. Hooks load this module, so it imports nothing: msgspec, typing and dataclasses take too long to load."""
+"""The types of the catalog.
+
+Hooks load this module, so it imports nothing. msgspec, typing and dataclasses take too long to load.
+"""
 
 TYPE_CHECKING = False
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass_transform(**_: object) -> "Callable[[type], type]":
-        """Tell type checkers, and only them, that the subclasses of a class have the constructor of a dataclass."""
+        """Tell type checkers that the subclasses of a class have the constructor of a dataclass."""
         return lambda cls: cls
 
 
@@ -56,12 +59,14 @@ class Record:
 
 
 class Target(Record):
-    """Where a tool finds the memory."""
+    """The file in which a tool finds the memory."""
 
     path: str
     form: "Form"
-    """`block` is a managed block in a file that people write, `import` a block with an import line, and `rule` a file that
-    belongs to agentplane.
+    """The form of the memory in the file.
+
+    `block` is a managed block in a file that people write, `import` is a block with an import line, and
+    `rule` is a file that belongs to agentplane.
     """
     header: str = ""
     """The first lines of a `rule` file."""
@@ -78,9 +83,9 @@ class Hooks(Record):
     under: tuple[str, ...] = ("hooks",)
     """The keys above the entries. Without keys the entries are the whole file."""
     by_event: bool = True
-    """Whether each event has a list of its own, or all entries are in one list."""
+    """Whether each event has its own list. Otherwise all entries are in one list."""
     timeout: int = 0
-    """In the tool's own unit. 0 is the tool's default."""
+    """The timeout in the tool's own unit. 0 is the tool's default."""
     last_timeout: int = 0
     """The timeout of `session-end`, if the tool allows less for it."""
     version: int | str | None = None
@@ -90,25 +95,25 @@ class Hooks(Record):
 
 
 class Dialect(Record):
-    """How a tool's hooks are answered. A form that couldn't be confirmed is missing, and the answer is empty."""
+    """The answers to a tool's hooks. A form that couldn't be confirmed is missing, so the answer is empty."""
 
     start: "Say | None" = None
-    """Makes the answer that gives a session its memory. None if the tool takes no context when a session starts."""
+    """Makes the answer that gives a session its memory. None if the tool takes no context at the start."""
     question: "Say | None" = None
     """Makes the answer that asks something when the tool stops. None if the tool can't be asked."""
     empty: str = "{}"
-    """The answer that says nothing."""
+    """The empty answer."""
     folder: str = ""
-    """The variable in which the tool tells its hooks the project's folder."""
+    """The variable that gives the tool's hooks the project's folder."""
     entry: str = ""
-    """The variable in which the tool tells what started it. It begins with `sdk` for a program."""
+    """The variable that identifies the starter of the tool. Its value begins with `sdk` for a program."""
 
 
 class Mcp(Record):
     """The settings file in which a tool finds its MCP servers, and their form."""
 
     paths: tuple[str, ...]
-    """The first that exists is used. If none exists, the first is created."""
+    """The possible files. The first existing file is used. If no file exists, the first one is created."""
     server: "Server"
     """Makes the entry of a server from its command line."""
     under: tuple[str, ...] = ("mcpServers",)
@@ -118,13 +123,13 @@ class Mcp(Record):
 
 
 class Limits(Record):
-    """How much a tool reads. 0 is no known limit."""
+    """The limits of a tool's reading. 0 means that no limit is known."""
 
     context_characters: int = 0
-    """Of the answer of a hook."""
+    """Maximum size of a hook's answer."""
     context_tokens: int = 0
     file_bytes: int = 0
-    """Of the whole file with the memory."""
+    """Maximum size of the whole file with the memory."""
 
 
 class Rules(Record):
@@ -135,7 +140,7 @@ class Rules(Record):
 
 
 class Tool(Record):
-    """All that agentplane knows of a coding tool."""
+    """The facts that agentplane knows about a coding tool."""
 
     name: str
     title: str
@@ -146,15 +151,18 @@ class Tool(Record):
     variables: tuple[str, ...] = ()
     """The environment variables that it sets in the shells it starts."""
     clients: tuple[str, ...] = ()
-    """How the names begin that it gives itself as an MCP client, in lower case."""
+    """The beginnings of its names as an MCP client, in lower case."""
     marks: tuple[str, ...] = ()
     """Paths in a project that show that the tool is used there."""
     homes: tuple[str, ...] = ()
-    """Folders in the home folder that show that the tool is installed. The first one holds its sessions and memories."""
+    """Folders in the home folder that show that the tool is installed.
+
+    The first folder contains its sessions and memories.
+    """
     home_variable: str = ""
     """The environment variable that moves the first of these folders."""
     hint: str = ""
-    """What a person has to do once, if files in the project aren't enough."""
+    """A setup step that a person has to do once, if files in the project aren't enough."""
 
     hooks: Hooks | None = None
     dialect: Dialect | None = None
@@ -171,16 +179,17 @@ class Tool(Record):
     nested: str = ""
     """The instruction file that it also reads in subfolders."""
     rules: tuple[Rules, ...] = ()
-    """The folders of such files."""
+    """The folders of instruction files for this tool."""
 
     resume: tuple[str, ...] = ()
     """The command that resumes a session. `{id}` is the session's id."""
     keeps: tuple[str, ...] = ()
-    """The options that a resumed session keeps. `--yolo` has no value, `--model=` has one, and `--add-dir=*` has as many as
-    follow.
+    """The options that a resumed session keeps.
+
+    `--yolo` has no value, `--model=` has one value, and `--add-dir=*` takes all values that follow.
     """
     scripted: tuple[str, ...] = ()
-    """Words of a command line with which it works for a script or serves another program."""
+    """Words of a command line that mean that it works for a script or serves another program."""
     sessions: str = ""
     """The session files, as a glob below the home folder."""
     memories: str = ""
@@ -201,5 +210,8 @@ class Tool(Record):
 
     @property
     def budget(self) -> int:
-        """The size of the memory that a session is given. Without a known limit it is a little less than the smallest one."""
+        """The size of the memory for a session.
+
+        Without a known limit, it is slightly below the smallest known limit.
+        """
         return self.limits.context_characters or self.limits.context_tokens or 2400

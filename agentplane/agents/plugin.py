@@ -1,7 +1,7 @@
-"""The code that only one tool needs: reading its session files and its memories. A row of the catalog names the module.
+"""The interface of modules that read the session files and memories of one tool.
 
-A module describes what a tool's files say and nothing else. The callers find and limit files, mask secrets, and turn memories into
-candidates.
+A row of the catalog names the module. A module only interprets the contents of a tool's files. The callers
+find and limit files, mask secrets, and turn memories into candidates.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,11 +20,11 @@ class SessionStart(msgspec.Struct, frozen=True):
     id: str
     folder: str
     at: str
-    """When it began, in ISO 8601."""
+    """The time at which it began, in ISO 8601."""
 
 
 class CallStart(msgspec.Struct, frozen=True):
-    """A call that a session file tells of."""
+    """A call in a session file."""
 
     use: object
     """The tool's own id of the call."""
@@ -36,7 +36,7 @@ class CallStart(msgspec.Struct, frozen=True):
 
 
 class CallEnd(msgspec.Struct, frozen=True):
-    """How a call ended, by the id of the call."""
+    """The outcome of a call."""
 
     use: object
     event: Literal["ran", "failed", "denied"] | None = None
@@ -44,9 +44,9 @@ class CallEnd(msgspec.Struct, frozen=True):
     exit: int | None = None
     seconds: float | None = None
     at: str = ""
-    """When it ended, for a tool that doesn't state how long it took."""
+    """The time at which it ended, for a tool that doesn't state the duration."""
     by: str = ""
-    """Who denied it."""
+    """`person` or `settings`, whichever denied it."""
     reason: str = ""
 
 
@@ -55,7 +55,7 @@ class Transcript(Protocol):
 
     @property
     def marks(self) -> tuple[bytes, ...]:
-        """Only a line with one of these can describe a call."""
+        """The byte strings that mark calls. A line without any of them can't describe a call."""
 
     def read(self, line: Mapping[str, Any]) -> Iterator[CallStart | CallEnd]:
         """Yield the calls and results in a line."""
@@ -77,7 +77,7 @@ class Note(msgspec.Struct, frozen=True):
 
 
 class Skipped(msgspec.Struct, frozen=True):
-    """A piece of a source that isn't imported, and why."""
+    """A piece of a source that isn't imported, and the reason."""
 
     place: str
     """`path:line`, or `path` for a whole file."""
@@ -86,26 +86,26 @@ class Skipped(msgspec.Struct, frozen=True):
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """Why memories weren't read at all."""
+    """The reason memories weren't read at all."""
 
     text: str
 
 
 class Places(msgspec.Struct, frozen=True):
-    """Where a tool's memories of a project are, and how to read them."""
+    """The folders of a project and of a tool, and a reader for the files in them."""
 
     project: Path
     home: Path
     """The tool's own folder, such as `~/.codex`."""
     read: Callable[[Path, str], str | None]
-    """Return the text of a file, or None if it can't be read. The second argument is the file's name in messages."""
+    """Return the text of a file, or None if it can't be read. The second argument is its name in messages."""
 
 
 MemoryItem = MemoryFile | Note | Skipped | Remark
 
 
 class Plugin(msgspec.Struct, frozen=True):
-    """The functions that a tool's module offers. A missing function means that agentplane doesn't read those files."""
+    """The functions in a tool's module. If a function is missing, agentplane doesn't read those files."""
 
     session_start: Callable[[Mapping[str, Any]], SessionStart | None] | None = None
     """Return the session from a line of a session file, or None if the line doesn't state it."""
@@ -119,7 +119,7 @@ _NOTHING = Plugin()
 
 
 def plugin_of(tool: Tool) -> Plugin:
-    """The plugin of a tool. Its module is loaded when it is needed first."""
+    """Return the plugin of a tool. Its module is loaded on first use."""
     if not tool.module:
         return _NOTHING
     found: Plugin = import_module(f"{__package__}.{tool.module}").PLUGIN
@@ -127,6 +127,6 @@ def plugin_of(tool: Tool) -> Plugin:
 
 
 def home_of(tool: Tool, home: Path, environment: Mapping[str, str]) -> Path:
-    """The tool's own folder, such as `~/.codex`, for a home folder and an environment that may move it."""
+    """Return the tool's own folder, such as `~/.codex`. The environment may move it from the home folder."""
     moved = environment.get(tool.home_variable) if tool.home_variable else None
     return Path(moved) if moved else home / tool.homes[0]

@@ -1,1 +1,1 @@
-"""What a tool is given: packs within a budget, and receipts of what they held."""
+"""Context packs that fit a tool's budget, and receipts of their contents."""

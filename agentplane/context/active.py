@@ -1,4 +1,4 @@
-"""`context/active.md`: the pack for the current task on disk, and its receipt beside it."""
+"""`context/active.md`, the context pack for the current task on disk, and its receipt."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -24,16 +24,16 @@ from agentplane.text.json import canonical, decode
 ACTIVE = "context/active.md"
 RECEIPT = "context/receipt.json"
 RECEIPTS = "context/files.json"
-"""Receipts of files that have room for less than the whole pack."""
+"""Receipts of files that have room for only part of the context pack."""
 
 
 def import_line(plane: str) -> str:
-    """The line with which a tool's file imports the pack of a plane, whose folder has this name."""
+    """Return the import line for a tool's file. `plane` is the name of the plane's folder."""
     return f"@{plane}/{ACTIVE}"
 
 
 def sources(memory: Memory, ask: Ask, today: date) -> Sources:
-    """Return the sources of a pack: accepted entries that haven't expired, as approved."""
+    """Return the sources of a context pack, with accepted, unexpired entries as people approved them."""
     accepted = [entry for entry in memory.approved() if entry.head.status == "accepted"]
     current = tuple(entry for entry in accepted if not expiry.is_over(entry.head, today))
     lasting = Sources(
@@ -57,7 +57,7 @@ def sources(memory: Memory, ask: Ask, today: date) -> Sources:
 
 
 def write(layout: Layout, made: Pack) -> bool:
-    """Puts a pack on the disk. Says whether anything changed; what is current is not touched."""
+    """Write a context pack to disk. Return True if a file changed. Current files are left untouched."""
     wanted = ((ACTIVE, made.text.encode()), (RECEIPT, pack.receipt_bytes(made.receipt)))
     files.make_folder(layout.root / "context")
     changed = [name for name, data in wanted if files.read_if(layout.file(name)) != data]
@@ -68,7 +68,10 @@ def write(layout: Layout, made: Pack) -> bool:
 
 
 def holds(root: Path, whole: Pack) -> bool:
-    """Whether the pack on the disk is the whole one, or one that was made of the same memory, for a task say."""
+    """True if the context pack on disk is the whole one, or another one from the same memory.
+
+    For example, it may have been made for a task.
+    """
     data = files.read_if(root / ACTIVE)
     if data is None or data == whole.text.encode():
         return data is not None
@@ -95,7 +98,10 @@ def _said_elsewhere(receipt: Receipt) -> set[str]:
 
 
 def write_receipts(root: Path, receipts: Mapping[str, Receipt | None]) -> None:
-    """Keeps the receipts of smaller packs, by file; None: the file holds the whole pack now."""
+    """Write the receipts of smaller context packs, by file.
+
+    None drops the receipt of a file, because the file now has the whole context pack.
+    """
     old = files.read_if(root / RECEIPTS)
     known = {**_receipts(old), **{path: msgspec.to_builtins(receipt) for path, receipt in receipts.items()}}
     told = {path: known[path] for path in sorted(known) if known[path] is not None}
@@ -116,7 +122,7 @@ def _receipts(data: bytes | None) -> dict[str, Any]:
 
 
 def revision(root: Path) -> str | None:
-    """The revision of the pack on the disk, by its first line."""
+    """Return the revision of the context pack on disk, read from its first line."""
     data = files.read_if(root / ACTIVE) or b""
     found = pack.read_title(data.partition(b"\n")[0].decode(errors="replace").rstrip())
     return found.revision or None if found else None

@@ -1,4 +1,7 @@
-"""Which entries a pack takes, and in which order: what must hold first, then what is near to the work at hand."""
+"""The choice and order of entries for a context pack.
+
+Invariants come first, then pinned entries, then the entries closest to the current work.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -11,30 +14,33 @@ from agentplane.text.globs import can_meet
 
 KINDS = ("invariant", "decision", "assumption", "fact")
 PINNED = "*pinned"
-"""The section behind the invariants; no kind can have this name."""
+"""The section after the invariants. No kind can have this name."""
 
 
 class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a pack is for."""
+    """A request for a context pack."""
 
     task: str | None = None
     paths: tuple[str, ...] = ()
-    """What the work is about, as paths or globs; none: the whole project."""
+    """Paths or globs of the current work. Empty means the whole project."""
     budget: int = 2400
-    """At most so many tokens, by the estimate of `pack.tokens`, or characters."""
+    """Maximum size, in tokens as estimated by `pack.tokens`, or in characters."""
     measure: Literal["tokens", "characters"] = "tokens"
-    """What the budget is counted in: some tools cut off after a number of characters."""
+    """The unit of the budget. Some tools truncate text after a number of characters."""
     passing: bool = True
-    """Whether it tells what will soon be different: the last run, and what waits. Files that git carries do without."""
+    """Whether to include facts that change soon, such as the last run and the size of the inbox.
+
+    Files under version control leave them out.
+    """
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """The entries in the order in which they get room, and those that are not about these paths."""
+    """The entries in the order in which they get room, and the entries for other paths."""
 
     ordered: tuple[Entry, ...]
     outside: tuple[Entry, ...]
     near: Mapping[str, int] = {}
-    """The place of those that share words with the task, by how near they are to it; from 0 on."""
+    """The rank by similarity to the task, from 0, of each entry that shares words with it."""
 
     def without(self, entries: Sequence[Entry]) -> "Choice":
         gone = {entry.id for entry in entries}
@@ -46,7 +52,7 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 def choose(entries: Sequence[Entry], ask: Ask) -> Choice:
-    """Pure: the same entries and the same ask give the same order."""
+    """Return the entries in order. The function is pure, so equal arguments give equal results."""
     inside = [entry for entry in entries if can_meet(entry.head.scope, ask.paths)]
     outside = [entry for entry in entries if not can_meet(entry.head.scope, ask.paths)]
     near = _near(inside, ask.task)
@@ -58,23 +64,26 @@ def choose(entries: Sequence[Entry], ask: Ask) -> Choice:
 
 
 def section(entry: Entry) -> str:
-    """Under which heading a pack has it: its kind, unless it is pinned and no invariant."""
+    """Return the section of an entry in a context pack.
+
+    It is the kind of the entry, except for pinned entries that aren't invariants.
+    """
     return PINNED if entry.head.pinned and entry.head.type != "invariant" else entry.head.type
 
 
 def _rank(entry: Entry) -> tuple[int, bool, int]:
-    """Invariants, then what is pinned, then the rest; among invariants what is pinned first."""
+    """Sort key for invariants, then pinned entries, then all others. Pinned invariants come first."""
     place = 0 if entry.head.type == "invariant" else 1 if entry.head.pinned else 2
     return place, not entry.head.pinned, _kind(entry)
 
 
 def _kind(entry: Entry) -> int:
-    """Kinds of a project's own come after the built-in ones."""
+    """Sort key for kinds. Custom kinds come after the built-in ones."""
     return KINDS.index(entry.head.type) if entry.head.type in KINDS else len(KINDS)
 
 
 def _near(entries: Sequence[Entry], task: str | None) -> dict[str, int]:
-    """The place of each entry by how near it is to the words of the task; only those that share one have a place."""
+    """Return the rank of each entry by similarity to the task. Entries without a shared word have none."""
     if not task or not task.strip() or not entries:
         return {}
     from agentplane.match.bm25 import Index

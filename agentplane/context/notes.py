@@ -1,7 +1,8 @@
-"""Notes that tools left in the log of runs: checked, shortened, and labeled as unreviewed before a tool reads them.
+"""Notes that tools left in the log of runs, checked, shortened and labeled as unreviewed.
 
-People approve entries one by one. Nobody approves the summary of a run, and a run event travels with every merge. So a
-note that the gate flags is withheld, and the rest is fenced: no line of it can end the fence or look like a heading.
+People approve entries, but not the summaries of runs, and a run event travels with every merge. A note that
+the gate flags is therefore withheld. All other notes are fenced, so that no line in them can end the fence or
+look like a heading.
 """
 
 import re
@@ -49,7 +50,7 @@ def flags(texts: Iterable[str]) -> tuple[str, ...]:
 
     The texts are checked as one, because an order can be split over several of them.
     """
-    from agentplane.review.gate import gate  # takes long to load, and few commands make a pack
+    from agentplane.review.gate import gate  # takes long to load, and few commands make a context pack
 
     return tuple(dict.fromkeys(flag.code for flag in gate.suspicious("\n".join(texts))))
 
@@ -62,13 +63,13 @@ def fenced(text: str) -> str:
 
 
 def fence_of(line: str) -> str:
-    """Return the line that ends the fence which a line begins; empty where it begins none."""
+    """Return the line that closes the fence opened by this line, or an empty string if it opens none."""
     fence = line.removesuffix("text")
     return fence if fence != line and len(fence) >= 3 and _TILDES.fullmatch(fence) else ""
 
 
 def withheld_because(codes: Iterable[str]) -> str:
-    """Return the end of a sentence about withheld notes. It repeats nothing of them."""
+    """Return the end of a sentence about withheld notes. It doesn't quote them."""
     return f"withheld, because they were flagged ({', '.join(codes)}). A person can read them with `agentplane timeline`."
 
 

@@ -1,8 +1,9 @@
-"""The pack: the project's approved memory as a tool reads it, within a budget of tokens.
+"""The context pack, which gives a tool the project's approved memory within a budget of tokens.
 
-Statements get room first, in order; what else an entry says gets what is left. So an invariant in scope
-goes missing last, what is pinned goes before nothing that is not, and what has no room is named. The text depends on the memory and the ask alone: no clock, no
-machine, so that it stays the same to the byte while nothing changes.
+Statements get room first, in order. The other lines of entries share the remaining room. Invariants in scope
+are therefore the last entries to be left out. If a pinned entry doesn't fit, the unpinned entries after it
+are left out too. Entries without room are named. The text depends only on the memory and the request, never
+on the clock or the machine, so it stays the same to the byte while nothing changes.
 """
 
 import re
@@ -46,7 +47,7 @@ _WARNINGS = (
         ". `agentplane doctor` says what a person can do.",
     ),
 )
-"""How each warning about entries begins and ends; between them are ids or a number."""
+"""The beginning and the end of each warning about entries. Ids or a number go between them."""
 _LISTED = re.compile(rf"[0-9]+|{ids.FORM}(?:, {ids.FORM})*(?: and [0-9]+ more)?")
 _TITLE = re.compile(r"# Project memory, revision ([0-9A-Za-z]{0,40})(?:, ((?:for the task|about) .*))?")
 _ITEM = re.compile(rf"- ({ids.FORM})(?: \[[0-9-]{{10}}\])?((?:, [^:]{{1,40}})?:(?: |$))")
@@ -54,37 +55,37 @@ _MARKS = {
     True: ("  Contradicts ", ": at most one of the two is right."),
     False: ("  May contradict ", ": possibly only one of the two is right."),
 }
-"""How the line below an assumption begins and ends that names another one, by whether the contradiction is proven."""
+"""The beginning and the end of the line that names a contradicting assumption, by whether that is proven."""
 _MOST_MARKS = 3
 """Maximum number of marks per entry, so that many rivals don't use up its room."""
 Size = Callable[[str], int]
-"""How much of the budget a text takes."""
+"""Returns the amount of the budget that a text takes."""
 _TITLES = {"invariant": "Invariants: these must hold", PINNED: "Pinned: what people want in sight", "decision": "Decisions", "assumption": "Assumptions: taken to be true, not proven", "fact": "Facts"}  # fmt: skip
 
 
 class Given(msgspec.Struct, frozen=True):
     id: str
     sha256: str
-    """Of the text that was approved."""
+    """Hash of the approved text."""
     form: str
-    """`full`, or `statement` where there was no room for the rest."""
+    """`full`, or `statement` if the other lines had no room."""
     pinned: bool = False
 
 
 CutKind = Literal["room", "held", "scope", "said", "expired"]
-"""Why an entry is left out:
+"""The reason an entry is left out.
 
-- `room`: the pack has no room for it.
-- `held`: a pinned entry has no room either.
-- `scope`: it is about other paths.
-- `said`: an instruction file of the tool already says it.
-- `expired`: its date has passed.
+- `room` means that the entry doesn't fit the budget.
+- `held` means that the entry would fit, but a pinned entry doesn't.
+- `scope` means that the entry is about other paths.
+- `said` means that an instruction file of the tool already says it.
+- `expired` means that its date has passed.
 """
 
 
 WITHOUT_ROOM: frozenset[CutKind] = frozenset(("room", "held"))
 IN_FORCE: frozenset[CutKind] = WITHOUT_ROOM | {"scope"}
-"""Kinds of what another pack of the same memory could have."""
+"""Kinds of cuts that another context pack of the same memory could include."""
 
 
 class Cut(msgspec.Struct, frozen=True):
@@ -102,7 +103,7 @@ OUTSIDE = "its scope is not about these paths"
 
 
 class Receipt(msgspec.Struct, frozen=True):
-    """What a pack held and what was cut."""
+    """The contents of a context pack, and the entries that were cut."""
 
     schema: str
     revision: str
@@ -111,7 +112,7 @@ class Receipt(msgspec.Struct, frozen=True):
     budget: int
     tokens: int
     sha256: str
-    """Of the pack's text."""
+    """Hash of the text of the context pack."""
     given: tuple[Given, ...]
     cut: tuple[Cut, ...]
     withheld: tuple[str, ...] = ()
@@ -127,32 +128,33 @@ class Pack(msgspec.Struct, frozen=True):
 
 
 class Title(msgspec.Struct, frozen=True):
-    """The first line of a pack, read again."""
+    """The parsed first line of a context pack."""
 
     revision: str
     about: str
-    """The task and the paths that the pack was made for."""
+    """The task and the paths of the context pack."""
 
 
 class ItemLine(msgspec.Struct, frozen=True):
-    """The first line of an entry in a pack, read again."""
+    """The parsed first line of an entry in a context pack."""
 
     id: str
     undated: str
     """The line without the date of the entry, which changes when nothing else does."""
     statement: str
-    """With the scope, where the entry has one."""
+    """The statement, and the scope if the entry has one."""
 
 
 class Sources(msgspec.Struct, frozen=True):
-    """What a pack is made of."""
+    """The parts of the memory that a context pack is made from."""
 
     revision: str
     entries: tuple[Entry, ...]
-    """In force, each with the text that was approved."""
+    """The entries in force, each with its approved text."""
     divide: Callable[[Sequence[Entry]], delivery.Given] = delivery.unkept
-    """Separates entries that look like they contain a secret. It only searches entries that would get room in a pack,
-    because searching all of a large memory takes seconds.
+    """Separates entries that look like they contain a secret.
+
+    It only searches entries that would get room, because searching all of a large memory takes seconds.
     """
     expired: tuple[Entry, ...] = ()
     waiting: int = 0
@@ -166,7 +168,7 @@ class Sources(msgspec.Struct, frozen=True):
     """Whether the history of the commit checked out decided which run was the last one."""
 
     def without(self, given: delivery.Given) -> "Sources":
-        """The same without entries that look like they contain a secret."""
+        """Return these sources without entries that look like they contain a secret."""
         gone = set(given.withheld_ids)
         against = {
             id_: [one for one in found if gone.isdisjoint(one.ids)] for id_, found in self.against.items()
@@ -180,22 +182,29 @@ class Sources(msgspec.Struct, frozen=True):
 
 
 def tokens(text: str) -> int:
-    """An estimate that rather says too many: models take about four bytes of English for a token, fewer of code."""
+    """Return an estimate that is more likely too high than too low.
+
+    A token is about four bytes of English, and fewer bytes of code.
+    """
     return -(-len(text.encode()) * 2 // 7)
 
 
 def characters(text: str) -> int:
-    """As JavaScript counts them, in which most tools are written: what is beyond the first plane counts twice."""
+    """Return the number of characters as JavaScript counts them, because most tools are written in it.
+
+    Characters outside the Basic Multilingual Plane count twice.
+    """
     return len(text.encode("utf-16-le", errors="surrogatepass")) // 2
 
 
 def make(
     sources: Sources, ask: Ask, choice: Choice | None = None, said: Mapping[str, str] = MappingProxyType({})
 ) -> Pack:
-    """Return the pack that fits the budget, without entries that look like they contain a secret.
+    """Return the context pack that fits the budget, without entries that look like they contain a secret.
 
-    `choice` is the choice of these entries for this task and these paths, if it is known. Ranking is slow. `said`
-    maps entries that an instruction file of the reader already says to their place. They are left out.
+    `choice` is the choice of these entries for this task and these paths, if the caller has it. Ranking is
+    slow. `said` maps entries that an instruction file of the reader already says to their place. They are
+    left out.
     """
     whole = left = choice or choose(sources.entries, ask)
     ahead = 0
@@ -203,13 +212,13 @@ def make(
         made = _fitted(sources, ask, left, said)
         given = {one.id for one in made.receipt.given}
         wanted = [entry for place, entry in enumerate(left.ordered) if place < ahead or entry.id in given]
-        # Without room, an entry is named all the same, and an id that agentplane didn't give out can hold a secret.
+        # Entries without room are still named, and an id that agentplane didn't assign can contain a secret.
         wanted += [entry for entry in (*left.ordered, *left.outside) if not ids.is_plain(entry.id)]
         found = sources.divide(list({entry.id: entry for entry in wanted}.values()))
         if not found.withheld:
             return msgspec.structs.replace(made, choice=whole)
         sources, left = sources.without(found), left.without(found.withheld)
-        # Others get the room of those. Looking further ahead each time keeps the number of turns small.
+        # Other entries get the room of the withheld ones. Looking further ahead each time needs fewer rounds.
         ahead = 2 * max(ahead, len(given))
 
 
@@ -222,7 +231,7 @@ def _fitted(sources: Sources, ask: Ask, choice: Choice, said: Mapping[str, str])
     left_out = [entry for entry in ordered if entry.id not in forms]
     text = _text(sources, ask, ordered, forms, [entry.id for entry in left_out])
     with_notes = f"{text}{_notes(sources.last_run)}"
-    # What nobody reviewed gets only the room that reviewed entries leave.
+    # Unreviewed notes get only the room that reviewed entries leave.
     text = with_notes if size(with_notes) <= ask.budget else text
     receipt = Receipt(
         schema=SCHEMA,
@@ -268,14 +277,14 @@ _SIZES = {"tokens": tokens, "characters": characters}
 def _forms(
     ordered: Sequence[Entry], sources: Sources, room: int, size: Size
 ) -> tuple[dict[str, str], set[str]]:
-    """How much of each entry there is room for; and those that could be there if nothing pinned were missing."""
+    """Return the form of each entry that fits, and the ids held back because a pinned entry doesn't fit."""
     forms: dict[str, str] = {}
     held_back: set[str] = set()
     whole, missing = room, False
     for entry in ordered:
         cost, pinned = size(item(entry, full=False, against=sources.against)), entry.head.pinned
         if cost > room:
-            # One that is larger than all the room there is holds nothing back: it could stand nowhere.
+            # A pinned entry larger than the whole room holds nothing back, because it could never fit.
             missing = missing or (pinned and cost <= whole)
         elif missing and not pinned:
             held_back.add(entry.id)
@@ -303,17 +312,17 @@ def _text(
 
 
 def sections(entries: Iterable[Entry]) -> Iterable[str]:
-    """The headings under which a pack may have these, in its order; kinds of a project's own come last."""
+    """Return the sections that these entries may need, in order. Custom kinds come last."""
     return dict.fromkeys([KINDS[0], PINNED, *KINDS[1:], *map(section, entries)])
 
 
 def title(name: str) -> str:
-    """The heading of a section."""
+    """Return the title of a section."""
     return _TITLES.get(name) or one_line(name.capitalize(), 40)
 
 
 def heading(name: str) -> str:
-    """The line above a section."""
+    """Return the heading line of a section."""
     return f"## {title(name)}"
 
 
@@ -325,7 +334,7 @@ def _head(sources: Sources, ask: Ask) -> str:
 
 
 def read_title(line: str) -> Title | None:
-    """Return what the first line of a pack says, or None for any other line."""
+    """Parse the first line of a context pack. Return None for any other line."""
     found = _TITLE.fullmatch(line)
     return found and Title(found[1], found[2] or "")
 
@@ -339,7 +348,10 @@ def _recorded(text: str) -> str:
 
 @lru_cache(maxsize=8)
 def _about(task: str | None, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """What the pack is for. Any tool can name a task, so a name that the gate flags isn't repeated."""
+    """Return phrases that name the task and the paths.
+
+    Any tool can name a task, so nothing is returned if the gate flags the task or a path.
+    """
     if not (task or paths) or notes.flags((task or "", *paths)):
         return ()
     about = [f"for the task {one_line(task, 80)}"] if task else []
@@ -353,13 +365,13 @@ def item(
     full: bool,
     against: Mapping[str, tuple[Contradiction, ...]] = MappingProxyType({}),
 ) -> str:
-    """Return an entry as a pack has it. The statement never goes without what says that it is contradicted."""
+    """Return the lines of an entry in a context pack. A contradicted statement always has its marks."""
     marks = "".join(f"{mark(entry.id, one)}\n" for one in against.get(entry.id, ())[:_MOST_MARKS])
     return f"{_statement(entry)}{marks}{_rest(entry) if full else ''}"
 
 
 def says(text: str, entry: Entry) -> bool:
-    """True if the text of a pack has all that an entry says."""
+    """True if the text of a context pack has every line of an entry."""
     return _statement(entry) in text and _rest(entry) in text
 
 
@@ -385,13 +397,13 @@ def _statement(entry: Entry) -> str:
         else ""
     )
     since = f" [{entry.head.updated[:10]}]" if entry.head.updated else ""
-    # Under its own heading the kind goes without saying.
+    # In other sections, the heading already names the kind.
     kind = f", {one_line(entry.head.type, 40)}" if section(entry) == PINNED else ""
     return f"- {one_line(entry.id, 40)}{since}{kind}: {one_line(entry.statement)}{scope}\n"
 
 
 def read_item(line: str) -> ItemLine | None:
-    """Return what the first line of an entry says, or None for any other line."""
+    """Parse the first line of an entry. Return None for any other line."""
     found = _ITEM.match(line)
     if found is None:
         return None
@@ -400,7 +412,7 @@ def read_item(line: str) -> ItemLine | None:
 
 
 def _rest(entry: Entry) -> str:
-    """What an entry says beside its statement, set in so that it stays within its list item."""
+    """Return the lines of an entry after its statement, indented so that they stay in the list item."""
     lines = [line.rstrip() for line in visible(entry.body).splitlines()]
     first = next((place for place, line in enumerate(lines) if line.strip()), len(lines))
     return "".join(f"  {line}\n" for line in lines[first + 1 :] if line)
@@ -414,7 +426,7 @@ def _foot(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
 
 
 def of_run(run: Notes) -> str:
-    """Return all that a pack may say of a run."""
+    """Return all text that a context pack may have about a run."""
     return "".join(_foot(Sources("", (), last_run=run), ())) + _notes(run)
 
 
@@ -428,7 +440,7 @@ def _notes(run: Notes | None) -> str:
 
 
 def run_of(line: str) -> str:
-    """Return the run whose notes follow a line; empty where it is no heading of notes."""
+    """Return the id of the run in a heading of notes, or an empty string for any other line."""
     return line[len(_NOTES) : -1] if line.startswith(_NOTES) and line.endswith(")") else ""
 
 
@@ -437,7 +449,7 @@ def _author(run: Notes) -> str:
 
 
 def warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
-    """What a pack says of what is not in it."""
+    """Yield the warnings about entries and notes that a context pack leaves out."""
     cut, expired, edited, waiting, withheld = _WARNINGS
     if sources.withheld:
         yield _listed(sources.withheld).join(withheld)
@@ -454,7 +466,7 @@ def warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
 
 
 def is_warning(line: str) -> bool:
-    """True if a line could be a warning about entries, with whatever ids and numbers."""
+    """True if a line could be a warning about entries, with any ids or number."""
     text = line.removeprefix("- ")
     return text != line and any(
         text.startswith(begin)
@@ -465,7 +477,7 @@ def is_warning(line: str) -> bool:
 
 
 def _reserve(ordered: Sequence[Entry], size: Size) -> int:
-    """Room for the titles, and for the line that names what was left out."""
+    """Return the room needed by the titles and by the line that names the entries left out."""
     titles = sum(
         size(f"\n## {_TITLES.get(name, name)}\n\n") for name in {section(entry) for entry in ordered}
     )

@@ -1,1 +1,1 @@
-"""Finding entries by words."""
+"""Search for entries by words."""

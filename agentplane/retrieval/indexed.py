@@ -1,4 +1,7 @@
-"""Recall by an index of the shelf: the same results as a scan, of which only the first few are worked out."""
+"""Recall from an index of the memory, with the same results as a scan.
+
+It compares only the entries that can be among the first results.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +19,7 @@ _NOWHERE: Places = np.empty(0, dtype=np.int32)
 
 
 def look_up(index: Words, wanted: Wanted, query: str, limit: int) -> list[Result]:
-    """The same as `scan`, of the entries of an index: only those are compared that can be among the first."""
+    """Return the results of `scan` for the entries of an index, comparing only possible first results."""
     words = words_of(query)
     if not words or limit < 1:
         return []
@@ -39,13 +42,13 @@ def look_up(index: Words, wanted: Wanted, query: str, limit: int) -> list[Result
 
 
 def _held(index: Words, words: Sequence[str]) -> list[Places]:
-    """For each word, the places that hold it in any of its forms."""
+    """Return, for each word, the places that have it in any of its forms."""
     each = ([index.places(term) for term in dict.fromkeys(listed(word))] for word in words)
     return [_joined(places) for places in each]
 
 
 def _joined(places: Sequence[Places]) -> Places:
-    """In order, each once. What numpy has for this loads its masked arrays, which take a megabyte."""
+    """Return the sorted union of places. numpy's own functions load masked arrays, which take a megabyte."""
     if len(places) < 2:
         return places[0] if places else _NOWHERE
     every = np.sort(np.concatenate(places))
@@ -54,7 +57,7 @@ def _joined(places: Sequence[Places]) -> Places:
 
 
 def _is_in(wanted: Places, places: Places) -> npt.NDArray[np.bool_]:
-    """Which of the wanted are among places that are in order."""
+    """Return a mask of the wanted places that are in `places`, which is sorted."""
     if not len(places):
         return np.zeros(len(wanted), dtype=np.bool_)
     at = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
@@ -63,10 +66,11 @@ def _is_in(wanted: Places, places: Places) -> npt.NDArray[np.bool_]:
 
 
 def _most(index: Words, words: Sequence[str], held: Sequence[Places]) -> npt.NDArray[np.float64]:
-    """For each place the score that what stands there can have at most; 0 where no word of the query is.
+    """Return the highest score that the entry at each place can have, or 0 if it has no word of the query.
 
-    The fuzzy ratio compares the words that both have with all words of each, and all words with one another: how long these are
-    bounds each of the three.
+    The fuzzy ratio is the maximum of three comparisons. It compares the shared words with all words of each
+    text, and all words of one text with all words of the other. The lengths of these texts bound each
+    comparison.
     """
     counts, shared = np.zeros(len(index.entries)), np.zeros(len(index.entries))
     for word, here in zip(words, held, strict=True):
@@ -78,7 +82,7 @@ def _most(index: Words, words: Sequence[str], held: Sequence[Places]) -> npt.NDA
     near = np.maximum(2 * both / (2 * both + 1 + rest), 2 * both / (2 * both + 1 + other))
     near = np.maximum(near, 1 - np.abs(asked - lengths) / np.maximum(asked + lengths, 1))
     near[(counts == len(words)) | (lengths <= asked)] = 1
-    # What is rounded, and what takes the place of a blank.
+    # The margin covers rounding, and characters that replace a blank.
     most: npt.NDArray[np.float64] = 0.7 * counts / len(words) + 0.3 * np.minimum(near + 0.02, 1)
     most[counts == 0] = 0
     return most
@@ -87,7 +91,7 @@ def _most(index: Words, words: Sequence[str], held: Sequence[Places]) -> npt.NDA
 def _compared(
     words: list[str], near: Sequence[tuple[Entry, int]], held: Sequence[Places]
 ) -> Iterator[tuple[float, Entry, list[str]]]:
-    """The score of each entry, and the words that it shares. `near`: each with its place."""
+    """Yield the score of each entry and the query words that it has. `near` has each entry with its place."""
     from rapidfuzz import fuzz, utils
 
     if not near:
@@ -101,7 +105,7 @@ def _compared(
         ratio = fuzz.token_set_ratio(asked, text, processor=utils.default_process)
         if ratio < 1:
             continue
-        # The index also has the forms that folded case gives words of other scripts.
+        # The index also has the case-folded forms of words in other scripts.
         if text.isascii():
             shared = [word for word, is_there in zip(words, row, strict=True) if is_there]
         else:

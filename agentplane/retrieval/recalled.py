@@ -1,6 +1,6 @@
-"""Recall: the entries nearest to a query, and what a task, a run or a path left behind, without the text that nobody may be given.
+"""Recall of the entries closest to a query and the traces of a task, a run or a path, without withheld text.
 
-Only what was found is searched for secrets. Searching all of a large memory takes seconds.
+Only the results are searched for secrets, because searching all of a large memory takes seconds.
 """
 
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ from agentplane.review import delivery
 
 
 class Recalled(msgspec.Struct, frozen=True):
-    """The results, the nearest first, and the ids of entries that were found and are withheld."""
+    """The results, closest first, and the ids of matching entries that are withheld."""
 
     results: tuple[Result, ...] = ()
     withheld: tuple[str, ...] = ()
 
 
 def find(memory: Memory, query: str, limit: int, wanted: Wanted, today: date) -> Recalled:
-    """Find what is near to the words of a query and what has its name."""
+    """Find the results that match the words of a query, and the results that the query names."""
     layout, limit = memory.snapshot.layout, max(limit, 0)
     query = query.encode(errors="replace").decode()
     of_runs = wanted.tag is None and wanted.path is None and wanted.status == IN_FORCE.status
@@ -54,7 +54,7 @@ def _looked_at(memory: Memory, wanted: Wanted) -> list[Entry]:
 
 
 def _by_words(memory: Memory, wanted: Wanted, query: str, limit: int) -> Recalled:
-    """What is nearest to the words of a query. A process that serves for long looks it up in an index."""
+    """Return the results closest to the words of a query. A long-running process uses an index."""
     many = max(limit, 1)
     while True:
         found = _nearest(memory, wanted, query, many)
@@ -74,7 +74,7 @@ def _nearest(memory: Memory, wanted: Wanted, query: str, many: int) -> list[Resu
 
 
 def _readable(memory: Memory, found: Sequence[Result]) -> Recalled:
-    """Leave out entries that hold a likely secret and, of those that nobody approved, those with a flag of high severity."""
+    """Leave out entries with a likely secret, and unapproved entries with a flag of high severity."""
     from agentplane.review.gate import gate  # takes long to load
 
     entries = [memory.entries[result.id] for result in found]

@@ -1,4 +1,4 @@
-"""Recall as a plain scan over the trusted entries that are in force."""
+"""Recall as a plain scan over the trusted entries in force."""
 
 from collections.abc import Sequence
 
@@ -14,15 +14,15 @@ LEAST_SCORE = 0.35
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """Which entries are looked at; None: all."""
+    """A filter on the entries to search. None matches all."""
 
     kind: str | None = None
     tag: str | None = None
     status: str = "accepted"
     path: str | None = None
-    """What it is about: entries that are for other paths are left out."""
+    """The path of the current work. Entries for other paths are left out."""
     unreviewed: bool = False
-    """Also candidates, and manual edits that nobody accepted."""
+    """Whether to include candidates, and manual edits that aren't accepted."""
 
     def takes(self, entry: Entry) -> bool:
         head = entry.head
@@ -46,16 +46,16 @@ class Result(msgspec.Struct, frozen=True):
     statement: str
     text: str
     why: str
-    """What in the query it was found by."""
+    """The reason the result matches the query."""
     file: str
     expired: bool = False
-    """Whether its date is over, so that no pack has it."""
+    """Whether its date has passed, so that no context pack has it."""
     trusted: bool = True
-    """False for what nobody approved: candidates, manual edits, runs and the files that they produced."""
+    """False for unapproved results, such as candidates, manual edits, runs and the files they produced."""
 
 
 def scan(entries: Sequence[Entry], query: str, limit: int) -> list[Result]:
-    """The nearest entries first; of equal ones those that say it in their statement, then in the order of their ids."""
+    """Return the closest entries first. Ties are ordered by the query words in the statement, then by id."""
     from rapidfuzz import fuzz, process, utils
 
     words = words_of(query)
@@ -76,7 +76,7 @@ def scan(entries: Sequence[Entry], query: str, limit: int) -> list[Result]:
 
 
 def words_of(query: str) -> list[str]:
-    """The words of a query that say something; all of them, where none does."""
+    """Return the significant words of a query, or all its words if none is significant."""
     from rapidfuzz import utils
 
     words = list(dict.fromkeys(utils.default_process(query).split()))
@@ -84,13 +84,17 @@ def words_of(query: str) -> list[str]:
 
 
 def scored(words: list[str], text: str, near: float) -> tuple[float, list[str]]:
-    """Mostly how many of the query's words are there, whatever their endings; the fuzzy ratio tells the rest apart."""
+    """Return the score of a text, and the query words that it has.
+
+    The score depends mostly on the number of shared words, whatever their endings. The fuzzy ratio breaks
+    ties.
+    """
     shared = shared_words(words, text)
     return score_of(len(shared), len(words), near), shared
 
 
 def score_of(shared: int, asked: int, near: float) -> float:
-    """From so many of the words that were asked for, and the fuzzy ratio in 0-100."""
+    """Return the score for the numbers of shared and asked words, and for the fuzzy ratio from 0 to 100."""
     return round(0.7 * shared / asked + 0.3 * near / 100, 4)
 
 

@@ -1,6 +1,7 @@
-"""What a task, a run or a path left behind: runs, the facts that came from them, and the files that they produced.
+"""The traces of a task, a run or a path, which are runs, their derived facts, and the files they produced.
 
-A query that is such a name, character by character, is looked up in the log. Any other query finds nothing here.
+A query must be the exact name of a task, a run or a path. It is looked up in the log. Any other query finds
+nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +24,7 @@ from agentplane.text.visible import one_line
 
 
 RUN, ARTIFACT = "run", "artifact"
-"""The kinds of results that are no entries."""
+"""The kinds of results that aren't entries."""
 
 _BLOCK = 1 << 18
 _LONGEST = 400
@@ -32,7 +33,7 @@ _FEW = 5
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What was found under a name, the most recent first."""
+    """The results for a name, most recent first."""
 
     entries: tuple[Result, ...] = ()
     runs: tuple[Result, ...] = ()
@@ -40,7 +41,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def find(layout: Layout, query: str, limit: int, entries: Callable[[], Iterable[Entry]]) -> Found:
-    """Look a name up. `entries` are those that may be given."""
+    """Look up a name. `entries` returns the entries that may be results."""
     name = query.strip()
     path = layout.in_project(name)
     if not name or len(name) > _LONGEST:
@@ -66,7 +67,7 @@ def find(layout: Layout, query: str, limit: int, entries: Callable[[], Iterable[
 
 
 def joined(found: Found, by_words: Sequence[Result], limit: int, kind: str | None = None) -> list[Result]:
-    """The results of all sorts in turn, so that none of them takes the place of the others. `kind`: only this one."""
+    """Return results of all kinds in turn, so that no kind crowds out another. `kind` keeps only one kind."""
     lanes: Sequence[Sequence[Result]] = (found.entries, found.runs, found.artifacts, by_words)
     rows: dict[tuple[str, ...], Result] = {}
     for result in chained.from_iterable(zip_longest(*lanes)):
@@ -88,10 +89,10 @@ def _why(entry: Entry, name: str, path: str | None, runs: set[str], named: set[s
 
 
 def _runs(layout: Layout, name: str, path: str) -> list[Run]:
-    """The runs of a task of this name, of this id, or that produced this path, the last first."""
+    """Return the runs of a task, the run with an id, or the runs that produced a path, last first."""
     marks = [_field("task", name)]
     marks += [_field("run_id", name)] if is_run_id(name) else []
-    # Most queries are words. Looking for one name less takes half of the time.
+    # Most queries are words. Leaving out one mark halves the time.
     marks += [_field("path", path)] if "/" in path or " " not in path else []
     found: list[Run] = []
     for line in _lines_with(layout, marks):
@@ -99,7 +100,7 @@ def _runs(layout: Layout, name: str, path: str) -> list[Run]:
             run = capsule.read_event(line)
         except msgspec.MsgspecError:
             continue
-        # A line that nobody could have logged can name its run in any words.
+        # A forged line can have any text as its run id.
         if is_run_id(run.run_id) and (name in (run.task, run.run_id) or _made(run, path)):
             found.append(run)
     return found[::-1]
@@ -114,7 +115,7 @@ def _made(run: Run, path: str) -> bool:
 
 
 def _lines_with(layout: Layout, marks: Sequence[bytes]) -> Iterator[bytes]:
-    """The runs among the lines of the log that hold one of the marks. Blocks without one are not split into lines."""
+    """Yield the log lines of runs that contain a mark. Blocks without a mark aren't split into lines."""
     try:
         with files.reading(layout.log) as stream:
             rest = b""
@@ -150,7 +151,7 @@ def _of_run(layout: Layout, run: Run, name: str, path: str) -> Result:
 
 
 def _told(run: Run) -> list[str]:
-    """What a run says of itself. Nobody reviewed it, so a text that the gate flags is withheld."""
+    """Return the lines of a run's own text. It is unreviewed, so it is withheld if the gate flags it."""
     said = run.summary or " ".join(run.command) or "A run"
     steps = [str(step) for step in run.next_actions]
     outputs = [str(output.get("path")) for output in run.outputs]
@@ -168,7 +169,7 @@ def _told(run: Run) -> list[str]:
 
 
 def _artifacts(runs: Sequence[Run], path: str) -> Iterator[Result]:
-    """The versions of files that runs produced: of all files of a task or a run, else of one path. The last come first."""
+    """Yield the versions of files that runs produced, last first. `path` restricts them to one file."""
     seen: set[tuple[str, str]] = set()
     for run in runs:
         task = run.task or ""
@@ -194,7 +195,7 @@ def _of_artifact(one: Output, task: str) -> Result:
 
 
 def _flagged(texts: Iterable[str]) -> str:
-    """The codes of the flags of texts that nobody reviewed; empty where there are none."""
+    """Return the codes of the flags of unreviewed texts, or an empty string if there are none."""
     from agentplane.review.gate import gate
 
     return ", ".join(dict.fromkeys(flag.code for flag in gate.suspicious("\n".join(texts))))

@@ -1,1 +1,1 @@
-"""The coding tools: what each reads, and how memory gets there."""
+"""The files that coding tools read, and the code that writes memory into them."""

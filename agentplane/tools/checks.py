@@ -1,4 +1,4 @@
-"""Checks of the tools' files: failed hooks, leftovers of a killed write, and files that are out of date."""
+"""Checks for failed hooks, leftovers of killed writes, and outdated files of tools."""
 
 import os
 import shlex
@@ -33,8 +33,9 @@ def check(store: Store) -> Iterator[Finding]:
 
 
 def _behind(store: Store) -> Iterator[Finding]:
-    """Report files with the current revision but old content, because a person changed their own lines or an entry
-    expired.
+    """Report files with the current revision but outdated content.
+
+    This happens after a person changed their own lines, or after an entry expired.
     """
     project, root = store.layout.project, store.layout.root
     tools = sync.wired(project, TOOLS)
@@ -61,7 +62,7 @@ def _in_conflict(store: Store) -> Iterator[Finding]:
 
 
 def _merging(store: Store) -> Iterator[Finding]:
-    """Whether git uses agentplane's merge driver for the files of tools, in a clone that was set up."""
+    """Report if a clone has agentplane's merge driver, but Git doesn't use it for the files of tools."""
     layout = store.layout
     wired = sync.wired(layout.project, TOOLS)
     if wired and merge_driver.is_set(layout) and not git_attributes.is_current(layout, git_conflicts.paths()):
@@ -71,7 +72,7 @@ def _merging(store: Store) -> Iterator[Finding]:
 
 
 def _imports(store: Store) -> Iterator[Finding]:
-    """Files that import context/active.md, in a clone that has not made it yet."""
+    """Report files that import context/active.md, in a clone that doesn't have it yet."""
     layout = store.layout
     if os.path.lexists(layout.root / active.ACTIVE):
         return
@@ -90,7 +91,7 @@ def _left_over(store: Store) -> Iterator[Finding]:
 
 
 def _failed_calls(store: Store) -> Iterator[Finding]:
-    """Calls of hooks that failed in the last days. Each was answered with nothing, so nobody noticed."""
+    """Report recently failed calls of hooks. They got an empty answer, so the failures weren't visible."""
     data = cache.load_plain(store.layout, error_log.NAME) or b""
     since = store.clock() - _RECENT
     rows = [row for line in data.decode(errors="replace").splitlines() if (row := _row(line, since))]

@@ -1,6 +1,4 @@
-"""Wiring a tool: memory in the file it reads, our hooks and our MCP server in its settings; how that stands, and taking it
-out again.
-"""
+"""Connections of tools, made of memory in a file, and of hooks and an MCP server in the tool's settings."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -23,7 +21,7 @@ from agentplane.tools.settings_file.edit import UnfitError
 
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One of the things that wire a tool, and how it stands."""
+    """A part of a tool's connection, and its state."""
 
     part: Literal["file", "hooks", "mcp"]
     path: str
@@ -31,7 +29,7 @@ class Part(msgspec.Struct, frozen=True, omit_defaults=True):
     why: str = ""
     revision: str | None = None
     cut: int = 0
-    """Entries that the file has no room for."""
+    """Number of entries that don't fit in the file."""
 
 
 class Wiring(msgspec.Struct, frozen=True):
@@ -40,18 +38,18 @@ class Wiring(msgspec.Struct, frozen=True):
 
 
 class Wired(msgspec.Struct, frozen=True):
-    """What became of it."""
+    """The result of connecting or disconnecting tools."""
 
     written: tuple[str, ...] = ()
     blocked: dict[str, str] = {}
-    """Files that were not touched, and why."""
+    """The files that weren't changed, and the reasons."""
     by_hand: dict[str, str] = {}
-    """What a person adds to them."""
+    """The text for a person to add to each of these files."""
     proposed: tuple[str, ...] = ()
     shared: dict[str, tuple[str, ...]] = {}
-    """Files that keep the memory, for these other tools."""
+    """The files that keep the memory, and the other tools that read them."""
     calling: tuple[str, ...] = ()
-    """Files that still call us, in a command that a person wrote."""
+    """The files that still call agentplane, in a command that a person wrote."""
 
 
 class _Planned(msgspec.Struct, frozen=True):
@@ -62,7 +60,7 @@ class _Planned(msgspec.Struct, frozen=True):
 
 
 def wirings(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Wiring]:
-    """How each tool stands, part by part."""
+    """Return the state of each tool's connection, part by part."""
     stands = {name: one for one in sync.standings(project, plane, tools, packs) for name in one.tools}
     rows = []
     for tool in tools:
@@ -73,12 +71,12 @@ def wirings(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> l
 
 
 def changes(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Change]:
-    """What wiring these tools would write."""
+    """Return the changes that connecting these tools would write."""
     return [*sync.changes(project, plane, tools, packs), *_additions(project, tools).changes]
 
 
 def touched(project: Path, tools: Sequence[Tool]) -> list[str]:
-    """Which files wiring these tools would write, before there is a memory to write into them."""
+    """Return the files that connecting these tools would write if there is no memory yet."""
     held = sync.blocked(project, tools)
     bare = [tool.target.path for tool in tools if not sync.wired(project, [tool])]
     found_paths = [*(path for path in bare if path not in held), *(one.path for one in _additions(project, tools).changes)]  # fmt: skip
@@ -86,17 +84,17 @@ def touched(project: Path, tools: Sequence[Tool]) -> list[str]:
 
 
 def blocked(project: Path, tools: Sequence[Tool]) -> dict[str, str]:
-    """The files of these tools that we may not or cannot write, and why."""
+    """Return the files of these tools that agentplane may not or can't write, and the reasons."""
     return {**sync.blocked(project, tools), **_additions(project, tools).blocked}
 
 
 def removals(project: Path, tools: Sequence[Tool]) -> list[Change]:
-    """What taking these tools out would write."""
+    """Return the changes that disconnecting these tools would write."""
     return [*sync.removals(project, _alone(project, tools)[0]), *_subtractions(project, tools).changes]
 
 
 def wire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: sync.Propose) -> Wired:  # fmt: skip
-    """Writes all that is missing or old. What somebody wrote into a block is proposed first."""
+    """Write everything that is missing or outdated. First propose the lines that people wrote into blocks."""
     synced = sync.bring(project, plane, tools, packs, propose)
     planned = _additions(project, tools)
     written, failed = foreign_file.write_all(project, planned.changes)
@@ -109,8 +107,9 @@ def wire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose
 
 
 def unwire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: sync.Propose) -> Wired:  # fmt: skip
-    """Takes out exactly what is ours. What somebody wrote into a block is proposed first. A file that others of the tools
-    in use read as well keeps its memory.
+    """Remove everything that agentplane added. First propose the lines that people wrote into blocks.
+
+    A file that another tool in use also reads keeps its memory.
     """
     alone, shared = _alone(project, tools)
     synced = sync.take_out(project, plane, alone, packs, propose)
@@ -127,7 +126,7 @@ def unwire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propo
 
 
 def in_use(project: Path) -> list[Tool]:
-    """The tools that left something in the project, or whose settings hold entries of ours."""
+    """Return the tools with files in the project, or with agentplane's entries in their settings."""
     here = {row.tool.name for row in presence.look(project) if row.in_project}
     return [tool for tool in TOOLS if tool.name in here or _in_settings(project, tool)]
 
@@ -193,7 +192,7 @@ def _subtractions(project: Path, tools: Sequence[Tool]) -> _Planned:
 
 
 def _names_us(project: Path, path: str) -> bool:
-    """Whether a file that we may not change seems to hold something of ours."""
+    """True if a file that agentplane may not change seems to contain its entries."""
     try:
         return b"agentplane" in (project / path).read_bytes()
     except OSError:
@@ -201,12 +200,12 @@ def _names_us(project: Path, path: str) -> bool:
 
 
 def _blocks(project: Path, tools: Iterable[Tool]) -> list[str]:
-    """The instruction files of these tools that hold a block of ours."""
+    """Return the instruction files of these tools that have a managed block."""
     return list(dict.fromkeys(tool.target.path for tool in tools if sync.wired(project, [tool])))
 
 
 def _alone(project: Path, tools: Sequence[Tool]) -> tuple[list[Tool], dict[str, tuple[str, ...]]]:
-    """The tools whose file nobody else reads, and the files that others in use read as well."""
+    """Return the tools whose file no other tool in use reads, and the files that other tools also read."""
     readers: dict[str, tuple[str, ...]] = {}
     for tool in in_use(project):
         if tool in tools:
@@ -219,7 +218,7 @@ def _alone(project: Path, tools: Sequence[Tool]) -> tuple[list[Tool], dict[str, 
 
 
 def _by_file(project: Path, places: Iterable[Place]) -> dict[str, list[Place]]:
-    """By the file that they are in; links that lead to one file are one file."""
+    """Return places grouped by file. Links to the same file count as one file."""
     found_places: dict[str, list[Place]] = {}
     names: dict[str, str] = {}
     for place in places:
@@ -229,14 +228,14 @@ def _by_file(project: Path, places: Iterable[Place]) -> dict[str, list[Place]]:
 
 
 def _of_all_projects(project: Path) -> str:
-    """Why nothing is wired in the home folder: the settings there are not a project's."""
+    """Return the reason nothing is connected in the home folder, where settings apply to all projects."""
     if os.path.realpath(project) != os.path.realpath(os.path.expanduser("~")):
         return ""
     return "is in your home folder, and would count for all projects"
 
 
 def _rivalled(project: Path, place: Place) -> str:
-    """Why a new file would silence hooks that the tool reads elsewhere; empty where there are none."""
+    """Return the reason a new file would disable hooks in another file, or an empty string if it wouldn't."""
     if not place.rival or (project / place.path).exists() or foreign_file.trouble(project, place.rival):
         return ""
     data = files.read_if(foreign_file.real(project, place.rival))

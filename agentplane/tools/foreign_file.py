@@ -1,6 +1,4 @@
-"""Files of a project that are others' too: which of them we may write, and writing them without losing what changed
-meanwhile.
-"""
+"""Writes of project files that people and other programs also change, without losing concurrent changes."""
 
 import difflib
 import os
@@ -23,14 +21,14 @@ _LARGEST = 4 << 20
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A file as it is and as it is to be; None: it is not there, or goes."""
+    """The current and the new content of a file. None means that the file doesn't exist."""
 
     path: str
     before: bytes | None
     after: bytes | None
 
     def diff(self) -> list[str]:
-        """The change as `diff -u` shows it."""
+        """Return the change as `diff -u` shows it."""
         old, new = ((data or b"").decode(errors="replace").splitlines() for data in (self.before, self.after))
         names = (
             "/dev/null" if self.before is None else f"a/{self.path}",
@@ -44,7 +42,7 @@ def real(project: Path, path: str) -> Path:
 
 
 def trouble(project: Path, path: str) -> str:
-    """Why a file is not ours to write; empty where it is."""
+    """Return the reason agentplane may not write a file, or an empty string if it may."""
     target = real(project, path)
     if not target.is_relative_to(os.path.realpath(project)):
         return "is a link to outside of the project"
@@ -67,7 +65,7 @@ def trouble(project: Path, path: str) -> str:
 
 
 def write(project: Path, change: Change) -> str:
-    """Writes a change, or takes the file away. Says why it could not; empty where it could."""
+    """Write a change, or remove the file. Return the reason for a failure, or an empty string."""
     target = real(project, change.path)
 
     def is_as_read() -> bool:
@@ -91,14 +89,14 @@ def write(project: Path, change: Change) -> str:
 
 
 def _is_not_checked_out(target: Path) -> bool:
-    """True if a missing file is only excluded from this work tree. A new file in its place would change it."""
+    """True if a missing file is only excluded from this work tree. A new file would then change it."""
     folder = next(folder for folder in target.parents if folder.is_dir())
     found = git.in_index(folder, os.path.relpath(target, folder))
     return found is not None and not found.is_checked_out
 
 
 def write_all(project: Path, changes: Iterable[Change]) -> tuple[list[str], dict[str, str]]:
-    """Which files were written, and why others could not be."""
+    """Write all changes. Return the written files, and the reason for each failure."""
     done, failed = [], {}
     for change in changes:
         why = write(project, change)
@@ -112,8 +110,8 @@ def write_all(project: Path, changes: Iterable[Change]) -> tuple[list[str], dict
 def left_over(project: Path, paths: Iterable[str]) -> list[Path]:
     """Return the temporary files that killed writes of these files left behind.
 
-    A file counts only if it has the name that such a write gives it, belongs to this user, its process is gone, and git
-    doesn't track it: a file that came with a clone is somebody's.
+    A file counts only if it has the name that such a write gives it, belongs to this user, and its process
+    has ended. Git must not track it, because a file that came with a clone belongs to somebody.
     """
     wanted: dict[Path, set[str]] = {}
     for path in paths:
@@ -124,7 +122,7 @@ def left_over(project: Path, paths: Iterable[str]) -> list[Path]:
 
 
 def clear_left_over(project: Path, paths: Iterable[str]) -> None:
-    """Remove them. One that can't be removed stays, and `doctor` goes on naming it."""
+    """Remove leftover files. `doctor` keeps reporting a file that can't be removed."""
     for path in left_over(project, paths):
         with suppress(AgentplaneError):
             files.remove(path)
@@ -155,7 +153,7 @@ def make_folders(project: Path, folder: Path) -> None:
 
 
 def drop_folders(project: Path, folder: Path) -> None:
-    """Takes away folders that are empty now, from the innermost up to the project."""
+    """Remove empty folders, from the innermost up to the project."""
     top = Path(os.path.realpath(project))
     with suppress(OSError):
         while folder != top and folder.is_relative_to(top):

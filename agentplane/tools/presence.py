@@ -1,4 +1,4 @@
-"""Which coding tools are used here, by what they leave in the project and on the machine."""
+"""Detection of the coding tools in use, from their traces in the project and on the machine."""
 
 import os
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def look(project: Path, home: Path | None = None) -> list[Found]:
-    """Every tool of the table, and what shows that it is used. Starts nothing."""
+    """Return every tool of the catalog, with the places where it was found. No tool is started."""
     house = home or Path(os.path.expanduser("~"))
     return [
         Found(
@@ -34,7 +34,7 @@ def look(project: Path, home: Path | None = None) -> list[Found]:
 
 
 def named(names: Sequence[str]) -> list[Tool]:
-    """The tools that a person names, by name or command."""
+    """Return the tools for names or commands that a person gives."""
     by_name = {**BY_PROGRAM, **BY_NAME}
     found = []
     for name in names:

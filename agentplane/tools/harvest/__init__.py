@@ -1,1 +1,1 @@
-"""Import of what tools remembered and people wrote down elsewhere."""
+"""Import of candidates from the memories of tools and from files that people wrote."""

@@ -1,4 +1,4 @@
-"""The decision records of a project: title, decision, context, consequences and status of each."""
+"""The title, decision, context, consequences and status of each decision record of a project."""
 
 import re
 from typing import Literal
@@ -12,26 +12,26 @@ from agentplane.tools.harvest.statements import plain
 FOLDER = re.compile(
     r"(?i)adrs?|decisions|decision[-_]records?|architect(?:ure|ural)[-_](?:decisions|decision[-_]records?)"
 )
-"""The name of a folder in which projects keep them."""
+"""The names of folders in which projects keep decision records."""
 FILE = re.compile(
     r"(?i)(?:[a-z]{1,4}[-_ ]?)?\d{1,8}[-_ .].*\.(?:md|markdown)|adr[-_].*\.(?:md|markdown)|\d{4}-\d\d-\d\d.*\.md"
 )
 LIKELY = re.compile(r"(?i).*\.(?:md|markdown|adoc|asciidoc|rst|org)")
 """File names that can belong to a record, in a folder of records."""
 INDEX = re.compile(r"(?i)(?:readme|index|_index|intro|overview|toc|summary|contributing)\..*")
-"""File names that introduce a folder."""
+"""Names of files that introduce a folder."""
 
 _LONGEST = 500
 """Maximum number of characters of a statement from title and decision."""
 _LONGEST_TITLE = 200
 _LONGEST_WHY = 700
-"""Characters that are taken of the context, and of the consequences."""
+"""Maximum number of characters taken from the context, and from the consequences."""
 _LONGEST_CHOICE = 3000
 """Maximum number of characters that are read after `Chosen option`."""
 _ASIDE = 120
-"""Characters between the chosen option and its reason."""
+"""Maximum number of characters between the chosen option and its reason."""
 _LONGEST_PART = 20_000
-"""Characters of a section that are looked at."""
+"""Maximum number of characters that are read from a section."""
 _TITLE = re.compile(r"(?i)^(?:adr|rfc|decision(?: record)?)?[-_ #]*\d*[\s.:–—-]*")
 _STATUS_LINE = re.compile(r"(?im)^[\s*_>|-]*status[\s*_]*[:|][\s*_]*(.+)$")
 _OVER: dict[str, tuple[str, ...]] = {
@@ -72,7 +72,7 @@ _REFERENCES = (
     re.compile(r"(?i)(?:\b(?:adr|rfc|decision)|#)[- #_]{0,3}(\d{1,8})\b"),
     re.compile(r"(?im)^\W*(?:by|durch|par|por)?\W*(\d{1,8})\b(?!-)"),
 )
-"""How a record names another: by a link, a file, a number after a word, or a number alone. The first match counts."""
+"""References to a record by a link, a file, a number after a word, or a number. The first match counts."""
 _FENCE = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
 _UNDERLINED = re.compile(r"(?m)^(?![-*+#>|\s])([^\n|]+)\n(=+|-{3,})[ \t]*$")
 _HEADING = re.compile(r"(?m)^(#{1,6})[ \t]+(\S.*)$")
@@ -80,7 +80,7 @@ _CHOSEN = re.compile(
     r"(?im)^[\s*_>-]{0,9}(?:the )?(?:chosen|selected) (?:option|solution|alternative)(?:s|\(s\))?\**\s*"
     r"(?:(?:\w\W?)?\d?\s*[:–—-]|is\b|for \"[^\"\n]{1,200}\"\s*:)\**\s*"
 )
-"""The words before the option that MADR names as chosen."""
+"""The words before the chosen option in MADR."""
 _QUOTED = re.compile(
     r"(?P<mark>\*\*|\"|“|[*_`'])(?P<option>.+?)(?:(?P=mark)|”)(?=\s*(?:[,.;:(–—-]|$|\b(?:because|since|as|is|was|for|to)\b))"
 )
@@ -90,7 +90,7 @@ _WE_DECIDED = re.compile(
     r"\bentschieden wir uns\b|\bhaben wir uns\b(?=.{1,200}\bentschieden\b)"
 )
 _GOAL = re.compile(r"(?i),?\s+(?:in order )?to achieve\b|,\s*accepting\b|,\s+um\b")
-"""The words after the decision in a Y-statement: its purpose and its cost."""
+"""The words that introduce the purpose or the cost after the decision in a Y-statement."""
 _GOES_BELOW = re.compile(r"(?i)(?:\b(?:because|since|as)\W*|:\W*)\Z")
 _NUMBER_BEFORE = re.compile(r"(?i)(?:option|alternative|solution)\s+\w{1,3}\s*\((.+)\)")
 _GOES_ON = re.compile(r" (?!because\b|since\b|as\b|is\b|was\b|[–—-])")
@@ -125,17 +125,17 @@ Status = Literal["accepted", "superseded", "deprecated"]
 
 class Decision(msgspec.Struct, frozen=True):
     statement: str
-    """Title and decision."""
+    """The title and the decision."""
     title: str
     decided: str
     why: str
-    """Context and consequences."""
+    """The context and the consequences."""
     line: int
     status: Status = "accepted"
     successors: tuple[str, ...] = ()
-    """The records that superseded it, by path or number, as it names them."""
+    """The records that superseded it, by path or number, as this record names them."""
     replaces: tuple[str, ...] = ()
-    """The records whose place it took, as it names them."""
+    """The records that it supersedes, as this record names them."""
 
 
 class Unusable(msgspec.Struct, frozen=True):
@@ -193,18 +193,18 @@ def is_record(text: str) -> bool:
 
 
 def title_of(text: str, name: str = "") -> str:
-    """The title of a record alone."""
+    """Return only the title of a record."""
     fields, body, _ = front_matter.split(text)
     return _title(_sections(_with_marks(body)), fields or {}, name)[0]
 
 
 def _with_marks(body: str) -> str:
-    """With number signs before headings that are underlined."""
+    """Return the text with number signs before headings that are underlined."""
     return _UNDERLINED.sub(lambda line: f"{'#' if line[2][0] == '=' else '##'} {line[1]}\n", body)
 
 
 def _title(sections: "list[_Section]", fields: dict[str, object], name: str) -> tuple[str, int]:
-    """The title, and its line."""
+    """Return the title and its line number."""
     named = next(((found.heading, found.line) for found in sections if found.level == 1), None)
     known = {head for heads in _HEADS.values() for head in heads}
     if named is None and sections and plain(sections[0].heading).lower() not in known:
@@ -233,8 +233,9 @@ def _words(text: str) -> str:
 
 
 def _decided(section: str, body: str = "") -> tuple[str, str]:
-    """Return the decision as a sentence, and its reason if the same paragraph gives one. `body` is the record, which names
-    the options.
+    """Return the decision as a sentence, and its reason if the same paragraph gives one.
+
+    `body` is the record, which names the options.
     """
     section = section[:_LONGEST_PART]
     found = _CHOSEN.search(section[:4000])
@@ -247,7 +248,10 @@ def _decided(section: str, body: str = "") -> tuple[str, str]:
 
 
 def _in_one_sentence(body: str) -> tuple[str, str]:
-    """The decision of a record without a section for it, as a Y-statement has it, and the rest of that sentence."""
+    """Return the decision in a Y-statement and the rest of its sentence.
+
+    It is used for a record without a decision section.
+    """
     for part in _paragraphs(body[:_LONGEST_PART]):
         for sentence in _SENTENCE.split(part):
             found = _WE_DECIDED.search(sentence)
@@ -263,8 +267,9 @@ def _in_one_sentence(body: str) -> tuple[str, str]:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """Split a paragraph into its text before a list, on one line, and the list. A pure list is split after its first
-    item.
+    """Split a paragraph into the text before a list, on one line, and the list.
+
+    A pure list is split after its first item.
     """
     unquoted = re.sub(r"(?m)^[ \t]*>[ \t]?", "", text.lstrip())
     paragraph, *more = re.split(r"\n\s*\n", unquoted, maxsplit=2)
@@ -302,7 +307,7 @@ def _option(said: str, listed: str) -> tuple[str, str]:
 
 
 def _named_option(body: str, number: str) -> str:
-    """The name of an option that is chosen by its number."""
+    """Return the name of an option that the record chose by number."""
     heads = re.finditer(
         rf"(?im)^[# \t*\d.+-]{{0,12}}{re.escape(number)}\**\s*[:.)–—-]+\s*(\S.*)$", body[:_LONGEST_PART]
     )
@@ -320,7 +325,7 @@ def _first(section: str) -> str:
 
 
 def _some(section: str, most: int) -> str:
-    """The beginning of a section, as whole sentences."""
+    """Return the beginning of a section, as whole sentences."""
     said = ""
     for part in _paragraphs(section[:_LONGEST_PART]):
         for sentence in _SENTENCE.split(part):
@@ -353,7 +358,7 @@ class _Section(msgspec.Struct, frozen=True):
     heading: str
     line: int
     text: str
-    """With the sections inside of it."""
+    """The text, including nested sections."""
 
 
 def _sections(body: str) -> list[_Section]:
@@ -369,7 +374,7 @@ def _sections(body: str) -> list[_Section]:
 
 
 def _named(heading: str) -> str:
-    """Without the number signs that may close a heading."""
+    """Return a heading without the number signs that may close it."""
     text = heading.rstrip(" \t")
     bare = text.rstrip("#")
     return bare.rstrip(" \t") if bare != text and bare.endswith((" ", "\t")) else text
@@ -407,6 +412,6 @@ def _status(said: str) -> Status | Literal["rejected", "proposed", "template"] |
 
 
 def _references(text: str) -> tuple[str, ...]:
-    """The records that a text names."""
+    """Return the records that a text names."""
     found = next(filter(None, (pattern.findall(text) for pattern in _REFERENCES)), [])
     return tuple(dict.fromkeys(one.partition("#")[0].rpartition("/")[2] or one for one in found))

@@ -1,4 +1,4 @@
-"""Harvest: what tools remembered and people wrote down elsewhere, as proposals, each offered once."""
+"""Proposals from tool memories, instruction files and decision records, each offered once."""
 
 import os
 import re
@@ -37,7 +37,7 @@ SOURCES: dict[str, Look] = {
     "instructions": lambda project, _home, _environ: project_files.instructions(project),
     "adr": lambda project, _home, _environ: project_files.records(project),
 }
-"""By the name that a person gives."""
+"""Readers of sources, by the name that a person gives."""
 
 TITLES = {
     **{tool.name: tool.memories for tool in _COLLECTING},
@@ -47,25 +47,25 @@ TITLES = {
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """A proposal of a harvest."""
+    """A proposal from a source."""
 
     source: str
     proposal: Proposal
     by: str | None
-    """The tool that it is from; None: the person who harvests."""
+    """The tool that remembered it, or None for the person who imports."""
     successors: tuple[str, ...] = ()
-    """The marks of other offers that took its place."""
+    """The marks of other offers that superseded it."""
 
 
 class Harvest(msgspec.Struct, frozen=True):
     offers: tuple[Offer, ...]
     hauls: tuple[Haul, ...]
     known: Counter[str]
-    """How much of each source was offered before, or stands in the plane already."""
+    """Number of statements of each source that were offered before or are in the plane already."""
 
 
 def named(names: Sequence[str]) -> list[str]:
-    """The sources that a person names, a tool also by its command; none: all."""
+    """Return the sources that a person names. A tool's command also counts. No names mean all sources."""
     by_command = {program: tool.name for tool in _COLLECTING for program in tool.programs}
     wanted = []
     for name in names:
@@ -81,7 +81,7 @@ def named(names: Sequence[str]) -> list[str]:
 def look(
     memory: Memory, sources: Sequence[str], home: Path | None = None, environ: Mapping[str, str] = os.environ
 ) -> Harvest:
-    """What there is that was not offered yet."""
+    """Return the statements that weren't offered yet."""
     there = {mark_of(entry.statement): entry for entry in memory.entries.values()}
     there |= {entry.head.harvested: entry for entry in memory.entries.values() if entry.head.harvested}
     seen = offered(memory.snapshot) | there.keys()
@@ -91,7 +91,7 @@ def look(
 def look_before(
     project: Path, sources: Sequence[str], home: Path | None = None, environ: Mapping[str, str] = os.environ
 ) -> Harvest:
-    """What there is for a project that has no plane yet."""
+    """Return the statements for a project without a plane."""
     return _found(project, sources, set(), home, environ)
 
 
@@ -103,7 +103,11 @@ def _found(
     environ: Mapping[str, str],
     there: Mapping[str, Entry] = MappingProxyType({}),
 ) -> Harvest:
-    """`seen` are the marks of statements that aren't offered again. `there` has the plane's entries by their marks."""
+    """Return the statements to offer.
+
+    `seen` are the marks of statements that aren't offered again. `there` has the plane's entries by their
+    marks.
+    """
     house = home or Path(os.path.expanduser("~"))
     hauls = [SOURCES[source](project, house, environ) for source in sources]
     found: dict[str, tuple[str, Taken]] = {}
@@ -130,7 +134,7 @@ def _found(
 
 
 def offered(snapshot: Snapshot) -> set[str]:
-    """The marks of all that was offered before, whatever became of it, unless the harvest itself was undone."""
+    """Return the marks of all earlier offers, whatever their outcome, except offers of an undone import."""
     out = out_of_force(snapshot.ledger.ops)
     wanted = {note.op for note in snapshot.ledger.ops if note.op not in out and note.undoes is None}
     found: set[str] = set()
@@ -144,7 +148,7 @@ def offered(snapshot: Snapshot) -> set[str]:
 def _offer(
     source: str, taken: Taken, places: Sequence[str], replaced: Sequence[str], there: Mapping[str, Entry]
 ) -> Offer:
-    """`replaced` are the accepted entries that it superseded, according to their own records."""
+    """Return an offer. `replaced` are the accepted entries that it superseded, by their own records."""
     proposal = Proposal(
         type=taken.kind,
         statement=taken.text,

@@ -1,4 +1,4 @@
-"""What a harvest takes from one place."""
+"""The statements that an import takes from one source."""
 
 import hashlib
 import re
@@ -10,32 +10,32 @@ from agentplane.agents.plugin import Skipped
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """A statement that somebody kept elsewhere."""
+    """A statement from a source."""
 
     kind: str
     text: str
     place: str
     """`path:line`."""
     tool: str | None
-    """Whose it was; None: the person's."""
+    """The tool that remembered it, or None for a person's statement."""
     why: str = ""
     tags: tuple[str, ...] = ()
     scope: tuple[str, ...] = ()
     arrives: str = ""
     """The status in the record, if it isn't accepted."""
     successors: tuple[str, ...] = ()
-    """The marks of what took its place."""
+    """The marks of the statements that superseded it."""
     also: tuple[str, ...] = ()
-    """Earlier marks of it. Earlier versions imported only a part of a decision record."""
+    """Its marks in earlier versions, which imported only a part of a decision record."""
 
     @property
     def mark(self) -> str:
-        """The same for the same words, wherever they stand."""
+        """A hash of the words, which doesn't depend on their place."""
         return mark_of(self.text)
 
 
 class Haul(msgspec.Struct):
-    """All that one source has."""
+    """The contents of one source."""
 
     source: str
     taken: list[Taken] = []
@@ -43,11 +43,11 @@ class Haul(msgspec.Struct):
     places: list[str] = []
     """The files that were read."""
     notes: list[str] = []
-    """Why a place was not read at all."""
+    """The reasons why places weren't read at all."""
 
     @property
     def left(self) -> Counter[str]:
-        """How much was skipped, by the reason."""
+        """Number of skipped pieces, by reason."""
         return Counter(piece.why for piece in self.skipped)
 
     def skip(self, place: str, why: str, text: str = "") -> None:

@@ -21,7 +21,7 @@ from agentplane.tools.memory_file import block
 _SKIPPED = frozenset(("node_modules", "vendor", "dist", "build", "target", "venv", "site-packages", "third_party", "testdata", "fixtures"))  # fmt: skip
 _DEEPEST = 4
 _DEEPEST_RECORD = 2
-"""Folders below that of the records."""
+"""Maximum depth of folders below the folder of the records."""
 _MOST_FOLDERS = 4000
 _MOST_FILES = 2000
 _LARGEST = 512 * 1024
@@ -32,7 +32,7 @@ _SCOPES = ("globs", "paths", "applyTo", "fileMatchPattern")
 
 
 def instructions(project: Path) -> Haul:
-    """What the instruction files say that can stand alone."""
+    """Return the statements in instruction files that can be understood alone."""
     haul = Haul("instructions")
     for path, tool in _instruction_files(project):
         text = text_of(project, path, haul)
@@ -43,7 +43,7 @@ def instructions(project: Path) -> Haul:
 
 
 def records(project: Path) -> Haul:
-    """The decisions that a project's own records hold."""
+    """Return the decisions in a project's decision records."""
     haul = Haul("adr")
     found: dict[str, Decision] = {}
     for path in _record_files(project, haul):
@@ -105,7 +105,7 @@ def _resolved(found: Iterable[str], path: str, name: str) -> str | None:
 
 
 def text_of(project: Path, path: str, haul: Haul) -> str | None:
-    """Return the text of a project file. Unreadable files, large files and links out of the project are skipped."""
+    """Return the text of a project file. Skip unreadable or large files and links out of the project."""
     if not _is_utf8(path):
         haul.skip(visible(path), "its name is not UTF-8")
         return None
@@ -132,7 +132,7 @@ def read_text(path: str, place: str, haul: Haul) -> str | None:
 
 
 def _is_utf8(path: str) -> bool:
-    """Other names cannot be written down as the place of anything."""
+    """True if a file name is valid UTF-8. Any other name can't be recorded as a place."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -141,7 +141,7 @@ def _is_utf8(path: str) -> bool:
 
 
 def bare(text: str, *, imports: bool = False) -> str:
-    """Blank out everything that the author didn't write, so that line numbers stay. `imports` keeps import lines."""
+    """Blank out everything that the author didn't write. Line numbers stay. `imports` keeps import lines."""
     data = text.encode()
     own = block.find(data)
     if own:
@@ -180,13 +180,13 @@ def _statements(path: str, tool: str | None, text: str, haul: Haul) -> list[Take
 
 
 def tags_of(line: Line) -> tuple[str, ...]:
-    """The heading that a statement stands under, where that is a word or two."""
+    """Return the heading above a statement as a tag, if the heading has one or two words."""
     words = re.findall(r"[a-z0-9]+", line.headings[-1].lower()) if line.headings else []
     return ("-".join(words),) if 1 <= len(words) <= 2 else ()
 
 
 def is_for_some_paths(path: str, text: str) -> bool:
-    """Whether a tool reads a rule file for some paths only, or when it is asked to."""
+    """True if a tool reads a rule file only for some paths, or only on request."""
     fields, _, _ = front_matter.split(text)
     said = front_matter.pairs(text) if fields is None else fields
     is_always = str(said.get("alwaysApply", "")).lower() == "true"
@@ -194,7 +194,7 @@ def is_for_some_paths(path: str, text: str) -> bool:
 
 
 def scope_of(text: str) -> tuple[str, ...]:
-    """The paths that a rule file is for, as its header says; none: for all, or when it is asked for."""
+    """Return the paths in the header of a rule file. Without paths, it applies everywhere or on request."""
     fields, _, _ = front_matter.split(text)
     return _scope(front_matter.pairs(text) if fields is None else fields)
 
@@ -210,7 +210,7 @@ def _scope(fields: dict[str, object]) -> tuple[str, ...]:
 
 
 def _instruction_files(project: Path) -> Iterator[tuple[str, str | None]]:
-    """Each file once, also where links lead to it by several names."""
+    """Yield each instruction file once, even if links give it several names."""
     seen: set[str] = set()
     named = [*instruction_files().items(), *_in_folders(project), *_nested(project)]
     for path, tool in named[:_MOST_FILES]:
@@ -233,7 +233,7 @@ def _in_folders(project: Path) -> Iterator[tuple[str, str | None]]:
 
 
 def _nested(project: Path) -> Iterator[tuple[str, str | None]]:
-    """Instruction files of parts of the project: they are about that part."""
+    """Yield the instruction files in subfolders. Each file is only about its folder."""
     nested = nested_files()
     for looked, (top, below, names) in enumerate(os.walk(project)):
         here = os.path.relpath(top, project)
@@ -248,7 +248,7 @@ def _nested(project: Path) -> Iterator[tuple[str, str | None]]:
 
 
 def _record_files(project: Path, haul: Haul) -> list[str]:
-    """Return the files in the folders of records, each once. Files that aren't readable Markdown are skipped."""
+    """Return each file in the folders of records once. Files that aren't readable Markdown are skipped."""
     found: dict[str, None] = {}
     for folder in dict.fromkeys((*_named_by_tools(project), *_record_folders(project))):
         for top, below, names in islice(os.walk(project / folder), _MOST_FOLDERS):
@@ -271,7 +271,7 @@ def _record_files(project: Path, haul: Haul) -> list[str]:
 
 
 def _record_folders(project: Path) -> Iterator[str]:
-    """The folders whose names say that decision records are in them, the outermost of each."""
+    """Yield the outermost folders with the name of a folder of decision records."""
     for looked, (top, below, _) in enumerate(os.walk(project)):
         here = os.path.relpath(top, project)
         depth = 0 if here == "." else here.count("/") + 1
@@ -287,7 +287,7 @@ def _record_folders(project: Path) -> Iterator[str]:
 
 
 def _has_name_of_record(path: str) -> bool:
-    """By its own name, or by that of its folder where it is the `README.md` in it."""
+    """True if a file has the name of a record, or if it is the `README.md` of a folder with such a name."""
     folder, name = os.path.split(path)
     if decision_records.INDEX.fullmatch(name):
         return bool(decision_records.FILE.fullmatch(f"{os.path.basename(folder)}.md"))
@@ -295,7 +295,7 @@ def _has_name_of_record(path: str) -> bool:
 
 
 def _named_by_tools(project: Path) -> list[str]:
-    """Where adr-tools keeps them, by its own file."""
+    """Return the folder of records that the configuration file of adr-tools names."""
     try:
         named = files.read(project / ".adr-dir").decode(errors="replace").strip()
     except AgentplaneError:

@@ -1,7 +1,7 @@
 """Single statements in Markdown that people or tools wrote as instructions or notes.
 
-A statement is a list item or a sentence that states a rule or a fact and can be understood alone. Commands, code,
-tables, steps and long prose are skipped. Each skipped piece has a reason.
+A statement is a list item or a sentence that states a rule or a fact and can be understood alone. Commands,
+code, tables, steps and long prose are skipped. Each skipped piece has a reason.
 """
 
 import re
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A statement, and where it stands."""
+    """A statement and its place in the text."""
 
     text: str
     line: int
     kind: str
     headings: tuple[str, ...] = ()
     why: str = ""
-    """Its reason, where one follows it."""
+    """The reason that follows the statement, if any."""
 
 
 Why = Literal[
@@ -47,11 +47,11 @@ Why = Literal[
     "more about the item above",
     "HTML",
 ]
-"""Why a piece of text is not taken."""
+"""The reason a piece of text is skipped."""
 
 
 class Left(msgspec.Struct, frozen=True):
-    """A piece of text that is not taken."""
+    """A piece of text that is skipped."""
 
     text: str
     line: int
@@ -64,18 +64,21 @@ class Read(msgspec.Struct, frozen=True):
 
     @property
     def counted(self) -> Counter[str]:
-        """How much was left, by the reason."""
+        """Number of skipped pieces, by reason."""
         return Counter[str](piece.why for piece in self.left)
 
 
 LONGEST = 320
 _FEWEST_WORDS = 4
 _FEWEST_OF_A_RULE = 2
-"""A rule can be short, as `Use tabs`. Anything else of so few words is a name or a label."""
+"""A rule can be short, such as `Use tabs`. Any other text this short is a name or a label."""
 _LEAD = 90
 _MOST_SENTENCES = 4
 _LONGEST_PIECE = 2000
-"""Characters of a paragraph or an item; what has more is prose, and is not looked at: nobody knows who wrote it."""
+"""Maximum number of characters of a paragraph or an item.
+
+A longer piece is prose and isn't searched, because anyone may have written it.
+"""
 _NORM = re.compile(
     r"(?i)\b(?:must(?: not|n't)?|never|always|do not|don['’]t|shall|cannot|can['’]t|required|mandatory|forbidden|"
     r"prohibited|not allowed|no exceptions|under no circumstances)\b"
@@ -98,7 +101,7 @@ _NEGATED = re.compile(
 _OVER = re.compile(
     r"(?i)\b(?:no longer|outdated|obsolete|superseded|revoked|withdrawn|former(?:ly)?|old rules?|used to|previous(?:ly)?|legacy rules?)\b"
 )
-"""Says of what follows that it holds no more, however that is worded."""
+"""Words before a text, such as its heading, which say that the text is no longer valid."""
 _CONDITION = re.compile(r"(?i)^(?:when|if|for|in|before|after|while|on|during|where)\b")
 _BOILERPLATE = re.compile(
     r"(?i)this file (?:provides|contains|gives|is)|provides? guidance to|you are (?:an?|the) |^see (?:also )?[\[`@]|"
@@ -114,10 +117,10 @@ _DANGLING = re.compile(
 )
 _WHY = re.compile(r"(?i)^(?:\*\*)?(?:why|reason|rationale|how to apply|because)(?:\*\*)?\s*:\s*(?:\*\*)?\s*")
 _PROCEDURE = re.compile(r"(?i)\b(?:steps?|workflow|process|procedure|how to|setup|install\w*|order|first)\b")
-"""Says of a numbered list that its items are done one after the other."""
+"""Words which say that the items of a numbered list are consecutive steps."""
 _COMMAND = re.compile(r"^`[^`]+`\s*(?:[-–—:→(].*)?$")
 _BEGINS = re.compile(r"^`[^`]* [^`]*`")
-"""What begins with a command tells what that does."""
+"""A text that begins with a command describes the command."""
 _BAD_MARK = re.compile(r"^\s*(?:❌|✗|✘|🚫|⛔|👎)")
 _MARKS = re.compile(r"^[\s\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff\ufe0f]+")
 _LINK = re.compile(r"!?\[([^\]]{0,400})\]\([^)]{0,2000}\)")
@@ -143,12 +146,12 @@ _DRAWN = re.compile(r"[├└│─]")
 
 
 def read(text: str, first: int = 1) -> Read:
-    """The statements of a text whose first line has this number, and what else the text says."""
-    # Commands that only look at the plane load this module too, and the parser takes its time to load.
+    """Return the statements of a text, and the skipped pieces. `first` is the number of its first line."""
+    # Commands that only read the plane load this module too, and the parser is slow to load.
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
-    # What stands within a line is looked at here; the parser would take its time for what is meant to be slow.
+    # Inline Markdown is parsed in this module, because crafted text can make the parser very slow.
     tree = SyntaxTreeNode(
         MarkdownIt("commonmark").enable("table").disable("inline").parse(_TAG.sub(_untagged, text))
     )
@@ -200,14 +203,15 @@ _WHOLE: dict[str, Why] = {"fence": "code", "code_block": "code", "table": "table
 
 
 def _untagged(tag: re.Match[str]) -> str:
-    """Remove a tag that only groups lines, such as `<rules>`. Markdown would read everything up to the next empty
-    line as HTML.
+    """Remove a tag that only groups lines, such as `<rules>`.
+
+    Otherwise Markdown reads everything up to the next empty line as HTML.
     """
     return tag[0] if _SHOWN_TAG.search(tag[1]) else ""
 
 
 def _is_rule(title: str) -> bool:
-    """True if a heading can be a rule. Shorter ones only introduce the text below, such as `Always` and `Do not`."""
+    """True if a heading can be a rule. Shorter headings, such as `Always`, only introduce the text below."""
     return (
         len(title.split()) >= _FEWEST_WORDS
         and not title.endswith((":", "?"))
@@ -216,7 +220,7 @@ def _is_rule(title: str) -> bool:
 
 
 def _text_of_html(node: "SyntaxTreeNode") -> str:
-    """The first words in a block of HTML."""
+    """Return the first line with text in a block of HTML."""
     lines = re.sub(r"<[^<>]{0,2000}>", " ", node.content[:_LONGEST_PIECE]).splitlines()
     return next(filter(None, map(str.strip, lines)), "")
 
@@ -227,7 +231,7 @@ def _whole(node: "SyntaxTreeNode", first: int) -> Left:
 
 
 def _text_in(node: "SyntaxTreeNode") -> str:
-    """The text of a node and all that is in it, or of its first part that has any."""
+    """Return the text of a node, or of its first descendant that has text."""
     if node.type == "inline":
         return node.content
     return next(filter(None, map(_text_in, node.children)), "")
@@ -290,12 +294,15 @@ def _item(
 
 
 def sentences(said: str) -> list[str]:
-    """The sentences of a paragraph, whose lines don't count."""
+    """Return the sentences of a paragraph. Line breaks don't matter."""
     return _SENTENCE.split(" ".join(said.split()))
 
 
 def _sentences(said: str, line: int, titles: tuple[str, ...]) -> Iterator[Line | Left]:
-    """Of prose only what demands or decides something; a paragraph of more is left as a whole."""
+    """Yield the sentences of prose that demand or decide something.
+
+    All other sentences are skipped. A paragraph of many sentences is skipped as a whole.
+    """
     parts = list(_numbered(said, line))
     if len(parts) > _MOST_SENTENCES:
         yield Left(said, line, "prose without a rule")
@@ -311,7 +318,7 @@ def _sentences(said: str, line: int, titles: tuple[str, ...]) -> Iterator[Line |
 
 
 def _numbered(said: str, line: int) -> Iterator[tuple[str, int]]:
-    """The sentences of a paragraph, each with the line on which it begins."""
+    """Yield the sentences of a paragraph, each with the line on which it begins."""
     lines = [number for number, row in enumerate(said.splitlines(), line) for _ in row.split()]
     place = 0
     for sentence in sentences(said):
@@ -345,13 +352,13 @@ def _unfit(text: str, titles: tuple[str, ...], condition: str, kind: str | None)
 
 
 def _inner(text: str) -> str:
-    """As it is written within a sentence: names keep their capitals."""
+    """Return a text in the form it has within a sentence. Names keep their capitals."""
     word = text.split(" ", 1)[0]
     return text[:1].lower() + text[1:] if word[1:].islower() else text
 
 
 def kind_of(text: str) -> str | None:
-    """The kind of a statement by its words; None: it says nothing that could hold."""
+    """Return the kind of a statement, judged by its words, or None if it states nothing."""
     if _NORM.search(text):
         return "invariant"
     if _CHOICE.search(text):
@@ -360,7 +367,7 @@ def kind_of(text: str) -> str | None:
 
 
 def plain(text: str) -> str:
-    """Without emphasis, links and marks; code stays in its ticks."""
+    """Return a text without emphasis, links and marks. Code stays in its backticks."""
     text = _LINK.sub(r"\1", text)
     text = _STRONG.sub(r"\2", text).replace("**", "")
     return _DO.sub("", _MARKS.sub("", text)).strip()

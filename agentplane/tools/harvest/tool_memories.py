@@ -11,7 +11,7 @@ from agentplane.tools.harvest.project_files import bare, read_text, tags_of
 
 
 def read(tool: Tool, project: Path, home: Path, environ: Mapping[str, str]) -> Haul:
-    """The memories of one tool, as its module finds them."""
+    """Return the memories of one tool, as its module finds them."""
     haul = Haul(tool.name)
     find = plugin_of(tool).memories
     places = Places(

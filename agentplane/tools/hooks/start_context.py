@@ -1,7 +1,7 @@
-"""The memory that a session is given when it starts: kept as it was made last, for as long as nothing has changed.
+"""The memory that a session gets when it starts, cached until something changes.
 
-agentplane believes what it kept while two things are true: the file has this user's mark, and the files that the text was made
-from have the same times, sizes and inodes. Reading it loads nothing but os, json and the key.
+agentplane trusts a cached text under two conditions. The file has this user's mark, and the files that the
+text was made from have the same times, sizes and inodes. Reading the cache only loads os, json and the key.
 """
 
 import json
@@ -28,11 +28,11 @@ _FOLDER = "packs"
 _LARGEST = 1 << 20
 _MOST = 40
 _NAMED = 100
-"""Ids of entries that a receipt names; of more, only how many."""
+"""Maximum number of entry ids in a receipt. The receipt also has the total number."""
 
 
 class Answer:
-    """The memory as text, and the receipt of it."""
+    """The memory as text, and its receipt."""
 
     __slots__ = ("receipt", "text")
 
@@ -41,13 +41,13 @@ class Answer:
 
     @property
     def given(self) -> dict[str, str]:
-        """What the marker of an open run says of it."""
+        """The fields about this memory in the marker of an open run."""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         return {"revision": self.receipt["revision"], "at": now, "sha256": self.receipt["sha256"]}
 
 
 def kept(root: str, tool: "Tool", task: str | None) -> Answer | None:
-    """What was made last, if it is what would be made now."""
+    """Return the cached answer if it is current, or None."""
     try:
         found = json.loads(cache_file.read(root, f"{_FOLDER}/{_name(tool, task)}", _LARGEST) or b"{}")
         is_for_this = found["for"] == _for(tool, task) and found["stamp"] == badge_stamp.of(root)
@@ -60,7 +60,7 @@ def kept(root: str, tool: "Tool", task: str | None) -> Answer | None:
 
 _TROUBLE = "trouble"
 _ROOM = {"characters": 200, "tokens": 60}
-"""For the line that says that the memory is incomplete."""
+"""Space reserved for the line that says that the memory is incomplete."""
 
 
 def written(answer: Answer) -> bytes:
@@ -68,7 +68,7 @@ def written(answer: Answer) -> bytes:
 
 
 def trouble(line: str) -> bytes:
-    """Return what takes the place of an answer where the memory can't be read."""
+    """Return the data that replaces an answer if the memory can't be read."""
     return json.dumps({_TROUBLE: line}, ensure_ascii=False).encode(errors="replace")
 
 
@@ -85,7 +85,7 @@ def read(data: bytes) -> Answer | str | None:
 
 
 def make(store: "Store", by: "Origin", tool: "Tool", task: str | None) -> Answer:
-    """Makes it, and keeps it unless a file has changed meanwhile. First the log gets changes of the trust settings."""
+    """Make the answer and cache it, unless a file changed meanwhile. Log changed trust settings first."""
     from agentplane.context.choose import Ask
     from agentplane.plane.derived import cache
     from agentplane.plane.store import recovery
@@ -148,7 +148,7 @@ def _receipt(made: "Pack", tool: "Tool") -> "dict[str, Any]":
 
 
 def wrong(store: "Store") -> "Iterator[str]":
-    """Return the files of the cache with a text that would be given now and that is not what `store` gives."""
+    """Yield the cache files that a session would use now, but whose text differs from that of `store`."""
     from agentplane.agents.catalog import BY_NAME
     from agentplane.context.choose import Ask
 
@@ -162,14 +162,14 @@ def wrong(store: "Store") -> "Iterator[str]":
             is_current = is_current and _is_here(root, found)
             text, reader = found["text"], BY_NAME.get(tool)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            continue  # no hook would take it
+            continue  # no hook would use it
         ask = Ask(task, budget=budget, measure=measure)
         if is_current and text != _made(store, store.snapshot(), ask, _said(store, reader))[0].text:
             yield f"{_FOLDER}/{name}"
 
 
 def _is_here(root: str, found: "dict[str, Any]") -> bool:
-    """True if it was made for the checked-out branch and for the tool's own files in their current state.
+    """True if a text was made for the checked-out branch and the current state of the tool's own files.
 
     If Git's history decided which run was the last, a new commit counts as a change.
     """
@@ -181,11 +181,11 @@ def _is_here(root: str, found: "dict[str, Any]") -> bool:
 
 
 _REASONS = {"said": "its own files say it", "expired": "expired"}
-"""The reasons that a receipt counts together, by kind. Their full reasons name a place or a day."""
+"""The reasons that a receipt counts together, by kind. The full reasons name a place or a day."""
 
 
 def _made(store: "Store", snapshot: "Snapshot", ask: "Ask", own: "Said") -> "tuple[Pack, bool]":
-    """The context, and whether the history of the commit checked out has a part in it."""
+    """Return the context pack, and whether it depends on the history of the checked-out commit."""
     from agentplane.context import active, pack
     from agentplane.memory.view import Memory
 
@@ -194,7 +194,7 @@ def _made(store: "Store", snapshot: "Snapshot", ask: "Ask", own: "Said") -> "tup
 
 
 def _said(store: "Store", tool: "Tool | None") -> "Said":
-    """Return what the tool reads on its own, so that the answer doesn't repeat it."""
+    """Return the lines that the tool reads from its own files, so that the answer doesn't repeat them."""
     from agentplane.tools.memory_file import repeats
 
     return repeats.read(store.layout.project, [tool]) if tool else repeats.NOTHING
@@ -213,7 +213,10 @@ def _stamps(root: str, paths: "Iterable[str]") -> "dict[str, list[int] | None]":
 
 
 def _for(tool: "Tool", task: str | None) -> list[object]:
-    """What else the text depends on: entries end on a day, and another version may write it otherwise."""
+    """Return the other values that the text depends on.
+
+    Entries expire on a day, and another version of agentplane may write a different text.
+    """
     return [_version(), _today(), tool.name, tool.budget, tool.measure, task]
 
 
@@ -222,7 +225,7 @@ def _today() -> str:
 
 
 def _version() -> str:
-    """Return the version of the text, and of what may be withheld from it."""
+    """Return the version of the text and of the checks that withhold entries from it."""
     from agentplane.review import result_versions as versions
 
     return versions.mark(versions.CONTEXT, versions.CONFLICTS, versions.GATE, versions.SECRETS)

@@ -1,7 +1,7 @@
-"""The one line that tells a session that its memory can't be read.
+"""The line that tells a session that its memory can't be read.
 
-Without it, an empty answer would look like a project without memory. The line reaches a tool, and anyone may have
-written parts of it. So details that the gate flags are left out.
+Without it, an empty answer would look like a project without memory. The line reaches a tool, and anyone may
+have written parts of it. Details that the gate flags are therefore left out.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""Which lines a file may contain in the name of the approved memory.
+"""The lines that a file may present as approved memory.
 
-Files that tools read have these lines in managed blocks. `context/active.md` consists of nothing else.
+Files that tools read have these lines in managed blocks. `context/active.md` contains only such lines.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,28 +21,33 @@ from agentplane.tools.memory_file import block
 
 
 Kind = Literal["entry", "frame", "title", "note", "unknown"]
-"""`frame`: what agentplane writes for every memory. `title`: the first line of a pack for a task or for paths, which is
-free text. `note`: from a run of the log, and reviewed by nobody. `unknown`: anything else.
+"""The kind of a line.
+
+- `entry` is a line of an entry.
+- `frame` is a line that agentplane writes for every memory.
+- `title` is the first line of a context pack for a task or for paths, which is free text.
+- `note` is an unreviewed line from a run of the log.
+- `unknown` is any other line.
 """
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A line of a file, and where in a pack it seems to be."""
+    """A line of a file, and its apparent place in a context pack."""
 
     number: int
     raw: str
     text: str
-    """Without the date of an entry and blanks at the end."""
+    """The line without the date of an entry and without trailing blanks."""
     id: str = ""
     """The entry that the line seems to be part of."""
     section: str = ""
     """The heading above it, or the line itself if it is a heading."""
     fenced: bool = False
-    """True inside the fence around the notes of a run."""
+    """Whether it is inside the fence around the notes of a run."""
 
     @property
     def key(self) -> tuple[str, str, bool]:
-        """Lines with the same key say the same."""
+        """A key that is equal for lines with the same meaning."""
         return self.id, self.text, self.fenced
 
 
@@ -50,10 +55,10 @@ class Known(msgspec.Struct, frozen=True):
     """The lines that agentplane may have written."""
 
     entries: frozenset[tuple[str, str]]
-    """Ids and lines."""
+    """Pairs of an id and a line."""
     frame: frozenset[str]
     notes: Mapping[str, frozenset[tuple[str, bool]]]
-    """What is known of runs, by their ids: lines, and whether they are inside the fence."""
+    """The lines of runs, by the id of the run, and whether each line is inside the fence."""
     assumptions: Mapping[str, tuple[Entry, ...]] = MappingProxyType({})
     """The texts of assumptions by id. A changed assumption can have several."""
 
@@ -72,7 +77,7 @@ class Known(msgspec.Struct, frozen=True):
         return "title" if title.about else "frame"
 
     def _is_mark(self, line: Line) -> bool:
-        """True if a line says of two assumptions that they contradict each other, and they do."""
+        """True if a line states that two assumptions contradict each other, and they do."""
         other = pack.marked_in(line.text)
         if other is None:
             return False
@@ -93,9 +98,10 @@ def known(
     log: Iterable[bytes] = (),
     edited: Iterable[str] = (),
 ) -> Known:
-    """Return the lines of approved entries, and of those runs of the log that the texts name.
+    """Return the lines of approved entries, and of the runs in the log that the texts name.
 
-    `plane`: the name of the plane's folder. `edited`: the ids that hand edits have now, which can be of any form.
+    `plane` is the name of the plane's folder. `edited` are the current ids of manual edits, which can have
+    any form.
     """
     entries = tuple(entries)
     warnings = pack.warnings(Sources("", (), hand_edits=tuple(edited)), ())
@@ -120,7 +126,7 @@ def _by_id(entries: Iterable[Entry]) -> dict[str, tuple[Entry, ...]]:
 
 
 def blocks(data: bytes) -> Iterator[Line]:
-    """The lines of all managed blocks of a file that are not empty."""
+    """Yield the nonempty lines of all managed blocks of a file."""
     at = 0
     while found := block.find(data[at:]):
         yield from lines(found.content(data[at:]), data.count(b"\n", 0, at + found.inside) + 1)
@@ -128,7 +134,7 @@ def blocks(data: bytes) -> Iterator[Line]:
 
 
 def lines(data: bytes, first: int = 1) -> Iterator[Line]:
-    """The lines of a pack that are not empty. `first`: the number of the first line."""
+    """Yield the nonempty lines of a context pack. `first` is the number of the first line."""
     id_ = section = fence = ""
     for number, raw in enumerate(data.decode(errors="replace").splitlines(), first):
         text = raw.rstrip()
@@ -148,7 +154,7 @@ def lines(data: bytes, first: int = 1) -> Iterator[Line]:
 
 
 def _of_entry(entry: Entry) -> Iterator[Line]:
-    """The lines of an entry, pinned or not."""
+    """Yield the lines of an entry, both as pinned and as unpinned."""
     for pinned in (False, True):
         head = msgspec.structs.replace(entry.head, pinned=pinned)
         yield from lines(pack.item(msgspec.structs.replace(entry, head=head), full=True).encode())
@@ -163,6 +169,6 @@ def _of_runs(ids: set[str], log: Iterable[bytes]) -> dict[str, frozenset[tuple[s
         told = notes.of(run) if run.run_id in ids else None
         if told is not None:
             said = lines(pack.of_run(told).encode())
-            # A log may have two events of one run after a merge.
+            # After a merge, a log may have two events of one run.
             found[run.run_id] = found.get(run.run_id, frozenset()) | {(one.text, one.fenced) for one in said}
     return found

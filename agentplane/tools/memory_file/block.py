@@ -1,7 +1,8 @@
-"""The managed block: our part of a file that belongs to others.
+"""The managed block, which is agentplane's part of a file that people write.
 
-Two marker lines hold it. The first states the revision, the hash of what stands between them, and what was added
-around the block, so that taking it out leaves the file as it was to the byte. All else in the file is never touched.
+It is between two marker lines. The first one states the revision, the hash of the content, and the line ends
+added around the block, so that removing the block restores the file to the byte. The rest of the file is
+never changed.
 """
 
 import re
@@ -21,14 +22,14 @@ _END = re.compile(rb"^<!-- agentplane:end -->(?:\r?\n|\Z)", re.MULTILINE)
 _MARK = b"<!-- agentplane:"
 _SHORT = 12
 _OURS, _BASE, _THEIRS, _OVER = b"<<<<<<< ", b"|||||||", b"=======", b">>>>>>> "
-"""How the lines begin between which git writes what it could not merge."""
+"""The beginnings of Git's conflict marker lines."""
 
 
 class Block(msgspec.Struct, frozen=True):
-    """Where a block stands in a file, and what it states of itself."""
+    """The position of a block in a file, and the fields of its first marker line."""
 
     start: int
-    """Of the first marker line, without what was added before it."""
+    """The start of the first marker line, after the line ends that were added before it."""
     inside: int
     until: int
     end: int
@@ -36,18 +37,18 @@ class Block(msgspec.Struct, frozen=True):
     sha256: str
     lead: int
     file: Literal["own", "new"]
-    """`new`: the file was made for the block."""
+    """`new` if the file was made for the block."""
 
     def content(self, data: bytes) -> bytes:
         return data[self.inside : self.until]
 
     def is_edited(self, data: bytes) -> bool:
-        """Whether somebody changed what stands between the markers."""
+        """True if somebody changed the text between the markers."""
         return _hash(self.content(data)) != self.sha256
 
 
 def find(data: bytes) -> Block | None:
-    """The block of a file; None where there is none, or only a piece of one."""
+    """Return the block of a file, or None if it has none or only a part of one."""
     begin = _BEGIN.search(data)
     end = _END.search(data, begin.end()) if begin else None
     if begin is None or end is None:
@@ -65,13 +66,14 @@ def find(data: bytes) -> Block | None:
 
 
 def is_torn(data: bytes) -> bool:
-    """Whether a marker stands there without its partner: then nobody can say what is ours."""
+    """True if a marker line has no partner, so that the extent of the block is unknown."""
     return find(data) is None and bool(_BEGIN.search(data) or _END.search(data))
 
 
 def settled(data: bytes) -> bytes:
-    """Without the marks of what git could not merge inside of the block: the lines of both sides stand in it, as if
-    somebody had edited it. Conflicts in the text of others stay.
+    """Return a file without Git's conflict markers in the block.
+
+    The block then has the lines of both sides, as if somebody had edited it. Conflicts in people's text stay.
     """
     pieces = _pieces(data) if _OURS in data else []
     sides = [b"".join(piece[side] for piece in pieces) for side in (0, 1)]
@@ -90,7 +92,7 @@ def settled(data: bytes) -> bytes:
 
 
 def _united(ours: bytes, theirs: bytes) -> bytes:
-    """The lines of both, each once, between the marker lines of ours."""
+    """Return the lines of both sides, each once, between the marker lines of `ours`."""
     known = ours.splitlines()
     more = [line for line in theirs.splitlines(True) if line.rstrip(b"\r\n") not in known]
     end = _END.search(ours)
@@ -99,7 +101,7 @@ def _united(ours: bytes, theirs: bytes) -> bytes:
 
 
 def is_in_conflict(data: bytes) -> bool:
-    """Whether a conflict of git's stands in the block, or around it, that only a person can settle."""
+    """True if Git left a conflict in or around the block that only a person can resolve."""
     if _OURS not in data or settled(data) != data:
         return False
     found = find(data)
@@ -116,7 +118,10 @@ def _place(block: Block, start: int, end: int) -> Literal["inside", "outside", "
 
 
 def _pieces(data: bytes) -> list[tuple[bytes, bytes, bytes]]:
-    """The text between conflicts, and each conflict: its two sides, and as it stands. Nothing where a marker is alone."""
+    """Return the lines outside of conflicts, and the conflicts. Each has both sides and the text in the file.
+
+    Return an empty list if a conflict marker has no partner.
+    """
     found: list[tuple[bytes, bytes, bytes]] = []
     sides: list[list[bytes]] = [[], [], []]
     whole: list[bytes] = []
@@ -143,9 +148,9 @@ def _pieces(data: bytes) -> list[tuple[bytes, bytes, bytes]]:
 
 
 def put(data: bytes | None, text: str, revision: str, *, header: bytes = b"") -> bytes:
-    """The file with the block holding this text. The same bytes where it is current.
+    """Return the file with this text in its block. The bytes stay the same if the block is current.
 
-    None: there is no file yet; then `header` is what it begins with.
+    `data` is None for a new file, which begins with `header`.
     """
     old = header if data is None else settled(data)
     found = find(old)
@@ -167,7 +172,7 @@ def put(data: bytes | None, text: str, revision: str, *, header: bytes = b"") ->
 def between_marks(
     content: bytes, revision: str, *, lead: int, file: Literal["own", "new"], sha256: str | None = None
 ) -> bytes:
-    """Return a block with this content. `sha256` is the hash that the block states, if it isn't that of the content."""
+    """Return a block with this content. `sha256` replaces the hash of the content in its marker line."""
     ending = b"\r\n" if content.endswith(b"\r\n") else b"\n"
     stated = sha256 or _hash(content)
     begin = f"<!-- agentplane:begin revision={revision} sha256={stated} lead={lead} file={file} -->"
@@ -175,12 +180,12 @@ def between_marks(
 
 
 def is_whole(data: bytes) -> bool:
-    """True if a file has exactly one block, and no marker next to it."""
+    """True if a file has exactly one block, and no other marker."""
     return find(data) is not None and len(_BEGIN.findall(data)) == 1 and len(_END.findall(data)) == 1
 
 
 def without(data: bytes) -> bytes | None:
-    """The file as it was before there was a block in it; None: it was made for the block, and nothing else is in it."""
+    """Return the file as it was before it had a block, or None if it was made for the block alone."""
     data = settled(data)
     found = find(data)
     if found is None:
@@ -194,17 +199,17 @@ def without(data: bytes) -> bytes | None:
 
 
 def _gap(data: bytes, ending: bytes) -> bytes:
-    """What goes between the text of others and the block: an empty line."""
+    """Return the line ends that separate people's text from the block by an empty line."""
     if not data:
         return b""
     return ending if data.endswith(b"\n") else ending * 2
 
 
 def _is_crlf(data: bytes) -> bool:
-    """Whether most lines of a file end as they do on Windows."""
+    """True if most lines of a file have Windows line endings."""
     return data.count(b"\r\n") * 2 > data.count(b"\n") > 0
 
 
 def _hash(content: bytes) -> str:
-    """Of the lines, however they end: git may change that on the way."""
+    """Return the hash of the lines. It ignores line endings, because Git may convert them."""
     return canonical.sha256(content.replace(b"\r\n", b"\n"))[:_SHORT]

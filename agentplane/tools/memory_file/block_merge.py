@@ -1,12 +1,13 @@
 """A three-way merge of files with a managed block.
 
-The block is merged entry by entry. The result has the entries of both sides and those that one side added. Git merges
-the rest of the file, so conflicts in people's text are Git's. A block that one side took out goes, unless the other side
-edited it by hand. Otherwise, if one side has no block, only Git merges the file.
+The block is merged entry by entry. The result has the entries common to both sides and the entries that one
+side added. Git merges the rest of the file, so conflicts in people's text are Git's. A block that one side
+removed is removed, unless the other side edited it. Otherwise, if one side has no block, only Git merges
+the file.
 
-The block doesn't depend on the order of the sides. Every line of the result comes from one of the two blocks, except
-for the title. If both sides changed the title, it states the revision `merged`. Such a block is out of date until it
-is written again from the memory.
+The block doesn't depend on the order of the sides. Every line of the result comes from one of the two blocks,
+except for the title. If both sides changed the title, it states the revision `merged`. Such a block is out of
+date until it is written again from the memory.
 """
 
 import hashlib
@@ -29,7 +30,7 @@ from agentplane.tools.memory_file.block import Block
 REVISION = "merged"
 """The revision that a merged block states until it is written again from the memory."""
 _LARGEST = 4 << 20
-"""Bytes. Larger files are merged by git alone."""
+"""Maximum size in bytes. Only Git merges larger files."""
 _HEADING = b"## "
 _KNOWN = [pack.heading(name).encode() for name in (KINDS[0], PINNED, *KINDS[1:])]
 _LAST = pack.NOT_IN_HERE.encode()
@@ -41,7 +42,7 @@ _T = TypeVar("_T", bound=int | str | bytes)
 class Merged(msgspec.Struct, frozen=True):
     data: bytes
     conflicts: int = 0
-    """How many conflicts git marked in it."""
+    """Number of conflicts that Git marked in the file."""
 
 
 class Sides(msgspec.Struct, frozen=True):
@@ -57,7 +58,7 @@ class Sides(msgspec.Struct, frozen=True):
 
 
 class _Pack(msgspec.Struct, frozen=True):
-    """The content of a block: lines before the first heading, and the items below each heading."""
+    """The content of a block, as lines before the first heading and the items below each heading."""
 
     head: bytes
     sections: dict[bytes, tuple[bytes, ...]]
@@ -73,7 +74,7 @@ def merge(sides: Sides, marks: Marks | None = None) -> Merged:
 
 
 def by_git(sides: Sides, marks: Marks) -> Merged:
-    """Return Git's merge of any text. If Git can't merge it, the side of the current branch stays as it is."""
+    """Return Git's merge of any text. If Git can't merge it, return the side of the current branch."""
     found = _git_merge(sides, marks)
     return Merged(sides.ours, 1) if found is None else Merged(*found)
 
@@ -83,7 +84,7 @@ def _is_fit(sides: Sides) -> bool:
 
 
 def _without_block(sides: Sides, marks: Marks) -> Merged | None:
-    """Return the merged file if one side removed the block and nobody edited it on the other side, or None."""
+    """Return the merged file if one side removed the block and the other side didn't edit it, or None."""
     kept = [side for side in sides.all[1:] if block.is_whole(side)]
     gone = [side for side in sides.all[1:] if block.find(side) is None and not block.is_torn(side)]
     if not (len(kept) == len(gone) == 1 and block.is_whole(sides.base)):
@@ -101,7 +102,7 @@ def _content(data: bytes) -> bytes:
 
 
 def _with_block(sides: Sides, marks: Marks) -> Merged | None:
-    """Return the merged file, or None where one side has no block, or the block would be part of a conflict."""
+    """Return the merged file, or None if one side has no block or the block is part of a conflict."""
     made = _block(sides)
     token = _token(hashlib.sha256(b"\0".join(sides.all)).hexdigest())
     found = _git_merge(Sides(*(_replaced(data, token) for data in sides.all)), marks)
@@ -116,12 +117,12 @@ def _with_block(sides: Sides, marks: Marks) -> Merged | None:
 
 
 def _token(name: str) -> bytes:
-    """The lines that take the place of the block. Git joins two conflicts that only a few lines separate."""
+    """Return several placeholder lines for the block, because Git joins conflicts that are close together."""
     return b"".join(b"<!-- agentplane:block %s %d -->\n" % (name.encode(), number) for number in range(6))
 
 
 def _replaced(data: bytes, token: bytes) -> bytes:
-    """The file with those lines in place of its block."""
+    """Return the file with placeholder lines instead of its block."""
     found = block.find(data) if block.is_whole(data) else None
     return data if found is None else data[: found.start] + token + data[found.end :]
 
@@ -156,7 +157,7 @@ def _block(sides: Sides) -> bytes | None:
         _chosen(base.revision if base else None, ours.revision, theirs.revision, REVISION),
         lead=_chosen(base.lead if base else None, ours.lead, theirs.lead, max(ours.lead, theirs.lead)),
         file="own" if _is_own(base, ours, theirs) else "new",
-        # A person's text in the block must still show as an edit. Otherwise the next sync would drop it silently.
+        # A person's text in the block must still count as an edit. Otherwise the next sync silently drops it.
         sha256=max(edited, default=None),
     )
 
@@ -194,7 +195,7 @@ def _by_lines(sides: Sides) -> bytes:
 
 
 def _read(text: bytes) -> _Pack | None:
-    """Return the parts of a block, or None where they don't make up the same text again."""
+    """Return the parts of a block, or None if joining them doesn't restore the text."""
     head: list[bytes] = []
     sections: dict[bytes, list[bytes]] = {}
     items: list[bytes] | None = None
@@ -234,7 +235,7 @@ def _merged_packs(old: _Pack, one: _Pack, other: _Pack) -> _Pack:
 
 
 def _place(heading: bytes) -> tuple[int, bytes]:
-    """Return the position of a heading in a pack: known kinds, then a project's own kinds, then what is left out."""
+    """Sort key for headings. Built-in kinds come first, then custom kinds, then the left-out entries."""
     if heading == _LAST:
         return len(_KNOWN) + 1, heading
     return _KNOWN.index(heading) if heading in _KNOWN else len(_KNOWN), heading
@@ -253,7 +254,7 @@ def _head(base: bytes, one: bytes, other: bytes) -> bytes:
 
 
 def _items(base: Sequence[bytes], one: Sequence[bytes], other: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Return the items that both sides have or that one side added, each with its following lines."""
+    """Return the items that both sides have and the items that one side added, with their following lines."""
     before, mine, yours = set(base), set(one), set(other)
     kept = (mine & yours) | ((mine | yours) - before)
     latest: dict[bytes, bytes] = {}
@@ -270,11 +271,11 @@ def _undated(item: bytes) -> bytes:
 
 
 def _ordered(base: Sequence[bytes], one: Sequence[bytes], other: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield the items of both sides in the order of a pack: between common items, the newest first."""
+    """Yield the items of both sides in the order of a pack. Between common items, newest come first."""
     shared = set(one) & set(other)
     first, second = one, other
     if [item for item in one if item in shared] == [item for item in base if item in shared]:
-        first, second = other, one  # that side may have moved some
+        first, second = other, one  # the other side may have moved items
     rest = _runs(second, shared)
     for anchor, own in _runs(first, shared).items():
         if anchor is not None:
@@ -283,7 +284,7 @@ def _ordered(base: Sequence[bytes], one: Sequence[bytes], other: Sequence[bytes]
 
 
 def _runs(items: Sequence[bytes], shared: set[bytes]) -> dict[bytes | None, list[bytes]]:
-    """The items that only one side has, by the shared item before them."""
+    """Return the items that only one side has, by the shared item before them."""
     found: dict[bytes | None, list[bytes]] = {None: []}
     anchor = None
     for item in items:

@@ -1,4 +1,4 @@
-"""Bringing a new revision at once to the files that hold an older one."""
+"""Immediate updates of the files that have an older memory revision."""
 
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -19,15 +19,16 @@ _LEFT = ("edited", "blocked")
 
 class Delivered(msgspec.Struct, frozen=True):
     brought: tuple[str, ...] = ()
-    """The files through which tools get the new memory now; one that imports it did not change itself."""
+    """The files that give tools the new memory. A file with an import line didn't change."""
     kept: dict[str, str] = {}
-    """Those that still hold the old one, and why."""
+    """The files that still have the old memory, and the reasons."""
 
 
 def deliver(memory: Memory, today: Callable[[], date], *, write: bool = True) -> Delivered | None:
-    """Writes the memory into the files that hold an older revision, and into no others; None where there are none.
+    """Write the memory only into files with an older revision. Return None if there are none.
 
-    What somebody wrote into a block stays: taking that up is `sync`'s. Never raises: what it follows is done already.
+    Edited blocks stay, because only `sync` proposes their lines. The function doesn't raise, because the
+    operation before it is already complete.
     """
     layout = memory.snapshot.layout
     revision = memory.snapshot.ledger.revision()
@@ -53,7 +54,7 @@ def _deliver(memory: Memory, today: date, old: Sequence[sync.Holder]) -> Deliver
     held = {name for one in stands if one.path in kept for name in one.tools}
     active.write(layout, sync.imported(layout.project, packs))
     _, failed = sync.write(*where, [tool for tool in users if tool.name not in held], packs)
-    # Files that import active.md may import blocks that were written just now.
+    # Files that import active.md may also import the blocks written above.
     active.write(layout, sync.imported(layout.project, size_limit.packs(lambda: memory, today, packs.whole)))
     kept |= failed
     return Delivered(tuple(one.path for one in old if one.path not in kept), kept)

@@ -1,6 +1,4 @@
-"""Files that tools read and that Git left in conflict. agentplane's block is merged, and people's own text is left to
-them.
-"""
+"""Merges of managed blocks in files that Git left in conflict. People resolve conflicts in their own text."""
 
 import os
 import re
@@ -27,18 +25,18 @@ _BASE = re.compile(rb"^\|{7}.*?(?=^={7}$)", re.MULTILINE | re.DOTALL)
 
 
 class Solved(msgspec.Struct, frozen=True):
-    """Paths as seen from the project."""
+    """The outcome for each file. Paths are relative to the project."""
 
     merged: tuple[str, ...] = ()
     """Files without any conflict left."""
     removed: tuple[str, ...] = ()
     """One side removed these files, and the other side changed only the block in them."""
     left: tuple[str, ...] = ()
-    """In these files a person's own text is in conflict."""
+    """Files with a conflict in a person's own text."""
 
 
 def paths() -> list[str]:
-    """The files in which tools find the memory."""
+    """Return the files in which tools find the memory."""
     return list(dict.fromkeys(tool.target.path for tool in TOOLS))
 
 
@@ -57,7 +55,7 @@ def solve(layout: Layout) -> Solved:
 
 
 def in_conflict(layout: Layout) -> Iterator[tuple[str, Stages]]:
-    """The files in which tools find the memory and that git left in conflict, seen from the project."""
+    """Yield the files with memory that Git left in conflict. Paths are relative to the project."""
     top = merge_driver.top(layout)
     if top is None:
         return
@@ -71,7 +69,7 @@ def in_conflict(layout: Layout) -> Iterator[tuple[str, Stages]]:
 
 
 def _solve(layout: Layout, path: str, stages: Stages) -> _Outcome:
-    # The versions of a link are the paths that it leads to.
+    # The versions of a link are the paths of its targets.
     if foreign_file.trouble(layout.project, path) or os.path.islink(layout.project / path):
         return "left"
     target = foreign_file.real(layout.project, path)
@@ -92,7 +90,7 @@ def _solve(layout: Layout, path: str, stages: Stages) -> _Outcome:
 
 
 def _has_only_our_changes(stages: Stages, kept: bytes | None) -> bool:
-    """Whether people changed nothing of a file since the version that both sides come from."""
+    """True if people haven't changed a file since the common base of both sides."""
     found = block.find(kept) if kept is not None and block.is_whole(kept) else None
     return (
         kept is not None
@@ -107,12 +105,13 @@ def _merged(sides: Sides, now: bytes, marks: Marks) -> Merged:
     """Return the file with its block merged. Conflicts that a person has already resolved stay resolved."""
     made = block_merge.merge(sides, marks)
     if _is_one_of(sides.all[1:], now):
-        # Git leaves one side without markers if it considers the file binary or a driver failed. Nobody resolved that.
+        # Git leaves one side without markers if it considers the file binary or a driver failed. That conflict
+        # isn't resolved.
         return made if made.conflicts == 0 else Merged(now, made.conflicts)
     if _is_as_git_left_it(sides, now):
         return made
     resolved = block.settled(now)
-    # If only the block was written since, the text around it is still that of one side.
+    # If only the block was written since, the text around it is still the text of one side.
     is_merged = made.conflicts == 0 and _is_one_of([_own(made.data)], _own(now))
     is_open = not is_merged and _is_one_of(map(_own, sides.all[1:]), _own(now))
     return Merged(resolved, len(_MARKER.findall(resolved)) or int(is_open))
@@ -133,10 +132,10 @@ def _is_as_git_left_it(sides: Sides, now: bytes) -> bool:
 
 
 def _unnamed(data: bytes) -> bytes:
-    """The text without the names of the sides, which differ from command to command."""
+    """Return the text without the names of the sides, which depend on the Git command."""
     return _MARKER.sub(rb"\1", _BASE.sub(b"", _with_plain_ends(data)))
 
 
 def _with_plain_ends(data: bytes) -> bytes:
-    """Return the text with Git's line ends if the work tree has those of Windows."""
+    """Return the text with Git's line endings, even if the work tree has Windows line endings."""
     return data.replace(b"\r\n", b"\n")

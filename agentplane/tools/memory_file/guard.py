@@ -1,9 +1,9 @@
-"""What the files of tools say in the name of the memory: every line is the text of an entry that counts on this branch.
+"""The check that memory in the files of tools only has text of entries that are valid on this branch.
 
-Looked at are the managed blocks of committed files, and `context/active.md` where it is committed. A file that is as
-at the base is not looked at. Else each line is: so a block for a smaller budget, one of a tool that is not connected any
-more, or one that somebody forgot to update passes, as long as it brings nothing new that nobody approved. What others wrote around a
-block is theirs.
+It covers the managed blocks of committed files, and `context/active.md` if it is committed. Files unchanged
+since the base are skipped. In other files, every line is checked. A block for a smaller budget, of a
+disconnected tool, or of an older revision passes if it adds no unapproved text. Text that people wrote around
+a block isn't checked.
 """
 
 import os
@@ -57,7 +57,7 @@ def findings(base: Side, now: Side, commit: ObjectId | None) -> Iterator[Finding
         for path, line in fresh:
             what = _complaint(line, known)
             if what and secret.kind(line) == "entry":
-                # The line itself is not repeated, because logs of CI are read by many.
+                # The line itself isn't repeated, because many people can read CI logs.
                 what = f"has text of {shown(line.id, 40)}, which looks like it contains a secret"
             if what:
                 where = f"{shown(prefix + path, 400)}:{line.number}"
@@ -65,12 +65,12 @@ def findings(base: Side, now: Side, commit: ObjectId | None) -> Iterator[Finding
 
 
 def _withheld(base: Side, entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Return the entries that no tool gets, under the settings of the base."""
+    """Return the entries that are withheld from all tools, under the settings of the base."""
     return delivery.searched(entries) if base.settings.gate.finds_secrets else ()
 
 
 def _complaint(line: Line, known: Known) -> str | None:
-    """Why a line is not what the memory gives; None where it is."""
+    """Return the reason a line isn't from the memory, or None if it is."""
     kind = known.kind(line)
     if kind == "title":
         title = pack.read_title(line.text)
@@ -84,7 +84,11 @@ def _complaint(line: Line, known: Known) -> str | None:
 
 
 def _of_title(about: str) -> str | None:
-    """A task and paths are free text. Whoever asked chose them, so the gate has a look."""
+    """Return the reason a title is refused, or None.
+
+    The task and the paths in it are free text, chosen by whoever asked for the context pack, so the gate
+    checks them.
+    """
     proposal = Proposal(type="decision", statement=about)
     verdict = gate.check(proposal, Context(today=date(2000, 1, 1)))
     if not (verdict.refused or verdict.flags):
@@ -93,13 +97,13 @@ def _of_title(about: str) -> str | None:
 
 
 def _folder(prefix: str) -> str:
-    """The project as commits name it, from the folder of its plane."""
+    """Return the path prefix of the project in commits, derived from the prefix of its plane."""
     above = prefix.rstrip("/").rpartition("/")[0]
     return f"{above}/" if above else ""
 
 
 def _tracked(now: Side, paths: Sequence[str]) -> list[str]:
-    """Those that git has, by the files that links lead to, each once."""
+    """Return the targets of these paths that Git tracks, each once."""
     project = os.path.realpath(now.layout.project)
     real = dict.fromkeys(
         os.path.relpath(os.path.realpath(os.path.join(project, path)), project) for path in paths

@@ -1,10 +1,11 @@
 """The entries that a tool's instruction files already say, so that the tool doesn't get them twice.
 
-A file says an entry if every line of the entry is a list item, a paragraph or a sentence of the file, outside of
-agentplane's block. An import of such a file also gives the block in it, which counts for `context/active.md`.
+A file says an entry if every line of the entry is a list item, a paragraph or a sentence of the file, outside
+of agentplane's block. An import of such a file also gives the block in it, which counts for
+`context/active.md`.
 
-Lines are compared by their words. Case, emphasis, bullets, labels, line breaks and closing
-punctuation don't count. Lines that their heading reverses, reports of progress, code, tables and quotes say nothing.
+Lines are compared by their words. Case, emphasis, bullets, labels, line breaks and closing punctuation don't
+count. Lines that their heading reverses, reports of progress, code, tables and quotes are ignored.
 """
 
 import os
@@ -38,7 +39,7 @@ _BULLET = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+")
 _LABEL = re.compile(
     r"(?i)^(?:decision|invariant|assumption|fact|rule|rationale|why|reason|important|note|critical|warning|tip|remember)\s*:\s+(?=\S)"
 )
-"""Words before a statement that add nothing to it. Others do, as in `Tests: use vitest`."""
+"""Words before a statement that add nothing to it. Other words do, for example in `Tests: use vitest`."""
 _APOSTROPHES = str.maketrans("’ʼ", "''")
 _ENDS = ".,;:!?\"'()[]“”‘’„…–—"
 _OPENS = "\"'([“‘„¿¡–—"
@@ -46,7 +47,7 @@ _ORIGIN = re.compile(
     r"(?:It stands in an instruction file|It is a decision record of the project|(?:Claude Code|Codex|Gemini CLI) remembered it"
     r"(?:, for all projects)?): \S+\.$"
 )
-"""The rationale that earlier versions gave imported entries. Nobody wrote it."""
+"""The rationale that earlier versions generated for imported entries."""
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -57,18 +58,21 @@ class Said(msgspec.Struct, frozen=True):
     read: tuple[str, ...]
     """The files that were read, including missing ones."""
     scoped: Mapping[tuple[tuple[str, ...], str], str] = MappingProxyType({})
-    """The same of rules for some paths, by those paths and the words: an entry for just these paths is said there."""
+    """The place of each line of a rule for some paths, by the paths and the words.
+
+    The rule only says entries that are for exactly these paths.
+    """
     blocks: Mapping[str, str] = MappingProxyType({})
-    """What our block gives in each file that was reached by an import, by the path."""
+    """The text of the managed block in each imported file, by path."""
 
     def of(self, entries: Iterable[Entry]) -> dict[str, str]:
-        """The entries that are said, and where."""
+        """Return the entries that the files say, with their places."""
         if not (self.places or self.scoped):
             return {}
         return {entry.id: place for entry in entries if (place := self._place(entry))}
 
     def given(self, entries: Iterable[Entry]) -> dict[str, str]:
-        """The entries that the blocks of imported files give, and in which file."""
+        """Return the entries in the blocks of imported files, with the file of each."""
         found = {}
         for entry in entries if self.blocks else ():
             place = next((path for path, text in self.blocks.items() if pack.says(text, entry)), None)
@@ -90,7 +94,7 @@ NOTHING = Said({}, ())
 
 
 def read(project: Path, tools: Sequence[Tool]) -> Said:
-    """What every one of these tools reads on its own, without us."""
+    """Return the lines that every one of these tools reads from its own files."""
     reals = [{os.path.realpath(project / path) for path in tool.reads_alone} for tool in tools]
     paths = [
         path
@@ -115,7 +119,7 @@ class _Reader:
         self._follows = follows
 
     def read(self, path: str, hops: int = 0) -> None:
-        """A file, or all rule files of a folder that are for every path."""
+        """Read a file, or all rule files of a folder that are for every path."""
         if path in self.read_paths or len(self.read_paths) >= _MOST_FILES:
             return
         self.read_paths[path] = None
@@ -168,7 +172,7 @@ class _Reader:
 
 
 def _said_in(path: str, body: str, first: int) -> Iterator[tuple[str, str]]:
-    """What a file says, as words, and in which line."""
+    """Yield the words of each line that a file says, with its place."""
     found = statements.read(body, first)
     pieces = [(line.text, line.line) for line in found.lines]
     pieces += [(line.why, line.line) for line in found.lines if line.why]
@@ -180,7 +184,10 @@ def _said_in(path: str, body: str, first: int) -> Iterator[tuple[str, str]]:
 
 
 def _block(text: str) -> str:
-    """What our block in a file gives; nothing where somebody edited it, because nobody approved that."""
+    """Return the text of the managed block in a file, or an empty string for an edited block.
+
+    Edits in a block aren't approved.
+    """
     data = text.encode()
     found = block.find(data)
     return "" if found is None or found.is_edited(data) else found.content(data).decode()
@@ -192,7 +199,7 @@ def _imports(text: str) -> Iterator[str]:
 
 
 def _lines(entry: Entry) -> Iterator[list[str]]:
-    """The lines of an entry that say something, each as its words with and without a label."""
+    """Yield the significant lines of an entry, each as its words with and without a label."""
     statement = entry.statement
     yield list(dict.fromkeys((*_keys(statement), *_keys(f"{entry.label}: {statement}"))))
     body = entry.body.strip("\n")
@@ -203,7 +210,7 @@ def _lines(entry: Entry) -> Iterator[list[str]]:
 
 
 def _keys(text: str) -> list[str]:
-    """The words of a text, and those without the label before it."""
+    """Return the words of a text, with and without the label before it."""
     bare = _plain(text)
     return [key for key in dict.fromkeys((_words(bare), _words(_LABEL.sub("", bare, count=1)))) if key]
 
@@ -223,6 +230,6 @@ def _plain(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    """Remove everything that only separates words. Parts of words stay, as in `C++` and `--no-verify`."""
+    """Remove all characters that only separate words. Parts of words stay, as in `C++` and `--no-verify`."""
     words = (word.lstrip(_OPENS).rstrip(_ENDS) for word in text.casefold().translate(_APOSTROPHES).split())
     return " ".join(word for word in words if word.strip("-*_"))

@@ -1,4 +1,4 @@
-"""How much of the memory there is room for in a file that a tool reads only so far."""
+"""Memory that fits in a file of which a tool only reads the beginning."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -22,15 +22,15 @@ from agentplane.tools.memory_file.repeats import Said
 T = TypeVar("T")
 
 _MARKERS = 200
-"""Bytes that the marker lines and the gap before them take at most."""
+"""Maximum number of bytes of the marker lines and the gap before them."""
 
 
 Make = Callable[[int, Mapping[str, str]], Pack]
-"""A pack for a budget, without the entries that a reader's own files say already."""
+"""Makes a context pack for a budget, without the entries that a reader's own files already say."""
 
 
 class Packs:
-    """The packs for each file: in the size that fits, without what the file already says."""
+    """The context packs for files, in a size that fits and without entries that a file already says."""
 
     def __init__(self, whole: Pack, make: Make) -> None:
         self.whole = whole
@@ -40,11 +40,14 @@ class Packs:
         self._about: dict[tuple[int, object], tuple[Pack, Any]] = {}
 
     def said(self, project: Path, users: Sequence[Tool]) -> dict[str, str]:
-        """The entries that every one of these tools reads anyway, and where. Their files are read once."""
+        """Return the entries that every one of these tools already reads, with their places.
+
+        The files are read only once.
+        """
         return self._read(project, users).of(self.entries)
 
     def given(self, project: Path, tool: Tool) -> dict[str, str]:
-        """The entries that a tool gets from the block of a file that its own file imports, and from which."""
+        """Return the entries that a tool gets from blocks in imported files, each with its file."""
         return self._read(project, (tool,)).given(self.entries)
 
     def _read(self, project: Path, users: Sequence[Tool]) -> Said:
@@ -54,10 +57,14 @@ class Packs:
         return self._said[names]
 
     def about(self, made: Pack, gather: Callable[[Pack], T]) -> T:
-        """Return what `gather` tells of a pack. A pack serves many files, and gathering takes long in a large memory."""
+        """Return the result of `gather` for a context pack.
+
+        The result is cached, because a context pack serves many files and gathering is slow in a large
+        memory.
+        """
         key = id(made), gather
         if key not in self._about:
-            # The pack is kept too, so that no other one gets its id.
+            # The context pack is kept too, so that no other object gets its id.
             self._about[key] = made, gather(made)
         told: T = self._about[key][1]
         return told
@@ -68,8 +75,9 @@ class Packs:
         return self.whole.choice.ordered
 
     def of(self, without: Mapping[str, str], size: int | None = None) -> Pack | None:
-        """Return a pack without these entries that fits into `size` bytes, or None if nothing fits. By default, any
-        size fits.
+        """Return a context pack without these entries that fits into `size` bytes, or None if nothing fits.
+
+        By default, any size fits.
         """
         whole = self._of(self.whole.receipt.budget, without) if without else self.whole
         if size is None or _size(whole) <= size:
@@ -90,12 +98,15 @@ class Packs:
 
 
 def _size(made: Pack) -> int:
-    """Of its bytes in a file, where every line may end as on Windows."""
+    """Return the maximum size in a file in bytes. Every line may have a Windows line ending."""
     return len(made.text.encode()) + made.text.count("\n")
 
 
 def packs(read: Callable[[], Memory], today: date, whole: Pack | None = None) -> Packs:
-    """A pack, by default that of the whole project, and smaller ones for the same ask. Reads only what it needs."""
+    """Return a context pack and a maker of smaller ones for the same request. The memory is read when needed.
+
+    By default, the context pack is for the whole project.
+    """
     told = whole.receipt if whole else None
     ask = Ask(told.task, told.paths, told.budget, passing=False) if told else Ask(passing=False)
     sources = cache(lambda: active.sources(read(), ask, today))
@@ -107,14 +118,15 @@ def packs(read: Callable[[], Memory], today: date, whole: Pack | None = None) ->
 
 
 def limit(users: Sequence[Tool]) -> int:
-    """How far a file is read by every tool that reads it, also by those that are not asked about: so it is the same
-    whoever brings the memory. 0: as far as is known, wholly.
+    """Return the smallest number of bytes that a reader of the file reads, or 0 if no limit is known.
+
+    Readers outside of `users` count too, so that the limit doesn't depend on which tools are synced.
     """
     return min((tool.limits.file_bytes for tool in _readers(users)), default=0)
 
 
 def _readers(users: Sequence[Tool]) -> list[Tool]:
-    """Those with a limit, of all that read the files of these tools."""
+    """Return all tools with a limit that read the files of these tools."""
     paths = {tool.target.path for tool in users}
     return [tool for tool in TOOLS if tool.target.path in paths and tool.limits.file_bytes]
 
@@ -126,6 +138,6 @@ def left(users: Sequence[Tool], outside: int) -> int | None:
 
 
 def full(users: Sequence[Tool]) -> str:
-    """Why nothing can be written where there is no room."""
+    """Return the reason nothing can be written into a full file."""
     names = ", ".join(tool.title for tool in _readers(users) if tool.limits.file_bytes == limit(users))
     return f"is full: {names} reads {limit(users)} bytes of it, and others wrote nearly all of them"

@@ -1,7 +1,7 @@
-"""Memory in the files that tools read: what each file should hold, how it stands, and writing it.
+"""Sync of the memory with the files that tools read.
 
-A file that several tools read is written once. All that is not ours in it stays as it is; a block that somebody edited
-is not written over before what they wrote was proposed.
+A file that several tools read is written once. Text outside of agentplane's block doesn't change. An edited
+block is only overwritten after its new lines were proposed.
 """
 
 import difflib
@@ -28,10 +28,10 @@ from agentplane.tools.settings_file import desired
 
 
 State = Literal["current", "old", "absent", "edited", "blocked"]
-"""`blocked`: the file is none that we may write, and `why` says so."""
+"""The state of a file. `blocked` means that agentplane may not write it, for the reason in `why`."""
 
 _OURS = ("#", "<!-- agentplane:", LEFT_OUT, EXPIRED)
-"""How lines begin that are no entry's: titles, which name a revision, markers, and what had no room."""
+"""The beginnings of lines that belong to no entry. They are titles, markers and lists of entries left out."""
 
 
 class Written(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -39,66 +39,66 @@ class Written(msgspec.Struct, frozen=True, omit_defaults=True):
 
     text: str
     id: str = ""
-    """The entry that it stands with, as far as it looks so."""
+    """The entry that the line seems to belong to."""
     bare: str = ""
-    """The text without that id, where it begins with it."""
+    """The text without that id, if it begins with the id."""
 
 
 Propose = Callable[[str, Written], str | None]
-"""What becomes of such a line of a file: a candidate; None where a person decided about it before."""
+"""Proposes a line of a file. Returns the candidate's id, or None if a person already decided about it."""
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """A file that tools read, and how the memory in it stands."""
+    """A file that tools read, and the state of the memory in it."""
 
     path: str
     tools: tuple[str, ...]
     state: State
     revision: str | None = None
-    """That it holds now."""
+    """The memory revision in the file."""
     why: str = ""
     diff: tuple[str, ...] = ()
-    """What was edited inside the block."""
+    """The edits inside the block."""
     added: tuple[Written, ...] = ()
-    """What somebody wrote into the block, or what is not in the memory any more."""
+    """Lines that somebody wrote into the block, or that are no longer in the memory."""
     cut: tuple[str, ...] = ()
-    """Entries that there is no room for."""
+    """Entries that don't fit."""
     short: tuple[str, ...] = ()
-    """Entries that there is room for their statement only."""
+    """Entries of which only the statement fits."""
     said: dict[str, str] = {}
-    """Entries that agentplane's block leaves out because the file already says them, and where."""
+    """Entries that the block leaves out because the file already says them, with their places."""
 
 
 class Fit(msgspec.Struct, frozen=True):
-    """A file with as much of a pack as it has room for, as it would be written."""
+    """The planned content of a file, with as much of a context pack as fits."""
 
     path: str
     tools: tuple[str, ...]
     pack: Pack | None
-    """None: nothing of it, and `why` says why."""
+    """The context pack, or None if nothing fits, for the reason in `why`."""
     size: int
-    """Of the whole file then, in bytes."""
+    """Size of the whole file after the write, in bytes."""
     limit: int
-    """How far it is read; 0: as far as is known, wholly."""
+    """Number of bytes that tools read, or 0 if no limit is known."""
     room: int
-    """What of that is left for the memory."""
+    """Number of these bytes that are left for the memory."""
     imports: bool
-    """It gets a line that points to context/active.md."""
+    """Whether it gets a line that imports context/active.md."""
     why: str = ""
 
     @property
     def said(self) -> dict[str, str]:
-        """The entries that its own text says already, and where."""
+        """The entries that its own text already says, with their places."""
         return {cut.id: cut.at for cut in self.pack.receipt.cut if cut.at} if self.pack else {}
 
 
 def wired(project: Path, tools: Iterable[Tool]) -> list[Tool]:
-    """Those whose files hold a block of ours."""
+    """Return the tools whose files have a managed block."""
     return [tool for tool in tools if _has_block(project, tool.target)]
 
 
 def importing(project: Path, plane: str, tools: Iterable[Tool]) -> list[str]:
-    """The files with a block that points to context/active.md, which holds the memory then."""
+    """Return the files whose block imports context/active.md, which then has the memory."""
     line = active.import_line(plane).encode()
     found = []
     for path in dict.fromkeys(tool.target.path for tool in tools if tool.target.form == "import"):
@@ -111,22 +111,22 @@ def importing(project: Path, plane: str, tools: Iterable[Tool]) -> list[str]:
 
 
 def blocked(project: Path, tools: Sequence[Tool]) -> dict[str, str]:
-    """The files of these tools that we may not write, and why."""
+    """Return the files of these tools that agentplane may not write, with the reasons."""
     return {path: why for path in _by_file(project, tools) if (why := _trouble(project, path))}
 
 
 def standings(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Standing]:
-    """How each file stands, one for each file."""
+    """Return the state of each file."""
     return [_standing(project, plane, path, users, packs) for path, users in _by_file(project, tools).items()]
 
 
 def fits(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Fit]:
-    """How a pack would fit into each file, one for each file. Writes nothing."""
+    """Return how much of a context pack fits into each file. Nothing is written."""
     return [_fit(project, plane, path, users, packs) for path, users in _by_file(project, tools).items()]
 
 
 def changes(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Change]:
-    """What is to be written where a file is not current; edited blocks too."""
+    """Return the changes for files that aren't current, including files with edited blocks."""
     found = []
     for path, users in _by_file(project, tools).items():
         if _standing(project, plane, path, users, packs).state not in ("current", "blocked"):
@@ -136,8 +136,9 @@ def changes(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> l
 
 
 def write(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> tuple[list[str], dict[str, str]]:
-    """Writes what is not current, edited blocks too: whoever calls has taken up what was edited. Says which files, and
-    which could not be written, and why.
+    """Write the files that aren't current. Return the written files, and the reason for each failure.
+
+    Edited blocks are overwritten, so the caller must have proposed their lines.
     """
     return foreign_file.write_all(project, changes(project, plane, tools, packs))
 
@@ -145,20 +146,21 @@ def write(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> tup
 class Synced(msgspec.Struct, frozen=True):
     written: tuple[str, ...]
     proposed: tuple[str, ...]
-    """Candidates that were made of lines which somebody had written into a block."""
+    """Candidates made from lines that somebody wrote into a block."""
     kept: dict[str, str]
-    """Files that stay as they are, and why."""
+    """Files that weren't changed, with the reasons."""
     blocked: dict[str, str] = {}
-    """Files that we may not write, and why."""
+    """Files that agentplane may not write, with the reasons."""
 
 
 def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Propose) -> Synced:  # fmt: skip
-    """Brings the memory into the files. What was written into a block by others is proposed first, file and line; where
-    that is refused, the file stays as it is.
+    """Write the memory into the files. Propose the lines that people wrote into a block first.
+
+    Each proposal cites its file and line. If a proposal is refused, the file doesn't change.
     """
     foreign_file.clear_left_over(project, desired.written_paths())
     stands = standings(project, plane, tools, packs)
-    # What is not going to be written over is left where it stands.
+    # Lines in files that won't be overwritten aren't proposed.
     changing = [standing for standing in stands if standing.state != "blocked"]
     proposed, kept, free = _taken_up(changing, tools, propose)
     written, failed = write(project, plane, free, packs)
@@ -168,7 +170,7 @@ def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propos
 
 
 def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Propose) -> Synced:  # fmt: skip
-    """Takes our part out of the files; what was written into a block by others is proposed first, as when it is brought."""
+    """Remove agentplane's block from the files. As in `bring`, propose the lines that people wrote first."""
     foreign_file.clear_left_over(project, desired.written_paths())
     ours = wired(project, tools)
     proposed, kept, free = _taken_up(standings(project, plane, ours, packs), ours, propose)
@@ -180,7 +182,11 @@ def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, pro
 def _taken_up(
     stands: Iterable[Standing], tools: Sequence[Tool], propose: Propose
 ) -> tuple[tuple[str, ...], dict[str, str], list[Tool]]:
-    """The candidates that edited blocks became; the files that keep theirs, and why; the tools of all the others."""
+    """Propose the lines of edited blocks.
+
+    Return the candidates, the files that keep their blocks with the reasons, and the tools of all other
+    files.
+    """
     proposed: list[str] = []
     kept: dict[str, str] = {}
     held: set[str] = set()
@@ -194,7 +200,7 @@ def _taken_up(
 
 
 class Holder(msgspec.Struct, frozen=True):
-    """A file with memory in it, who reads it, and of which revision it is."""
+    """A file with memory, the tools that read it, and its revision."""
 
     path: str
     tools: tuple[str, ...]
@@ -202,7 +208,7 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 def holders(project: Path, plane: str, tools: Sequence[Tool]) -> list[Holder]:
-    """The files that hold memory now. Reads no more than these files."""
+    """Return the files that have memory. Only these files are read."""
     found = []
     for path, users in _by_file(project, tools).items():
         held = _held(project, plane, path, users)
@@ -212,7 +218,7 @@ def holders(project: Path, plane: str, tools: Sequence[Tool]) -> list[Holder]:
 
 
 def removals(project: Path, tools: Sequence[Tool]) -> list[Change]:
-    """What is to be written so that nothing of ours is left in these files; those that were made for it go."""
+    """Return the changes that remove agentplane's text. Files made for it are removed."""
     found = []
     for path, users in _by_file(project, tools).items():
         if _trouble(project, path):
@@ -224,7 +230,7 @@ def removals(project: Path, tools: Sequence[Tool]) -> list[Change]:
 
 
 def _by_file(project: Path, tools: Sequence[Tool]) -> dict[str, list[Tool]]:
-    """The files by the tools that read them; links that lead to one file are one file."""
+    """Return the tools that read each file. Links to the same file count as one file."""
     found: dict[str, list[Tool]] = {}
     paths: dict[str, str] = {}
     for tool in tools:
@@ -278,8 +284,9 @@ def _wanted(project: Path, data: bytes | None, plane: str, users: Sequence[Tool]
 
 
 def _pack(project: Path, data: bytes | None, users: Sequence[Tool], packs: Packs) -> Pack | None:
-    """Return the pack that fits next to the person's own text, without entries that the text already says. None if
-    nothing fits.
+    """Return the context pack that fits next to the person's own text, or None if nothing fits.
+
+    It leaves out entries that the text already says.
     """
     if _only_imports(users):
         return imported(project, packs, users)
@@ -287,8 +294,10 @@ def _pack(project: Path, data: bytes | None, users: Sequence[Tool], packs: Packs
 
 
 def imported(project: Path, packs: Packs, more: Iterable[Tool] = ()) -> Pack:
-    """Return the pack for context/active.md, without entries that all importing files already say, or import with
-    agentplane's block in another file. `more` are tools whose files are about to import it.
+    """Return the context pack for context/active.md. `more` are tools whose files are about to import it.
+
+    It leaves out entries that every importing file already says, or imports with agentplane's block in
+    another file.
     """
     tools = [tool for tool in TOOLS if tool.target.form == "import"]
     readers = list(dict.fromkeys([*wired(project, tools), *(tool for tool in more if tool in tools)]))
@@ -303,7 +312,7 @@ def _left(data: bytes | None, users: Sequence[Tool]) -> int | None:
 
 
 def _write_receipts(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> None:
-    """Write the receipts of files that get less than the whole pack."""
+    """Write the receipts of files that get less than the whole context pack."""
     receipts: dict[str, Receipt | None] = {}
     for path, users in _by_file(project, tools).items():
         data = None if _trouble(project, path) else files.read_if(foreign_file.real(project, path))
@@ -315,7 +324,10 @@ def _write_receipts(project: Path, plane: str, tools: Sequence[Tool], packs: Pac
 
 
 def _cuts(pack: Pack) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
-    """The entries that a pack has no room for, those of which it has the statement only, and those that are said already."""
+    """Return entries that don't fit, entries of which only the statement fits, and entries said elsewhere.
+
+    The last ones come with the reasons.
+    """
     receipt = pack.receipt
     short = tuple(given.id for given in receipt.given if given.form != "full")
     told = {cut.id: cut.why for cut in receipt.cut if cut.kind == "said"}
@@ -323,24 +335,30 @@ def _cuts(pack: Pack) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]
 
 
 def _header(target: Target) -> bytes:
-    """What a rule file of our own begins with; the memory in it is for all paths, and says itself where it is for fewer."""
+    """Return the first lines of a rule file that belongs to agentplane.
+
+    The file applies to all paths. Entries for fewer paths state their scope.
+    """
     return target.header.encode()
 
 
 def _text(plane: str, users: Sequence[Tool], pack: Pack) -> str:
-    """What the block holds: the memory itself, unless every tool that reads this file follows imports."""
+    """Return the content of the block. It is an import line if every reader of the file follows imports."""
     if _only_imports(users):
         return f"{active.import_line(plane)}\n"
     return pack.text
 
 
 def _only_imports(users: Sequence[Tool]) -> bool:
-    """Then the block is the same for every revision, and the memory is where it points to."""
+    """True if all readers follow imports.
+
+    Then the block is the same for every revision, and the imported file has the memory.
+    """
     return all(tool.target.form == "import" for tool in users)
 
 
 def _held(project: Path, plane: str, path: str, users: Sequence[Tool]) -> str | None:
-    """The revision that a file gives its readers; None where it holds nothing of ours."""
+    """Return the revision that a file gives its readers, or None if it has no block."""
     try:
         data = files.read_if(foreign_file.real(project, path))
         found = None if data is None else block.find(data)
@@ -352,7 +370,7 @@ def _held(project: Path, plane: str, path: str, users: Sequence[Tool]) -> str | 
 
 
 def _without_header(data: bytes, path: str, tools: Iterable[Tool]) -> bytes | None:
-    """The file without our part; None where nothing but the header is left that we wrote."""
+    """Return the file without its block, or None if only the header that agentplane wrote is left."""
     rest = block.without(data)
     own = next((_header(tool.target) for tool in tools if tool.target.path == path), b"")
     found = block.find(data)
@@ -362,7 +380,10 @@ def _without_header(data: bytes, path: str, tools: Iterable[Tool]) -> bytes | No
 
 
 def _edits(data: bytes, found: block.Block, wanted: str) -> tuple[tuple[str, ...], tuple[Written, ...]]:
-    """What was edited, against what would be written; and the lines that only the file has. Nothing where none was."""
+    """Return the diff from the text to write to the edited block, and the lines that only the file has.
+
+    Both are empty if the block isn't edited.
+    """
     if not found.is_edited(data):
         return (), ()
     now = found.content(data).decode(errors="replace").splitlines()
@@ -372,7 +393,7 @@ def _edits(data: bytes, found: block.Block, wanted: str) -> tuple[tuple[str, ...
 
 
 def _written(now: Iterable[str], known: set[str]) -> Iterator[Written]:
-    """The lines that are not known, each with the entry that it stands with."""
+    """Yield the unknown lines, each with the entry that it seems to belong to."""
     id_ = ""
     for line in now:
         head = read_item(line)
@@ -392,7 +413,7 @@ def _has_block(project: Path, target: Target) -> bool:
 
 
 def _trouble(project: Path, path: str) -> str:
-    """Why a file is not ours to write; empty where it is."""
+    """Return the reason agentplane may not write a file, or an empty string if it may."""
     found = foreign_file.trouble(project, path)
     if found:
         return found

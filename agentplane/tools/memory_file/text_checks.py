@@ -1,4 +1,4 @@
-"""Text that tools are given and that no approved entry has: in managed blocks, in context/active.md and in kept packs."""
+"""Checks for unapproved text in managed blocks, in context/active.md and in cached context packs."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -26,15 +26,15 @@ from agentplane.tools.memory_file.allowed_lines import Known, Line
 
 
 _MOST = 5
-"""Lines that are named of one file."""
+"""Maximum number of reported lines per file."""
 _PASSING = ("## The last run", "## Not reviewed", pack.NOT_IN_HERE)
-"""Under these headings a pack tells what changes from run to run. The first is that of older packs."""
+"""Headings of sections that change from run to run. Older context packs have the first one."""
 _SYNC = ("agentplane", "sync")
 _REMEDY = Shell(_SYNC, "Read it, then run ", " to write the approved memory again.")
 
 
 def check(store: Store) -> Iterator[Finding]:
-    """`store` reads the plane without the cache."""
+    """Report such text. `store` must read the plane without the cache."""
     for name in start_context.wrong(store):
         what = "is not what the approved memory gives, and sessions would start with it"
         where = store.layout.shown(f"cache/{name}")
@@ -74,13 +74,13 @@ def _unknown(path: str, lines: Iterable[Line], approved: "_Approved") -> Iterato
 
 
 class _Approved:
-    """The lines of the memory as it is now, and of entries that were approved before."""
+    """The lines of the current memory, and of entries that were approved earlier."""
 
     def __init__(self, store: Store, texts: Iterable[bytes]) -> None:
         self._store, self._texts = store, texts
 
     def withholds(self, line: Line) -> bool:
-        """True if a line is in the memory, and only in entries that no tool is given."""
+        """True if a line is in the memory, but only in entries that are withheld from all tools."""
         return bool(line.id) and self._withheld.kind(line) == "entry" and self._now.kind(line) != "entry"
 
     def has(self, line: Line) -> bool:
@@ -112,7 +112,7 @@ class _Approved:
 
     @cached_property
     def _earlier(self) -> Known:
-        """Read only where a file is not of this memory."""
+        """The lines of earlier entries. They are read only if a file isn't of the current memory."""
         return allowed_lines.known(self._entries(), self._store.layout.root.name)
 
     def _entries(self) -> Iterator[Entry]:

@@ -1,1 +1,1 @@
-"""Running sessions of coding tools: finding, resuming and restarting them."""
+"""Search, resumption and restarts of running sessions of coding tools."""

@@ -1,4 +1,4 @@
-"""What a session is doing, as far as that is to be seen from outside: cheap enough to be asked every two seconds."""
+"""The visible activity of a session. Reading it is cheap enough to be repeated every two seconds."""
 
 import os
 from typing import Literal
@@ -20,14 +20,14 @@ State = Literal["at work", "idle", "unknown"]
 class Activity(msgspec.Struct, frozen=True):
     state: State = "unknown"
     since: float = 0.0
-    """Since when it is idle, in seconds since 1970."""
+    """The time since which it is idle, in seconds since 1970."""
     branch: str | None = None
     asked: bool = False
-    """A restart was asked for, and waits until it is idle."""
+    """Whether a requested restart waits until it is idle."""
 
 
 def of(layout: Layout, one: Session) -> Activity:
-    """Return what a session does, as far as its hooks tell."""
+    """Return the activity of a session as reported by its hooks."""
     branch = git.branch_in_file(one.folder)
     if one.run_id is None:
         return Activity(branch=branch)
@@ -39,7 +39,7 @@ def of(layout: Layout, one: Session) -> Activity:
 
 
 def _last(layout: Layout, run_id: str) -> float:
-    """Return when its last turn began or ended."""
+    """Return the time at which its last turn began or ended."""
     try:
         return os.stat(open_run.work(layout, run_id)).st_mtime
     except (AgentplaneError, OSError):
@@ -47,5 +47,5 @@ def _last(layout: Layout, run_id: str) -> float:
 
 
 def is_there(one: Session) -> bool:
-    """Whether its process has not ended."""
+    """True if its process is still running."""
     return processes.born(one.pid) > 0

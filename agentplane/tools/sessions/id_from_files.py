@@ -1,4 +1,4 @@
-"""Which session a tool's process has, by the files in which the tool keeps its sessions: only where there is no doubt."""
+"""The session id of a tool's process, found in the tool's session files if there is no doubt."""
 
 import glob
 import json
@@ -20,7 +20,7 @@ _NEAR = 2.0
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """A session as its file begins."""
+    """A session as described at the beginning of its file."""
 
     id: str
     folder: str
@@ -28,7 +28,7 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 def only_one(tool: Tool, folder: str, since: float, variables: Mapping[str, str]) -> str | None:
-    """The id of the one session that was begun in a folder since then, or None if there is none, or more."""
+    """Return the id of the session that began in a folder since a time. None if there isn't exactly one."""
     start_in = plugin_of(tool).session_start
     if start_in is None:
         return None
@@ -41,7 +41,7 @@ def only_one(tool: Tool, folder: str, since: float, variables: Mapping[str, str]
 
 
 def _paths(tool: Tool, since: float, variables: Mapping[str, str]) -> Iterator[str]:
-    """The session files that were written to since then."""
+    """Yield the session files that were modified since a time."""
     base = home_of(tool, Path(variables.get("HOME") or Path.home()), variables)
     below = tool.sessions.removeprefix(f"{tool.homes[0]}/")
     for path in glob.iglob(os.path.join(glob.escape(str(base)), below)):
@@ -53,7 +53,7 @@ def _paths(tool: Tool, since: float, variables: Mapping[str, str]) -> Iterator[s
 
 
 def _read(path: str, start_in: Callable[[Mapping[str, Any]], SessionStart | None]) -> Kept | None:
-    """The session that the first lines of a file state, or None."""
+    """Return the session that the first lines of a file state, or None."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(fd, "rb") as file:

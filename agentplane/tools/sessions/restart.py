@@ -1,4 +1,4 @@
-"""Restarting sessions that have old memory: who is asked, what is started in their place, and what came of it."""
+"""Restarts of sessions with outdated memory, from the request to the new command and the outcome."""
 
 import os
 import time
@@ -22,12 +22,12 @@ from agentplane.tools.sessions.sessions import Session
 
 
 PATIENCE = 6.0
-"""Seconds that it is worth waiting for what comes of a request. A session with hooks is given time to tell of a prompt."""
+"""Seconds to wait for the outcome of a request. They give a session with hooks time to report a prompt."""
 _LOOK_SECONDS = 0.05
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What came of asking for one session."""
+    """The outcome of a restart request for one session."""
 
     tool: str
     pid: int
@@ -35,13 +35,16 @@ class Outcome(msgspec.Struct, frozen=True):
     state: Literal["restarted", "waits", "refused", "ended"]
     why: str = ""
     now: str | None = None
-    """The run that the session has now."""
+    """The current run of the session."""
 
 
 def restarter(
     store: Store, asked: Asked, variables: Mapping[str, str]
 ) -> Callable[[OpenRun, Asked, Request], Decision] | None:
-    """Decides about requests for a command, or None for one that is no session of a tool which can take it up again."""
+    """Return a function that decides about restart requests for a command.
+
+    Return None if the command isn't a session that its tool can resume.
+    """
     place = sessions.program_place(asked.command)
     tool = BY_NAME.get(asked.tool or "", place[0] if place else None)
     if tool is None or not tool.resume or tool.reloads or sessions.is_scripted(tool, asked.command):
@@ -52,7 +55,7 @@ def restarter(
 def _decide(
     store: Store, tool: Tool, run: OpenRun, exact: Asked, request: Request, variables: Mapping[str, str]
 ) -> Decision:
-    """`exact` has the command to the letter: in the open run's file secrets are masked."""
+    """Decide about a request. `exact` has the unmasked command. The open run's file has masked secrets."""
     now = store.snapshot().ledger.revision()
     given = sessions.given_to(store.layout, run, tool)
     if given is None:
@@ -85,7 +88,7 @@ def _id(layout: Layout, tool: Tool, run: OpenRun, exact: Asked, variables: Mappi
 
 
 def _is_empty(layout: Layout, run: OpenRun) -> bool:
-    """Whether nothing was said in a session yet: tools keep no file of it, and could not take it up again."""
+    """True if a session has no prompt yet. Tools have no file of such a session, so they can't resume it."""
     told = run.session
     if told is None or not told.transcript or os.path.lexists(told.transcript):
         return False
@@ -93,13 +96,13 @@ def _is_empty(layout: Layout, run: OpenRun) -> bool:
 
 
 def ask(store: Store, wanted: Iterable[Session], by: str, *, auto: bool = False) -> list[Session]:
-    """Asks for those that can be asked. Says which those were."""
+    """Request a restart of the sessions that can be asked. Return these sessions."""
     request = Request(timestamp(store.clock()), by, auto)
     return [one for one in wanted if one.run_id and requests.ask(store.layout, one.run_id, request)]
 
 
 def outcomes(layout: Layout, asked: Sequence[Session], patience: float = PATIENCE) -> list[Outcome]:
-    """What came of it, after a moment at most."""
+    """Return the outcomes of requests after waiting at most `patience` seconds."""
     until = time.monotonic() + patience
     while True:
         found = [_outcome(layout, one) for one in asked]

@@ -1,4 +1,4 @@
-"""The command line that takes a session up again: the tool's own words for that, with the options that still matter."""
+"""The command line that resumes a session, with the options of the original command that still matter."""
 
 import os
 from collections.abc import Sequence
@@ -9,8 +9,9 @@ from agentplane.agents.model import Tool
 
 
 def command(tool: Tool, words: Sequence[str], id_: str | None) -> list[str] | None:
-    """What to start in the place of this; with no id, a session anew. None where the tool has no command for it, or
-    the id is none.
+    """Return the command that replaces this one. Without an id, it starts a new session.
+
+    Return None if the tool has no such command, or if the id isn't valid.
     """
     if not tool.resume or (id_ is not None and not is_session_id(id_)):
         return None
@@ -21,18 +22,18 @@ def command(tool: Tool, words: Sequence[str], id_: str | None) -> list[str] | No
 
 
 def by_hand(tool: Tool, words: Sequence[str], id_: str) -> list[str] | None:
-    """What a person types, who knows the tool by its own command and not by what the system makes of it."""
+    """Return the command for a person to type, with the tool's name instead of its program's path."""
     made = command(tool, words, id_)
     return made and [tool.resume[0], *made[(_start(tool, words) or 0) + 1 :]]
 
 
 def kept(tool: Tool, words: Sequence[str]) -> list[str]:
-    """The options that matter for a session which is taken up again, as they were given."""
+    """Return the options that matter for a resumed session, as they were given."""
     return [word for piece, stays in _pieces(tool, words) if stays for word in piece]
 
 
 def dropped(tool: Tool, words: Sequence[str]) -> list[str]:
-    """The names of the options that were left out."""
+    """Return the names of the options that were left out."""
     return [
         piece[0].partition("=")[0]
         for piece, stays in _pieces(tool, words)
@@ -41,7 +42,7 @@ def dropped(tool: Tool, words: Sequence[str]) -> list[str]:
 
 
 def _start(tool: Tool, words: Sequence[str]) -> int | None:
-    """Where the program stands: behind what starts it, as `npx` or `env`."""
+    """Return the index of the program, after launchers such as `npx` or `env`."""
     names = (tool.name, *tool.programs)
     return next(
         (place for place, word in enumerate(words) if PurePath(word).name.removesuffix(".js") in names), None
@@ -49,14 +50,14 @@ def _start(tool: Tool, words: Sequence[str]) -> int | None:
 
 
 def _pieces(tool: Tool, words: Sequence[str]) -> list[tuple[list[str], bool]]:
-    """The words behind the program, an option with its values, and whether it stays."""
+    """Return the words after the program, grouped by option with its values, and whether each group stays."""
     kinds = {name.rstrip("*").rstrip("="): name for name in tool.keeps}
     start = _start(tool, words)
     rest = [] if start is None else list(words[start + 1 :])
     found = []
     while rest:
         word = rest.pop(0)
-        if word == "--":  # what follows was a prompt
+        if word == "--":  # the rest was a prompt
             break
         name, equals, _ = word.partition("=")
         kind = kinds.get(name) or (kinds.get(word[:2], "") if word[1:2] != "-" else "")
@@ -71,7 +72,7 @@ def _pieces(tool: Tool, words: Sequence[str]) -> list[tuple[list[str], bool]]:
 
 
 def shown(folder: str, words: Sequence[str]) -> str:
-    """What a person types to have it."""
+    """Return the command line for a person to type, with a `cd` if it belongs to another folder."""
     import shlex
 
     there = (

@@ -1,7 +1,7 @@
-"""Sessions of coding tools that run here now, each with the memory that it was given.
+"""The running sessions of coding tools in a project, each with the memory revision that it got.
 
-Those that hooks or `agentplane run` opened say so in their open run. The others are found by their command and the
-folder they work in; what those were given is what the memory was when they started.
+Sessions opened by hooks or `agentplane run` state the revision in their open run. Other sessions are found by
+their command and their folder. They are assumed to have the revision that was current when they started.
 """
 
 import os
@@ -36,38 +36,38 @@ _ID = re.compile(r"[A-Za-z0-9][\w.-]{5,199}\Z")
 
 
 _STARTERS = BY_PROGRAM | {tool.name: tool for tool in TOOLS if "-" in tool.name}
-"""The tools by what starts them: a command, or a package of node's that is called as they are."""
+"""The tools by the name that starts them, which is a command or a Node package named after the tool."""
 
 
 class Session(msgspec.Struct, frozen=True):
     tool: str
-    """As the table has it."""
+    """The name of the tool in the catalog."""
     pid: int
     since: str
     folder: str
-    """Where it works."""
+    """The folder in which it works."""
     revision: str | None
-    """Of the memory that it was given, or None if nothing says so."""
+    """The revision of the memory that it got, or None if unknown."""
     state: State
     run_id: str | None = None
     wrapped: bool = False
     """Whether it runs under `agentplane run`."""
     asked: bool = False
-    """Whether that can be asked to restart it."""
+    """Whether `agentplane run` can be asked to restart it."""
     hooked: bool = False
-    """Whether its hooks tell when it is at work."""
+    """Whether its hooks report when it is at work."""
     scripted: bool = False
-    """It works for a script, and ends by itself."""
+    """Whether it works for a script, so that it ends automatically."""
     reloads: bool = False
-    """The tool reads its files anew by itself."""
+    """Whether the tool reloads its files automatically."""
     id: str | None = None
-    """The tool's own id of it."""
+    """The tool's id of the session."""
     resume: list[str] | None = None
-    """The command that takes it up again."""
+    """The command that resumes it."""
 
 
 class _Seen(msgspec.Struct, frozen=True):
-    """A session before it is known what it was given."""
+    """A session before its memory revision is known."""
 
     tool: Tool
     pid: int
@@ -80,7 +80,7 @@ class _Seen(msgspec.Struct, frozen=True):
 def here(
     layout: Layout, revision: str, variables: Mapping[str, str], *, closely: bool = True
 ) -> list[Session]:
-    """The sessions in this project, oldest first. `closely`: their ids are looked for in the files of their tools, too."""
+    """Return the sessions in this project, oldest first. `closely` also looks for ids in the tools' files."""
     seen = _of_runs(layout)
     seen += _of_processes(layout, {one.pid: one.tool for one in seen})
     given = _given(layout, [one.began for one in seen if one.run is None]) if seen else []
@@ -94,24 +94,24 @@ def here(
 
 
 def old(found: Sequence[Session]) -> list[Session]:
-    """Those that somebody should know of: they have older memory and will not get the new one by themselves."""
+    """Return the sessions to tell people about, which have outdated memory and don't reload it."""
     return [one for one in found if one.state == "old" and not one.reloads]
 
 
 def tool_of(run: OpenRun) -> Tool | None:
-    """The coding tool of an open run."""
+    """Return the coding tool of an open run, or None if it is unknown."""
     named = BY_NAME.get(run.asked.tool or "")
     place = program_place(run.asked.command) if named is None else None
     return named if place is None else place[0]
 
 
 def given_to(layout: Layout, run: OpenRun, tool: Tool) -> str | None:
-    """The revision of the memory that the session of an open run has."""
+    """Return the memory revision that the session of an open run has, or None if unknown."""
     return _revision(_seen(tool, run), _holding(layout), [])
 
 
 def program_place(words: Sequence[str]) -> tuple[Tool, int] | None:
-    """The tool that a command line starts, and where in it the program stands."""
+    """Return the tool that a command line starts and the index of its program, or None."""
     for place in (0, _script_place(words)):
         if place is not None and place < len(words) and (tool := _started_by(words[place])):
             return tool, place
@@ -119,13 +119,13 @@ def program_place(words: Sequence[str]) -> tuple[Tool, int] | None:
 
 
 def is_scripted(tool: Tool, words: Sequence[str]) -> bool:
-    """Whether it works for a script, or serves another program."""
+    """True if a command line works for a script or serves another program."""
     place = program_place(words)
     return not set(tool.scripted).isdisjoint(words[place[1] + 1 if place else 1 :])
 
 
 def id_in(tool: Tool, words: Sequence[str]) -> str | None:
-    """The session that a command line takes up again."""
+    """Return the id of the session that a command line resumes, or None."""
     if len(tool.resume) < 2:
         return None
     option = tool.resume[-2] if tool.resume[-1] == "{id}" else tool.resume[-1].removesuffix("={id}")
@@ -150,8 +150,10 @@ def _seen(tool: Tool, run: OpenRun) -> _Seen:
 
 
 def _of_processes(layout: Layout, known: Mapping[int, Tool]) -> list[_Seen]:
-    """Those that no run speaks of. A process that another one of them started is part of that, and so is one that only
-    starts the tool that a run speaks of.
+    """Return the sessions without an open run.
+
+    A process that another session started is part of that session. A process that only launches the tool of
+    an open run is part of that run.
     """
     project = str(layout.project)
     starters = {(above, tool.name) for pid, tool in known.items() for above in processes.ancestors(pid)}
@@ -170,7 +172,7 @@ def _of_processes(layout: Layout, known: Mapping[int, Tool]) -> list[_Seen]:
 
 
 def _script_place(words: Sequence[str]) -> int | None:
-    """Where the script stands that a runtime was started with."""
+    """Return the index of the script in the command line of a runtime, or None."""
     if not words or not _RUNTIME.match(PurePath(words[0]).name):
         return None
     for place, word in enumerate(words[1:], 1):
@@ -198,7 +200,7 @@ def _id(one: _Seen, seen: Sequence[_Seen], variables: Mapping[str, str], *, clos
 
 
 def _holding(layout: Layout) -> set[str]:
-    """The tools whose files hold memory."""
+    """Return the names of the tools whose files contain memory."""
     return {name for one in sync.holders(layout.project, layout.root.name, TOOLS) for name in one.tools}
 
 
@@ -214,7 +216,7 @@ def _revision(one: _Seen, holding: set[str], given: Sequence[tuple[float, str]])
 
 
 def _given(layout: Layout, times: Sequence[float]) -> Sequence[tuple[float, str]]:
-    """When the memory got which revision, newest first, as far back as the first of these times."""
+    """Return the times and revisions of memory changes, newest first, back to the first of `times`."""
     try:
         seen = os.stat(layout.log)
     except OSError:
@@ -223,7 +225,7 @@ def _given(layout: Layout, times: Sequence[float]) -> Sequence[tuple[float, str]
 
 
 class _Event(msgspec.Struct, frozen=True):
-    """What an event of the log says of the memory's revision."""
+    """The fields of a log event about the memory's revision."""
 
     kind: str = ""
     ts: str = ""
@@ -235,7 +237,7 @@ _op_event = decode.Json(_Event)
 
 @lru_cache(4)
 def _told(log: Path, since: float, _as_of: tuple[int, int]) -> Sequence[tuple[float, str]]:
-    """Of a log that did not change it is known."""
+    """Return the revisions since a time. The result is cached until the log changes."""
     found: list[tuple[float, str]] = []
     for line in chain.lines_backwards(log):
         try:

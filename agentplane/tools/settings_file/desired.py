@@ -1,7 +1,8 @@
-"""What is to stand in a tool's settings files: our hooks and our MCP server, in the shape that the tool reads.
+"""The entries for agentplane's hooks and MCP server in a tool's settings files, in the tool's format.
 
-The files are often committed and reach people who do not have agentplane. A hook looks for the program first and ends
-well without it. No `$` stands in a command: several tools would put a variable in its place.
+The files are often committed and reach people who don't have agentplane. A hook therefore looks for the
+program first and succeeds without it. No command contains `$`, because several tools would substitute a
+variable.
 """
 
 from pathlib import Path
@@ -17,31 +18,31 @@ if TYPE_CHECKING:
     from agentplane.agents.model import Event
 
 NAME = "agentplane"
-"""Of our MCP server, in the settings of every tool."""
+"""The name of agentplane's MCP server in the settings of every tool."""
 
 Part = Literal["hooks", "mcp"]
 
 
 class Want(msgspec.Struct, frozen=True):
-    """One thing that is to stand in a settings file."""
+    """An entry that a settings file should have."""
 
     under: tuple[str, ...]
     key: str | None
-    """None: an item of the list there."""
+    """The key of the entry, or None for an item of a list."""
     value: dict[str, Any]
     says: str
-    """The words by which it is known, whoever wrote around them."""
+    """The words that identify the entry, even if somebody wrote text around them."""
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A settings file, and what is to stand in it for one tool."""
+    """A settings file, and the entries that it should have for one tool."""
 
     path: str
     part: Part
     tool: str
     wants: tuple[Want, ...]
     under: tuple[str, ...]
-    """Where ours is looked for."""
+    """The keys under which agentplane's entries are looked up."""
     toml: bool = False
     version: int | str | None = None
     rival: str = ""
@@ -53,19 +54,19 @@ def places(project: Path, tool: Tool) -> list[Place]:
 
 
 def all_places(tool: Tool) -> list[Place]:
-    """Every place that may hold ours, also where a tool could have it in another file."""
+    """Return every place that may have agentplane's entries, including other files that the tool supports."""
     found = [_hooks_place(tool, tool.hooks)] if tool.hooks else []
     return [*found, *(_mcp_at(path, tool, mcp) for mcp in tool.mcp for path in mcp.paths)]
 
 
 def written_paths() -> list[str]:
-    """Every file of a project that agentplane may write for a tool."""
+    """Return every file of a project that agentplane may write for a tool."""
     targets = [tool.target.path for tool in TOOLS]
     return list(dict.fromkeys([*targets, *(place.path for tool in TOOLS for place in all_places(tool))]))
 
 
 def hook_command(event: "Event", tool: str) -> str:
-    """Found and run, or nothing; never a failure of ours in somebody's session."""
+    """Return a command that runs a hook if agentplane is installed. It never fails in a person's session."""
     return f"command -v {NAME} >/dev/null 2>&1 && {_hook(event, tool)} || true"
 
 

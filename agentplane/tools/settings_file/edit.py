@@ -1,7 +1,7 @@
-"""Our entries in a settings file of others: how they stand, putting them in, taking them out.
+"""Functions to check, add and remove agentplane's entries in a settings file that people write.
 
-Ours is known by what it runs, wherever it stands and whatever else was written around it. What could not be taken out to
-the byte again is not put in.
+An entry is agentplane's if it runs agentplane, wherever it is and whatever text surrounds it. An entry is
+only added if removing it would restore the file to the byte.
 """
 
 import re
@@ -19,17 +19,17 @@ State = Literal["current", "old", "absent"]
 _HOOK = re.compile(
     rf"(?:command -v {NAME} >/dev/null 2>&1 && )?(?P<path>\S*/)?{NAME} hook [a-z-]+(?: --?[\w-]+(?:[ =][\w./-]+)?)*(?: \|\| true)?"
 )
-"""A command that is ours and nothing else: what a person put around one stays."""
+"""A command that agentplane wrote and nothing else. A command with a person's additions is never removed."""
 _MCP = re.compile(rf"^(?:\S*/)?{NAME} mcp\b")
 _RUNS = ("command", "bash", "powershell")
 
 
 class UnfitError(Exception):
-    """A file that cannot take our entries, or let go of them; says why."""
+    """The reason agentplane's entries can't be added to a file or removed from it."""
 
 
 def state(data: bytes | None, place: Place) -> State:
-    """How our entries stand in a file."""
+    """Return the state of agentplane's entries in a file."""
     if data is None:
         return "absent"
     if put(data, place) == data:
@@ -38,7 +38,7 @@ def state(data: bytes | None, place: Place) -> State:
 
 
 def put(data: bytes | None, place: Place) -> bytes:
-    """The file with our entries; the same bytes where they are there already."""
+    """Return the file with agentplane's entries. The bytes stay the same if the file already has them."""
     made = _in_toml(data, place) if place.toml else _in_json(data, place)
     if made != data and without(made, [place]) != (None if data is None else without(data, [place])):
         raise UnfitError("is written in a way that would not come back to the byte")
@@ -46,7 +46,7 @@ def put(data: bytes | None, place: Place) -> bytes:
 
 
 def without(data: bytes, places: Sequence[Place]) -> bytes | None:
-    """The file without our entries; None: it was made for them, and holds nothing else."""
+    """Return the file without agentplane's entries, or None if it was made for them and has nothing else."""
     text: str | None = _text(data)
     if text is None or not re.search(NAME, text):
         return data
@@ -56,7 +56,7 @@ def without(data: bytes, places: Sequence[Place]) -> bytes | None:
 
 
 def is_called(data: bytes, places: Sequence[Place]) -> bool:
-    """Whether a hook that a person wrote calls us: it holds more than that, and is not ours to take out."""
+    """True if a hook that a person wrote calls agentplane. Its command does more than that, so it stays."""
     text, call = data.decode(errors="replace"), re.compile(rf"(?<![\w.-]){NAME} hook [a-z-]")
     if not call.search(text) or not any(place.part == "hooks" for place in places):
         return False
@@ -67,7 +67,7 @@ def is_called(data: bytes, places: Sequence[Place]) -> bool:
 
 
 def by_hand(place: Place) -> str:
-    """What a person adds where we may not write."""
+    """Return the text for a person to add to a file that agentplane may not write."""
     return put(None, place).decode()
 
 
@@ -131,7 +131,10 @@ def _with(text: str, want: Want) -> str:
 
 
 def _outdated(around: Node, want: Want) -> tuple[Node | None, object] | None:
-    """What of ours is to be written over, and by what; no node: it is current. None: there is nothing of ours."""
+    """Return the outdated node of agentplane's entry and its new value.
+
+    The node is None if the entry is current. The result is None if there is no entry.
+    """
     if want.key:
         for child in around.children:
             if _MCP.match(_words(child.node)):
@@ -166,7 +169,7 @@ def _out_of_json(text: str, place: Place) -> str | None:
 
 
 def _last_of_ours(root: Node, place: Place) -> tuple[int, ...] | None:
-    """Where the last of our entries stands, as what is to be taken out whole."""
+    """Return the route to the last of agentplane's entries, as the node to remove."""
     around: Node = root
     route: tuple[int, ...] = ()
     for key in place.under:
@@ -182,7 +185,7 @@ def _last_of_ours(root: Node, place: Place) -> tuple[int, ...] | None:
 
 
 def _whole(around: Node, found: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The list item that the last command belongs to; the group that holds it, where all in that is ours."""
+    """Return the route to the list item of the last command, or to its group if all of it is agentplane's."""
     where = found[-1]
     chain = [around]
     for place in where:
@@ -199,7 +202,7 @@ def _whole(around: Node, found: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def _runs(node: Node, route: tuple[int, ...]) -> Iterator[tuple[Node, tuple[int, ...]]]:
-    """The commands below a node, in order, each with the places that lead to it."""
+    """Yield the commands below a node, in order, each with its route."""
     for place, child in enumerate(node.children):
         if child.key in _RUNS and child.node.kind == "string":
             yield child.node, (*route, place)
@@ -208,7 +211,7 @@ def _runs(node: Node, route: tuple[int, ...]) -> Iterator[tuple[Node, tuple[int,
 
 
 def _words(node: Node) -> str:
-    """What an MCP server's entry runs, in one line."""
+    """Return the command line of an MCP server's entry."""
     if node.kind != "object":
         return ""
     found = [child.node for key in ("command", "args") if (child := node.child(key))]
@@ -255,7 +258,7 @@ def _out_of_toml(text: str, place: Place) -> str | None:
 
 
 def _toml_ours(servers: object) -> str | None:
-    """The name under which our server stands."""
+    """Return the name of agentplane's server, or None if it isn't configured."""
     for name, entry in servers.items() if isinstance(servers, Mapping) else ():
         if isinstance(entry, Mapping):
             args = entry.get("args")

@@ -1,11 +1,11 @@
-"""A table of our own at the end of a TOML file of others.
+"""A table for agentplane at the end of a TOML file that people write.
 
-It is found by what it runs. Before anything is written the file is read both ways: apart from our table, it has to say
-the same as before.
+The table is identified by the command it runs. Before a write, the old and the new file are parsed. They must
+be equal except for agentplane's table.
 
-The text is cut here by hand because tomlkit doesn't give back the bytes from before. Removing a table with tomlkit also
-removes the comments that follow it and leaves the empty line that was added before it. A list of tables with another
-table in between is written in another order.
+The text is cut here by hand because tomlkit doesn't give back the bytes from before. Removing a table with
+tomlkit also removes the comments that follow it and leaves the empty line that was added before it. A list of
+tables with another table in between is written in another order.
 """
 
 import json
@@ -18,15 +18,15 @@ from agentplane.text.toml import limited
 
 
 MADE = "# Made by `agentplane tools add`.\n"
-"""What a file begins with that was made for our table; it goes with it."""
+"""The first line of a file that was made for the table. Such a file is removed with the table."""
 
 
 _TRIES = 50
-"""Lines that look like our header. Each one costs reading the whole text."""
+"""Maximum number of lines to try that look like the table's header. Each try parses the whole text."""
 
 
 class NotToml(ValueError):
-    """A text that is no TOML, or into which no table of ours can be put, and why."""
+    """The reason a text is invalid TOML, or can't take agentplane's table."""
 
 
 def read(text: str) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def read(text: str) -> dict[str, Any]:
 
 
 def at(data: Mapping[str, Any], path: Sequence[str]) -> Any:
-    """What stands at a path, or None if it is not there."""
+    """Return the value at a path, or None if it is missing."""
     found: Any = data
     for key in path:
         if not isinstance(found, Mapping) or key not in found:
@@ -48,7 +48,7 @@ def at(data: Mapping[str, Any], path: Sequence[str]) -> Any:
 
 
 def put(text: str | None, path: Sequence[str], value: Mapping[str, object]) -> str:
-    """The text with a table at its end. A text that ends without a line end still does."""
+    """Return the text with a table at its end. A text without a final newline still has none."""
     old = MADE if text is None else text
     newline = "\r\n" if old.count("\r\n") * 2 > old.count("\n") else "\n"
     table = newline.join(
@@ -67,11 +67,11 @@ def put(text: str | None, path: Sequence[str], value: Mapping[str, object]) -> s
 
 
 def remove(text: str, path: Sequence[str]) -> str | None:
-    """Without the table at a path. None: the text was made for it, and holds nothing else."""
+    """Return the text without the table at a path, or None if it was made for the table alone."""
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
     header = re.compile(r"[ \t]*\[[ \t]*" + r"[ \t]*\.[ \t]*".join(map(_key, path)) + r"[ \t]*\]")
     wanted = _bare(_without(read(text), path), path)
-    # What looks like our header may stand in a string of theirs; then the rest says something else.
+    # A line that looks like the header may be part of a string. Then the parsed rest differs.
     places = (begin for begin in reversed(range(len(lines))) if header.match(lines[begin]))
     for begin in islice(places, _TRIES):
         rest = _cut(lines, begin)
@@ -81,7 +81,7 @@ def remove(text: str, path: Sequence[str]) -> str | None:
 
 
 def _cut(lines: list[str], begin: int) -> str:
-    """Without the table that begins in a line, and the gap before it."""
+    """Return the text without the table that begins on a line, and without the gap before it."""
     end = next((place for place in range(begin + 1, len(lines)) if lines[place].startswith("[")), len(lines))
     while end > begin + 1 and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
         end -= 1
@@ -104,7 +104,7 @@ def _key(name: str) -> str:
 
 
 def _written(value: object) -> str:
-    """Strings and lists of them are the same in TOML as in JSON, but for characters that we do not write."""
+    """Return a value as TOML. Strings and lists of strings that agentplane writes are the same in JSON."""
     return json.dumps(value)
 
 
@@ -123,7 +123,7 @@ def _without(data: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
 
 
 def _bare(data: Mapping[str, Any] | None, path: Sequence[str]) -> Mapping[str, Any] | None:
-    """Without tables on the way that are empty: whether a header of theirs stands there makes no difference."""
+    """Return the data without empty tables on the path, whose headers make no difference."""
     if data is None or len(path) < 2 or not isinstance(data.get(path[0]), dict):
         return data
     inner = _bare(data[path[0]], path[1:])
