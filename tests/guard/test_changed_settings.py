@@ -12,7 +12,7 @@ from tests.guard.branches import Repo
 
 
 def test_every_setting_is_judged_or_said_to_be_harmless() -> None:
-    """A new key: put it into JUDGED or into HARMLESS of guard_settings.py."""
+    """A new key: put it into JUDGED or into HARMLESS of guard/changed_settings.py."""
     names = set[str]()
     for section in msgspec.structs.fields(Settings):
         value = getattr(DEFAULTS, section.name)
