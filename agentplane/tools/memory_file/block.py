@@ -1,6 +1,6 @@
 """The managed block, which is agentplane's part of a file that people write.
 
-It is between two marker lines. The first one states the revision, the hash of the content, and the line ends
+It is between two marker lines. The first one states the revision, the hash of the content, and the newlines
 added around the block, so that removing the block restores the file to the byte. The rest of the file is
 never changed.
 """
@@ -29,7 +29,7 @@ class Block(msgspec.Struct, frozen=True):
     """The position of a block in a file, and the fields of its first marker line."""
 
     start: int
-    """The start of the first marker line, after the line ends that were added before it."""
+    """The start of the first marker line, after the newlines that were added before it."""
     inside: int
     until: int
     end: int
@@ -199,7 +199,7 @@ def without(data: bytes) -> bytes | None:
 
 
 def _gap(data: bytes, ending: bytes) -> bytes:
-    """Return the line ends that separate people's text from the block by an empty line."""
+    """Return the newlines that separate people's text from the block by an empty line."""
     if not data:
         return b""
     return ending if data.endswith(b"\n") else ending * 2
