@@ -1,6 +1,7 @@
 """What every test gets: an environment without the developer's own tools and settings, and planes to work on."""
 
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -29,6 +30,11 @@ STATE = os.path.join(tempfile.gettempdir(), f"agentplane-tests-{os.getuid()}")
 """The user's key is made here, not in the home of whoever runs the tests."""
 # Fixtures of a whole module are made before those of a test, so this is set for them as well.
 os.environ["XDG_STATE_HOME"] = STATE
+
+# A shell that starts a command in the background has it ignore these, and so would all that the tests start.
+for number in (signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 # How long one example takes says more of what else the machine does than of the code.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -170,8 +170,8 @@ def _back(base: Side, commit: str | None) -> Remedy:
     """Return the command that restores the plane of the base."""
     if commit is None or not base.files:
         return Shell(("agentplane", "init"), "make the plane anew with ")
-    checkout = ("git", "checkout", commit[:12], "--", shown(base.prefix or ".", 80))
-    return Shell(checkout, "", ", then do again what was meant.")
+    path = shown(base.prefix or ".", 80)
+    return Shell(("git", "checkout", commit[:12], "--", path), "", ", then do again what was meant.")
 
 
 def _views(base: Side, now: Side) -> Iterator[Finding]:

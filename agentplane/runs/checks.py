@@ -47,8 +47,8 @@ def check(store: Store) -> Iterator[Finding]:
             events.of_line(line)
         except (msgspec.MsgspecError, BadInput) as error:
             what = error.what if isinstance(error, BadInput) else str(error)
-            checkout = ("git", "checkout", "--", layout.shown("memory/log.jsonl"))
-            remedy = Shell(checkout, "take the file back from git: ")
+            log = layout.shown("memory/log.jsonl")
+            remedy = Shell(("git", "checkout", "--", log), "take the file back from git: ")
             what = f"is no event of a run: {one_line(what, 120)}"
             yield Finding("run-event-unreadable", "error", where, what, (remedy,))
             continue

@@ -53,10 +53,9 @@ def _behind(store: Store) -> Iterator[Finding]:
 
 def _in_conflict(store: Store) -> Iterator[Finding]:
     for path, _ in git_conflicts.in_conflict(store.layout):
-        add = ("git", "add", shlex.quote(path))
         remedies = (
             Shell(("agentplane", "settle")),
-            Shell(add, "If it names the file, resolve the rest and run "),
+            Shell(("git", "add", shlex.quote(path)), "If it names the file, resolve the rest and run "),
         )
         yield Finding("tool-file-conflict", "error", path, "Git left this file in conflict.", remedies, path)
 

@@ -339,7 +339,7 @@ def test_one_module_of_the_command_line_prints() -> None:
         f"{path.relative_to(ROOT)}: {ast.unparse(node)}"
         for path in sorted((ROOT / "agentplane").rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text()))
-        if _prints(node) and path.name != "out.py"
+        if _prints(node) and path != ROOT / "agentplane" / "cli" / "output.py"
     }
     # The first says where a file is, in a process without the command line; the second hides what is typed.
     assert found == {

@@ -293,7 +293,7 @@ def main() -> int:
     parser.add_argument("--set", choices=[*SETS, "all"], default="all")
     parser.add_argument("--file", type=Path, help="measure the pairs in this file instead")
     parser.add_argument("--wrong", action="store_true", help="show the pairs for tuning that came out wrong")
-    parser.add_argument("--fit", action="store_true", help="write fitted.py anew")
+    parser.add_argument("--fit", action="store_true", help="write the fitted weights again")
     parser.add_argument(
         "--crossed", action="store_true", help="fit to all hands but one, measure on that one"
     )

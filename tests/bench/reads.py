@@ -32,7 +32,8 @@ def counted(home, name, key):
         return real(*words, **more)
     setattr(home, name, count)
 
-from agentplane.plane import settings, store
+from agentplane.plane import settings
+from agentplane.plane.store import store
 counted(settings, "load", "settings")
 counted(store.Store, "_read", "planes")
 sys.addaudithook(heard)

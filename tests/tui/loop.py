@@ -17,6 +17,7 @@ import msgspec
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
+from agentplane.api.tools import Tools
 from agentplane.tools.sessions import activity, restart
 from agentplane.tools.sessions.activity import Activity
 from agentplane.tools.sessions.restart import Outcome
@@ -108,7 +109,7 @@ class _Desk:
             patch.object(session_watch, "again", self.found),
             patch.object(session_watch.Lookout, "_revision_of", lambda *_: self.plane.status().revision),
             patch.object(activity, "is_there", lambda _: True),
-            patch.object(Plane, "sessions", lambda *_, **__: [one.session for one in self.found()]),
+            patch.object(Tools, "sessions", lambda *_, **__: [one.session for one in self.found()]),
             patch.object(restart, "ask", self.ask),
             patch.object(restart, "outcomes", self.outcomes),
         ):

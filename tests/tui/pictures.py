@@ -22,6 +22,7 @@ from unittest.mock import patch
 import msgspec
 
 from agentplane.api import Plane
+from agentplane.api.tools import Tools
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
@@ -191,7 +192,7 @@ def seen(*found: Seen) -> Iterator[None]:
         patch.object(session_watch, "found", lambda *_: found),
         patch.object(session_watch, "again", lambda *_: found),
         patch.object(activity, "is_there", lambda _: True),
-        patch.object(Plane, "sessions", lambda _: [one.session for one in found]),
+        patch.object(Tools, "sessions", lambda _: [one.session for one in found]),
         patch.object(resume_command, "shown", lambda _, words: " ".join(words)),
     ):
         yield

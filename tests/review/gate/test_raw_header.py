@@ -53,7 +53,7 @@ def put(plane: Plane, line: str, statement: str = UNLIKE[0], id_: str = "CAND-CC
         f"---\nid: {id_}\ntype: decision\nstatus: proposed\nproposed_by: ada\n{line}\nupdated: 2026-11-19\n---\n"
         f"Decision: {statement}"
     )
-    plane._do(lambda _: Plan("propose", [Edit(id_, "memory/candidates.md", core.encode())]))
+    plane._committer.commit(lambda _: Plan("propose", [Edit(id_, "memory/candidates.md", core.encode())]))
     return id_
 
 

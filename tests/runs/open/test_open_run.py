@@ -107,7 +107,7 @@ def test_memory_stays_bounded(plane: Plane) -> None:
     script = (
         "import sys, resource\nfrom pathlib import Path\nfrom tests.runs.actor import plane_of\n"
         "from agentplane.runs.open.open_run import Asked\n"
-        "ran, _ = plane_of(Path(sys.argv[1])).run(Asked(command=sys.argv[2:], cwd=sys.argv[1]))\n"
+        "ran, _ = plane_of(Path(sys.argv[1])).runs.run(Asked(command=sys.argv[2:], cwd=sys.argv[1]))\n"
         "print('used', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, ran.unsealed, file=sys.stderr)\n"
     )
     folder = plane.layout.project
