@@ -65,8 +65,7 @@ class Inbox:
 
     def offer(self, command: Propose) -> "Offered":
         """Carry out a `Propose`, and return how the candidate relates to the entries and the other candidates."""
-        from agentplane.review import inbox
-        from agentplane.review import proposals as offer
+        from agentplane.review import inbox, proposals
 
         self._committer.listeners.step("reading the plane")
         entered = self._enter(command)
@@ -76,7 +75,7 @@ class Inbox:
         reviewer = inbox.Reviewer(seen, self._committer.today(), judged=judged)
         (reviewed,) = reviewer.look([entered.id])
         self._committer.keep_badge(seen)
-        return offer.Offered(reviewed, reviewer, again=entered.context is None)
+        return proposals.Offered(reviewed, reviewer, again=entered.context is None)
 
     def reviewer(self, memory: Memory | None = None) -> "Reviewer":
         """Return a reviewer that checks candidates a few at a time.
@@ -192,16 +191,16 @@ class Inbox:
 
     def _enter(self, command: Propose, memory: Memory | None = None) -> _Entered:
         """Put a proposal into the inbox. The gate checks it before the plane is locked."""
-        from agentplane.review import proposals as offer
+        from agentplane.review import proposals
         from agentplane.review.gate import repeat_counts, verdicts
 
         committer = self._committer
         memory = memory or committer.read()
         who, today = committer.origin.actor, committer.today()
         proposal = plans.prepared(command, memory)
-        if command.joins and (copy := offer.waiting_copy(memory, proposal, who)):
+        if command.joins and (copy := proposals.waiting_copy(memory, proposal, who)):
             id_ = copy.id
-            done = committer.commit(lambda now: offer.relate(now, id_, who, proposal))
+            done = committer.commit(lambda now: proposals.relate(now, id_, who, proposal))
             return _Entered(id_, done, memory, None)
         committer.listeners.step("asking the gate")
         verdict, context = plans.judged(command, proposal, memory, today)

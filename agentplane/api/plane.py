@@ -210,7 +210,7 @@ class Plane:
         return self.inbox.promote_fact(fact)
 
     def settle(self, *, deep: bool = True) -> Settlement:
-        """Reconcile branches that Git merged. `deep` also restores operations that Git removed from the log."""
+        """Reconcile branches that Git merged. `deep` also looks in Git for what a merge brought back or left out."""
         return self._committer.settle(deep=deep)
 
     def settle_merged(self) -> Settlement | None:
@@ -265,9 +265,9 @@ class Plane:
 
 
 def _tools(command: Wire | Unwire) -> "list[Tool]":
-    from agentplane.tools import presence as found
+    from agentplane.tools import presence
 
-    return found.named(command.ids)
+    return presence.named(command.ids)
 
 
 def _next_step(memory: Memory) -> str:

@@ -56,7 +56,7 @@ class Tools:
         The receipt of a context pack is left out.
         """
         from agentplane.plane import settings_edit
-        from agentplane.tools import presence as found
+        from agentplane.tools import presence
         from agentplane.tools.memory_file import sync
 
         changes: Sequence[Change]
@@ -65,12 +65,12 @@ class Tools:
                 before, after = settings_edit.with_key(self._layout, "tools", "restart", _restart(command))
                 changes = [Change(self._layout.shown("config.toml"), before, after)]
             case Unwire():
-                changes = self.wiring_changes(found.named(command.ids), out=True)
+                changes = self.wiring_changes(presence.named(command.ids), out=True)
             case Wire():
-                tools = found.named(command.ids)
+                tools = presence.named(command.ids)
                 changes = [*self.wiring_changes(tools), self._context_change(self.pack(_lasting()), tools)]
             case Sync():
-                tools, made = found.named(command.ids), self.pack(command.ask or _lasting())
+                tools, made = presence.named(command.ids), self.pack(command.ask or _lasting())
                 changes = sync.changes(*self._ground, tools, self._packs(made))
                 changes = [*changes, self._context_change(made, tools)]
             case _:
@@ -79,12 +79,12 @@ class Tools:
 
     def bring(self, command: Sync) -> SyncResult:
         """Carry out a `Sync`."""
-        from agentplane.tools import presence as found
+        from agentplane.tools import presence
 
         made = self.pack(command.ask or _lasting())
         # Tools that import context/active.md get a requested context pack through that file.
         is_changed = command.ask is not None and self.write_pack(made)
-        return SyncResult(self.sync(found.named(command.ids), made), made, is_changed)
+        return SyncResult(self.sync(presence.named(command.ids), made), made, is_changed)
 
     def set_restart(self, command: SetRestart) -> None:
         """Carry out a `SetRestart`."""
@@ -178,36 +178,36 @@ class Tools:
 
     def wiring(self, tools: "Sequence[Tool]") -> "list[Wiring]":
         """Return the connections of these tools, which are the memory file, the hooks and the MCP server."""
-        from agentplane.tools import connections as wire
+        from agentplane.tools import connections
 
-        return wire.wirings(*self._ground, tools, self._packs())
+        return connections.wirings(*self._ground, tools, self._packs())
 
     def wiring_changes(self, tools: "Sequence[Tool]", *, out: bool = False) -> list[Change]:
         """Return the changes that `wire` would make to the tools' files.
 
         If `out` is true, return the changes of `unwire`.
         """
-        from agentplane.tools import connections as wire
+        from agentplane.tools import connections
 
         if out:
-            return wire.removals(self._layout.project, tools)
-        return wire.changes(*self._ground, tools, self._packs())
+            return connections.removals(self._layout.project, tools)
+        return connections.changes(*self._ground, tools, self._packs())
 
     def wire(self, tools: "Sequence[Tool]") -> "Wired":
         """Add the memory, agentplane's hooks and its MCP server to the files of these tools."""
-        from agentplane.tools import connections as wire
+        from agentplane.tools import connections
 
         packs = self._packs()
         self.write_pack(packs.whole, tools)
-        done = wire.wire(*self._ground, tools, packs, self._line_taker())
+        done = connections.wire(*self._ground, tools, packs, self._line_taker())
         self.write_pack(packs.whole, tools)
         return done
 
     def unwire(self, tools: "Sequence[Tool]") -> "Wired":
         """Remove exactly the additions of `wire` from the files of these tools."""
-        from agentplane.tools import connections as wire
+        from agentplane.tools import connections
 
-        done = wire.unwire(*self._ground, tools, self._packs(), self._line_taker())
+        done = connections.unwire(*self._ground, tools, self._packs(), self._line_taker())
         self._write_imported_again()
         return done
 

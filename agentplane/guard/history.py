@@ -9,7 +9,7 @@ from functools import cached_property
 from agentplane.guard.plane_at_commit import Side
 from agentplane.memory.view import Memory
 from agentplane.plane.ledger import ledger as ledgers
-from agentplane.plane.ledger import text_versions as versions
+from agentplane.plane.ledger import text_versions
 from agentplane.plane.ledger.event_graph import Braid
 from agentplane.plane.ledger.ledger import Known, Ledger
 from agentplane.plane.ledger.text_versions import Version
@@ -85,12 +85,12 @@ class Past:
         found = self._known_at(id_, place)
         if not found:
             return None
-        first = versions.live(found, self.braid)[0]
+        first = text_versions.live(found, self.braid)[0]
         return Known(first.digest, first.file, first.op)
 
     def ends(self, id_: str, place: int) -> Sequence[Version]:
         """Return the versions of an id at the ends of the branches that met before the event."""
-        return versions.ends(self._known_at(id_, place), self.braid)
+        return text_versions.ends(self._known_at(id_, place), self.braid)
 
     def before(self, place: int) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
         """Return the ledger of all events in the history of an event, without the event."""

@@ -16,8 +16,7 @@ from agentplane.memory.replaced_text import as_candidate, candidate_id, fields, 
 from agentplane.memory.view import Memory
 from agentplane.plane.git import merge_entries
 from agentplane.plane.layout import INBOX
-from agentplane.plane.ledger import text_versions as versions
-from agentplane.plane.ledger import union_cleanup
+from agentplane.plane.ledger import text_versions, union_cleanup
 from agentplane.plane.ledger.event_graph import Braid
 from agentplane.plane.ledger.text_versions import Version
 from agentplane.plane.store.store import Edit, Plan
@@ -117,17 +116,17 @@ class _Meeting:
     def _entities(self, id_: str) -> list[_Entity]:
         """Return the entries that an id means, the oldest first."""
         found, braid = self.story.versions[id_], self.story.braid
-        tips = versions.live(found, braid)
-        if len(tips) > 1 and tips[0].file != INBOX and versions.common(found, tips, braid) is None:
+        tips = text_versions.live(found, braid)
+        if len(tips) > 1 and tips[0].file != INBOX and text_versions.common(found, tips, braid) is None:
             groups: dict[int, list[Version]] = {}
             roots = {}
             for tip in tips:
-                root = versions.root(tip, found, braid)
+                root = text_versions.root(tip, found, braid)
                 roots[root.place] = root
                 groups.setdefault(root.place, []).append(tip)
             made = [_Entity(id_, roots[place], tuple(group)) for place, group in groups.items()]
             return sorted(_one_each(made), key=lambda entity: entity.age)
-        return [_Entity(id_, versions.root(tips[0], found, braid), tuple(tips))]
+        return [_Entity(id_, text_versions.root(tips[0], found, braid), tuple(tips))]
 
     def _twins(self, entities: Mapping[str, list[_Entity]]) -> dict[tuple[str, int], _Entity]:
         """Find entries that came from one candidate on two branches. The first one stays.
@@ -228,8 +227,8 @@ class _Meeting:
         if not self._is_by_hand(id_, standing):
             return False
         found = self.story.versions[id_]
-        tips = versions.live(found, self.story.braid)
-        base = versions.common(found, tips, self.story.braid)
+        tips = text_versions.live(found, self.story.braid)
+        base = text_versions.common(found, tips, self.story.braid)
         old = (self._text(base) if base else None) or b""
         texts = [text for text in map(self._text, tips) if text is not None]
         return all(
@@ -269,7 +268,7 @@ class _Meeting:
         """
         braid = self.story.braid
         for id_, (text, _) in sorted(self._standing_texts().items()):
-            tips = sorted(versions.ends(self.story.versions.get(id_, ()), braid), key=self._rank)
+            tips = sorted(text_versions.ends(self.story.versions.get(id_, ()), braid), key=self._rank)
             if len(tips) < 2 or fields(text).get("status") != "superseded":
                 continue
             named = [
@@ -294,7 +293,7 @@ class _Meeting:
             named = links and {link for name in _LINKS for link in getattr(links, name)}
             if mark.digest and id_ not in self.edits and named and named & self.moved.keys():
                 text = self.snapshot.approved_text(id_)
-                place = versions.live(self.story.versions[id_], self.story.braid)[0].place
+                place = text_versions.live(self.story.versions[id_], self.story.braid)[0].place
                 if text is not None:
                     found[id_] = (text, place)
         return found

@@ -12,8 +12,7 @@ from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store.history import in_force
 from agentplane.plane.store.store import Snapshot
-from agentplane.review.gate import receipts
-from agentplane.review.gate import repeat_counts as suppressed
+from agentplane.review.gate import receipts, repeat_counts
 from agentplane.review.gate.gate import Context, check_again
 from agentplane.review.gate.verdicts import shown_earlier, told_earlier
 from agentplane.scan.secrets import mask
@@ -122,7 +121,7 @@ def figures(snapshot: Snapshot) -> list[SourceFigures]:
                 rejected[source_of[change.id]] += 1
             elif record.verb in _TAKEN_IN and change.was in source_of:
                 approved[source_of[change.was]] += 1
-    refused = suppressed.by_source(snapshot.layout)
+    refused = repeat_counts.by_source(snapshot.layout)
     for name in refused:
         proposed[name] += 0
     return [

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.widgets import header_counts as figures
+from agentplane.tui.widgets import header_counts
 from agentplane.tui.widgets.footer import StatusBar
 from agentplane.tui.widgets.header import Badge
 from agentplane.tui.widgets.header_counts import Figures
@@ -93,7 +93,7 @@ class Notices:
         dot = "*" if app.plain else "●"
         if app.shown is not None:
             problem = self._problem if self.unreadable else ""
-            return figures.of_shown(app.shown, dot, self._unchecked, problem)
+            return header_counts.of_shown(app.shown, dot, self._unchecked, problem)
         if self.unreadable:
             return Figures(dot=dot, problem=one_line(self.unreadable.partition("\n")[0], 60))
-        return figures.of_glimpse(app.glimpse, dot)
+        return header_counts.of_glimpse(app.glimpse, dot)

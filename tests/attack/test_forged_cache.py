@@ -27,7 +27,7 @@ from agentplane.memory.operations import Proposal
 from agentplane.plane.derived import badge_stamp, cache
 from agentplane.plane.trust import user_key
 from agentplane.text.markdown import document
-from agentplane.tools import presence as found
+from agentplane.tools import presence
 from agentplane.tools.hooks import error_log, start_context
 from agentplane.tui.backend.model import PlaneModel
 from tests.conftest import ROOT, UNLIKE, decision, plane_in
@@ -66,7 +66,7 @@ def told(plane: Plane) -> str:
     session: Any = SimpleNamespace(plane=plane)
     context = mcp_answers.context(session, mcp_tools.Context())
     recalled = [result.text for result in plane.recall("amounts cents repository obey", limit=9)]
-    plane.tools.sync(found.named([TOOL, "codex"]), plane.tools.pack(Ask(passing=False)))
+    plane.tools.sync(presence.named([TOOL, "codex"]), plane.tools.pack(Ask(passing=False)))
     files = [plane.layout.project / "AGENTS.md", plane.layout.root / "context" / "active.md"]
     trusted = [entry.body for entry in plane.memory.read().shelf if entry.trusted]
     texts = [session_start(plane), context["text"], plane.tools.pack(Ask()).text, *recalled, *trusted]
@@ -80,7 +80,7 @@ def plane(git_project: Path) -> Plane:
     ids = [plane.propose(decision(text)) for text in UNLIKE]
     plane.inbox.approve(ids[3:])
     plane.inbox.reject(ids[:1])
-    plane.tools.sync(found.named(["codex"]), plane.tools.pack(Ask(passing=False)))
+    plane.tools.sync(presence.named(["codex"]), plane.tools.pack(Ask(passing=False)))
     plane.inbox.review()
     start_context.make(plane.store, plane.origin, BY_NAME[TOOL], None)
     return plane
@@ -265,7 +265,7 @@ def test_doctor_names_text_in_tools_files_that_nobody_approved(plane: Plane, whe
             path.write_text(re.sub(r"sha256=[0-9a-f]{12}", f"sha256={sha}", path.read_text()))
         number = path.read_text().splitlines().index(line) + 1
         assert f"{where}:{number}" in {one.where for one in found_by_doctor(plane) if one.severity == "error"}
-    plane.tools.sync(found.named(["codex"]), plane.tools.pack(Ask(passing=False)))
+    plane.tools.sync(presence.named(["codex"]), plane.tools.pack(Ask(passing=False)))
     assert EVIL not in path.read_text()
 
 

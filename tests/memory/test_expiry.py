@@ -15,7 +15,7 @@ from agentplane.memory import expiry
 from agentplane.memory.entry import Header
 from agentplane.memory.operations import Proposal
 from agentplane.plane.store.store import Store
-from agentplane.tools import presence as found
+from agentplane.tools import presence
 from agentplane.tui.backend.model import PlaneModel
 from agentplane.tui.screens.shelf import rows
 from tests.cli.conftest import change_by_hand
@@ -97,7 +97,7 @@ def test_the_pack_and_its_report_name_what_expired(dated: Plane) -> None:
     assert "Reports are CSV." not in made.text
     assert "- Expired and left out: DEC-001. `agentplane show ID` has them." in made.text
     assert [(cut.id, cut.why) for cut in made.receipt.cut] == [("DEC-001", "expired on 2031-05-10")]
-    codex = found.named(["codex", "claude"])
+    codex = presence.named(["codex", "claude"])
     now.tools.sync(codex, made)
     told = json.loads((now.layout.root / "context/receipt.json").read_text())
     assert told["cut"][0]["kind"] == "expired"
@@ -106,7 +106,7 @@ def test_the_pack_and_its_report_name_what_expired(dated: Plane) -> None:
 
 def test_a_file_is_out_of_date_on_the_day_after(dated: Plane) -> None:
     today, tomorrow = at(dated, DAY), at(dated, DAY + timedelta(days=1))
-    tools = found.named(["codex", "claude"])
+    tools = presence.named(["codex", "claude"])
     today.tools.sync(tools, today.tools.pack(Ask(passing=False)))
     assert {one.state for one in today.tools.standings(tools, today.tools.pack(Ask(passing=False)))} == {
         "current"

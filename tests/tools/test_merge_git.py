@@ -13,7 +13,7 @@ from agentplane.agents.catalog import TOOLS
 from agentplane.plane import create
 from agentplane.plane.git import git_attributes, git_hooks, merge_driver
 from agentplane.system import programs
-from agentplane.tools import presence as found
+from agentplane.tools import presence
 from agentplane.tools.memory_file import block, git_conflicts, sync
 from agentplane.tools.memory_file.block import find
 from tests.bench.merging import measured
@@ -35,7 +35,7 @@ def connected(folder: Path, before: dict[str, str] | None = None) -> Repository:
         (folder / name).write_text(text)
     made.commit("first")
     known = {tool.name for tool in TOOLS}
-    setup.make(setup.outlook(folder / ".agentplane", found.named([n for n in NAMES if n in known])), "cli")
+    setup.make(setup.outlook(folder / ".agentplane", presence.named([n for n in NAMES if n in known])), "cli")
     made.commit("a plane")
     made.approve("Use PostgreSQL for storage.")
     return made

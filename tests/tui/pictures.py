@@ -27,7 +27,7 @@ from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Store
-from agentplane.tools import presence as found
+from agentplane.system import programs
 from agentplane.tools.sessions import activity, resume_command
 from agentplane.tools.sessions.activity import Activity
 from agentplane.tools.sessions.sessions import Session
@@ -234,7 +234,7 @@ def stage(
             with ExitStack() as stack:
                 for module in (sections, inbox, runs, detail):
                     stack.enter_context(patch.object(module, "datetime", Then))
-                stack.enter_context(patch.object(found.programs, "find", lambda *_: None))
+                stack.enter_context(patch.object(programs, "find", lambda *_: None))
                 yield plane, PlaneApp(lambda: PlaneModel(plane, lambda *_: None))
         finally:
             os.environ.pop("NO_COLOR", None)

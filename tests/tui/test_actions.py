@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.keys import _character_to_key
 from textual.screen import Screen
 
-from agentplane.plane import decision_keys as keys
+from agentplane.plane import decision_keys
 from agentplane.tui import actions, registry
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.screens.conflict.screen import ConflictScreen
@@ -188,10 +188,14 @@ def test_no_decision_takes_the_key_of_another_action(wanted: dict[str, str]) -> 
 
 
 def test_the_table_of_keys_is_that_of_the_registry() -> None:
-    assert {one.id: one.keys for one in actions.ACTIONS} == keys.KEYS
+    assert {one.id: one.keys for one in actions.ACTIONS} == decision_keys.KEYS
     deciding = {one.id for one in actions.ACTIONS if one.section == "Deciding"}
-    assert deciding >= keys.DECISIONS
-    left = {one for one in deciding - keys.DECISIONS if not one.startswith(("tools.", "pack.", "restart"))}
+    assert deciding >= decision_keys.DECISIONS
+    left = {
+        one
+        for one in deciding - decision_keys.DECISIONS
+        if not one.startswith(("tools.", "pack.", "restart"))
+    }
     assert left == {"edit", "edit_outside", "skip"}, (
         "say in plane/decision_keys.py whether a new action decides something"
     )

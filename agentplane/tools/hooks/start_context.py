@@ -226,9 +226,11 @@ def _today() -> str:
 
 def _version() -> str:
     """Return the version of the text and of the checks that withhold entries from it."""
-    from agentplane.review import result_versions as versions
+    from agentplane.review import result_versions
 
-    return versions.mark(versions.CONTEXT, versions.CONFLICTS, versions.GATE, versions.SECRETS)
+    return result_versions.mark(
+        result_versions.CONTEXT, result_versions.CONFLICTS, result_versions.GATE, result_versions.SECRETS
+    )
 
 
 def _name(tool: "Tool", task: str | None) -> str:

@@ -15,7 +15,7 @@ from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
-from agentplane.tools.memory_file import repeats as said
+from agentplane.tools.memory_file import repeats
 from agentplane.tools.memory_file.repeats import Said
 
 
@@ -53,7 +53,7 @@ class Packs:
     def _read(self, project: Path, users: Sequence[Tool]) -> Said:
         names = tuple(tool.name for tool in users)
         if names not in self._said:
-            self._said[names] = said.read(project, users)
+            self._said[names] = repeats.read(project, users)
         return self._said[names]
 
     def about(self, made: Pack, gather: Callable[[Pack], T]) -> T:

@@ -21,8 +21,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.text import files
 from agentplane.tools import foreign_file
 from agentplane.tools.foreign_file import Change
-from agentplane.tools.memory_file import block
-from agentplane.tools.memory_file import size_limit as room
+from agentplane.tools.memory_file import block, size_limit
 from agentplane.tools.memory_file.size_limit import Packs
 from agentplane.tools.settings_file import desired
 
@@ -253,7 +252,7 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     found = block.find(held)
     diff, added = _edits(held, found, _text(plane, users, pack)) if found else ((), ())
     if fitting is None:
-        return Standing(path, names, "blocked", why=room.full(users), diff=diff, added=added)
+        return Standing(path, names, "blocked", why=size_limit.full(users), diff=diff, added=added)
     if data is None or found is None:
         return Standing(path, names, "absent", cut=cut, short=short, said=told)
     if found.is_edited(held):
@@ -271,9 +270,9 @@ def _fit(project: Path, plane: str, path: str, users: Sequence[Tool], packs: Pac
     why = _trouble(project, path)
     data = None if why else files.read_if(foreign_file.real(project, path))
     made = None if why else _pack(project, data, users, packs)
-    limit, left = room.limit(users), 0 if why else _left(data, users) or 0
+    limit, left = size_limit.limit(users), 0 if why else _left(data, users) or 0
     if made is None:
-        return Fit(path, names, None, len(data or b""), limit, left, imports, why or room.full(users))
+        return Fit(path, names, None, len(data or b""), limit, left, imports, why or size_limit.full(users))
     return Fit(path, names, made, len(_wanted(project, data, plane, users, packs)), limit, left, imports)
 
 
@@ -308,7 +307,9 @@ def imported(project: Path, packs: Packs, more: Iterable[Tool] = ()) -> Pack:
 
 def _left(data: bytes | None, users: Sequence[Tool]) -> int | None:
     """Return the bytes left next to other text, or None if there is no limit."""
-    return room.left(users, len(_header(users[0].target) if data is None else block.without(data) or b""))
+    return size_limit.left(
+        users, len(_header(users[0].target) if data is None else block.without(data) or b"")
+    )
 
 
 def _write_receipts(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> None:

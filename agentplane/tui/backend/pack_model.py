@@ -18,8 +18,7 @@ from agentplane.context.pack import LEAST, Cut, Pack, Sources
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
-from agentplane.tools import connections
-from agentplane.tools import presence as found
+from agentplane.tools import connections, presence
 from agentplane.tools.connections import Wiring
 from agentplane.tools.memory_file import repeats, size_limit, sync
 from agentplane.tools.memory_file.sync import Fit
@@ -159,7 +158,7 @@ def _tools(project: Path, holding: Sequence[Tool]) -> list[Tool]:
 
     The result also has one tool for each connected file that none of these tools reads.
     """
-    mine = [row.tool for row in found.look(project) if row.in_project or row.installed]
+    mine = [row.tool for row in presence.look(project) if row.in_project or row.installed]
     read = {tool.target.path for tool in mine}
     others = {tool.target.path: tool for tool in reversed(holding) if tool.target.path not in read}
     return sorted([*mine, *others.values()], key=lambda tool: tool not in holding)

@@ -17,8 +17,7 @@ from agentplane.runs.capsule.preview import Piece
 from agentplane.runs.open import open_run
 from agentplane.runs.open.git_state import Git
 from agentplane.runs.open.open_run import OpenRun
-from agentplane.runs.query import artifacts
-from agentplane.runs.query import candidate_outcomes as born
+from agentplane.runs.query import artifacts, candidate_outcomes
 from agentplane.runs.query.artifacts import Artifact
 from agentplane.runs.query.candidate_outcomes import Born
 from agentplane.runs.query.timeline import Row
@@ -95,7 +94,7 @@ def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> To
             return Told(
                 opened=opened,
                 outputs=tuple(_so_far(layout, opened)),
-                born=tuple(born.of(memory, run_id)),
+                born=tuple(candidate_outcomes.of(memory, run_id)),
                 record=commands.of_open(layout, opened),
             )
     try:
@@ -108,7 +107,7 @@ def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> To
         context=context,
         summary=None if context is not None or run.summary else _summary(layout, run),
         outputs=tuple(_outputs(layout, run, goes_on)),
-        born=tuple(born.of(memory, run_id)),
+        born=tuple(candidate_outcomes.of(memory, run_id)),
         record=commands.of_sealed(layout, run),
         files=tuple(_files(layout, run)),
         more_files=max(len(run.outputs) - _FILES, 0),

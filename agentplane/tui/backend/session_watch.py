@@ -189,9 +189,9 @@ class Lookout:
             self._post(CameOf(one, outcome, self._revision_of(outcome.now)))
 
     def _revision_of(self, run_id: str | None) -> str:
-        from agentplane.runs.open import open_run as session
+        from agentplane.runs.open import open_run
 
-        run = session.load(self._model.plane.layout, run_id or "")
+        run = open_run.load(self._model.plane.layout, run_id or "")
         return run.revision if run else ""
 
 

@@ -20,7 +20,7 @@ from agentplane.plane.settings import DEFAULTS, Gate, Settings
 from agentplane.plane.store import lock, records
 from agentplane.plane.trust import rules
 from agentplane.text.log import chain
-from agentplane.tools import presence as found
+from agentplane.tools import presence
 from agentplane.tools.hooks import start_context
 from tests.conftest import decision, plane_in
 from tests.plane.branches import two
@@ -34,7 +34,7 @@ ACCEPT = '[trust]\nhand_edits = "accept"\n'
 def plane(git_project: Path) -> Plane:
     plane = plane_in(git_project)
     plane.inbox.approve([plane.propose(decision(GOOD))])
-    plane.tools.sync(found.named(["codex"]), plane.tools.pack(Ask(passing=False)))
+    plane.tools.sync(presence.named(["codex"]), plane.tools.pack(Ask(passing=False)))
     return plane
 
 
@@ -57,7 +57,7 @@ def weakened(plane: Plane, text: str = ACCEPT) -> str:
 
 
 def sync(plane: Plane) -> str:
-    plane.tools.sync(found.named(["codex"]), plane.tools.pack(Ask(passing=False)))
+    plane.tools.sync(presence.named(["codex"]), plane.tools.pack(Ask(passing=False)))
     return (plane.layout.project / "AGENTS.md").read_text()
 
 
@@ -142,7 +142,7 @@ def test_reading_and_unchanged_settings_write_nothing(plane: Plane) -> None:
     plane.inbox.badge()
     plane.inbox.review()
     plane.memory.read()
-    plane.tools.wiring(found.named(["codex"]))
+    plane.tools.wiring(presence.named(["codex"]))
     health.collect(plane.store)
     assert plane.layout.log.read_bytes() == log
     plane.tools.pack(Ask())

@@ -20,7 +20,7 @@ from agentplane.commands import (
 from agentplane.context.choose import Ask
 from agentplane.errors import BadInput, Damaged, PlaneError, Refused
 from agentplane.memory.operations import Proposal
-from agentplane.tools import presence as found
+from agentplane.tools import presence
 from agentplane.tui.backend import first_rows
 from agentplane.tui.backend.bulk_plan import clean_ones
 from agentplane.tui.backend.inbox_rows import Place, rows
@@ -247,7 +247,7 @@ def test_what_met_something_that_is_gone_is_looked_at_anew(plane: Plane) -> None
 def test_where_tools_have_the_new_memory_is_said(three: Plane) -> None:
     model = model_of(three)
     first, second, _ = (entry.id for entry in model.load().inbox)
-    three.tools.sync(found.named(["codex", "claude", "copilot"]), three.tools.pack(Ask(passing=False)))
+    three.tools.sync(presence.named(["codex", "claude", "copilot"]), three.tools.pack(Ask(passing=False)))
     assert told(model.do(Approve((first,)))) == "Approved DEC-001, in 3 files · u undoes"
     rules = three.layout.project / "AGENTS.md"
     rules.write_text(rules.read_text().replace("## Decisions", "## Decisions\n\n- Mine."))
