@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from agentplane.api import Plane
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.findings import Finding
 from agentplane.health import collect
@@ -792,7 +793,7 @@ def test_tools_still_propose_without_a_key(repo: Repo) -> None:
 def test_a_policy_that_the_base_does_not_have_signs_nothing(repo: Repo) -> None:
     plane = repo.plane()
     candidate = plane.propose(decision("Logs go to standard error."))
-    plane.origin = Origin("Ada", "policy", "bash")
-    plane.inbox.approve([candidate])
+    forged = Plane(plane.store, Origin("Ada", "policy", "bash"))
+    forged.inbox.approve([candidate])
     repo.commit()
     assert any("is not signed" in found for found in bad(repo.check()))

@@ -291,8 +291,11 @@ def claimed(layout: Layout, run_id: str) -> Iterator[bool]:
 
     The kernel holds the claim and releases it when the process ends.
     """
-    folder = work(layout, run_id)
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fd = os.open(work(layout, run_id), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:  # another process sealed the run in the meantime
+        yield False
+        return
     try:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -357,6 +360,11 @@ def _said(event: events.Event) -> dict[str, Any]:
 def work(layout: Layout, run_id: str) -> Path:
     """Return the folder that an open run uses until it is sealed."""
     path = capsule.folder(layout, run_id) / capsule.WORK
-    if os.path.lexists(path):
-        files.plain_folder(path, layout.root)
+    try:
+        if os.path.lexists(path):
+            files.plain_folder(path, layout.root)
+    except Damaged:
+        if os.path.lexists(path):
+            raise
+        # Another process sealed the run and removed the folder in the meantime.
     return path

@@ -22,6 +22,7 @@ from agentplane.runs.capsule import capsule, repair, seal
 from agentplane.runs.command import Recorder
 from agentplane.runs.open import hook_marker, open_run
 from agentplane.runs.open.open_run import Asked, Ending
+from agentplane.text import files
 from tests.conftest import ROOT, plane_in
 from tests.faults import calls_of, points, run_child, some_or_every
 from tests.runs.actor import plane_of
@@ -183,6 +184,25 @@ def test_two_processes_that_seal_at_once(plane: Plane) -> None:
         assert [process.returncode for process in both] == [0, 0, 0]
         assert sorted(said) == ["", "", run.run_id]
     assert len(settle(plane)) == 3
+
+
+def test_a_run_that_another_process_seals_meanwhile_is_left_to_it(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = opened(plane)
+    usual = files.plain_folder
+
+    def slow(path: Path, root: Path) -> None:
+        monkeypatch.setattr(files, "plain_folder", usual)
+        assert seal.seal(plane.store, run, Ending(0, "Ended"))
+        usual(path, root)
+
+    open_run.make_folders(plane.layout, run.run_id)
+    monkeypatch.setattr(files, "plain_folder", slow)
+    with open_run.claimed(plane.layout, run.run_id) as ours:
+        assert not ours
+    (event,) = settle(plane)
+    assert event["exit_status"] == 0
 
 
 def test_a_claim_falls_with_its_process(plane: Plane) -> None:
