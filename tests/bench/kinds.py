@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agentplane.claims.compare import alignment
+from agentplane.claims.compare import alignment, word_order
 from agentplane.claims.compare.evidence import Evidence
-from agentplane.claims.features import fitted_weights, word_similarity
+from agentplane.claims.features import fitted_weights, measures, similarity, word_similarity
 from agentplane.claims.features.measures import model_inputs, signals_of
 from agentplane.claims.features.sentence_vectors import sense
 from agentplane.claims.parse.statement import parse
@@ -115,12 +115,12 @@ def strangers(pairs: Sequence[Pair]) -> list[Pair]:
     ]
 
 
-def fit(pairs: Sequence[Pair]) -> Fitted:
-    """Bias and weights of a multinomial logistic regression against `neither`."""
+def fit(pairs: Sequence[Pair], without: frozenset[str] = frozenset()) -> Fitted:
+    """Bias and weights of a multinomial logistic regression against `neither`. The inputs in `without` count as zero."""
     beside = strangers(pairs)
     rows = [signals(pair) for pair in (*pairs, *beside)]
     names = list(rows[0])
-    values = np.array([[row[name] for name in names] for row in rows])
+    values = np.array([[0.0 if name in without else row[name] for name in names] for row in rows])
     wanted = np.eye(3)[[CLASSES.get(pair.expected, 0) for pair in (*pairs, *beside)]]
     told = [NEIGHBOUR if pair.expected == "compatible" else 1.0 for pair in pairs]
     counts = np.array(told + [STRANGER] * len(beside))
@@ -208,6 +208,44 @@ def crossed() -> None:
         _print(f"{left_out}, fitted to the others", table(got))
         said += got if left_out in LATEST else []
     _print(f"{', '.join(LATEST)} together", table(said))
+
+
+def groups() -> dict[str, frozenset[str]]:
+    """The inputs of the model by the function that measures them. A product belongs to each group of its two signals."""
+    pair = TUNED[0]
+    evidence = Evidence(parse(pair.second), parse(pair.first))
+    single = {
+        "meaning of words": set(similarity.meaning_signals(evidence)),
+        "shared and unmatched words": set(measures._words(evidence)),
+        "numbers, choices and denials": set(measures._values(evidence.new, evidence.old, evidence)),
+        "names and positions": set(measures._shape(evidence.alignment, evidence)),
+        "form of the sentence": set(word_order.form_signals(evidence)),
+        "what the rules say": {"rules_contradiction", "rules_duplicate", "against", "quiet"},
+    }
+    inputs = set(signals(pair))
+    products = {name: set(parts) for name, parts in measures.PRODUCTS.items()}
+    return {
+        name: frozenset((inputs & own) | {product for product, parts in products.items() if parts & own})
+        for name, own in single.items()
+    }
+
+
+def ablated(without: frozenset[str]) -> Fitted:
+    """Weights that are fitted to the pairs for tuning while these inputs are always zero."""
+    bias, weights = fit(TUNED, without)
+    return bias, {name: (0.0, 0.0) if name in without else row for name, row in weights.items()}
+
+
+def ablation() -> dict[str, dict[str, dict[str, float]]]:
+    """The figures of the sets that nobody who tunes has read, with one group of inputs left out at a time."""
+    held_out = [pair for name in BLIND for pair in SETS[name]]
+    rows = {"all": figures(held_out)}
+    for name, inputs in groups().items():
+        with weights_of(ablated(inputs)):
+            rows[f"without {name} ({len(inputs)})"] = figures(held_out)
+    with no_embeddings():
+        rows["without embeddings"] = figures(held_out)
+    return rows
 
 
 def write(path: Path) -> None:
@@ -300,6 +338,11 @@ def main() -> int:
     parser.add_argument(
         "--ranks", action="store_true", help="how high the nearest stands among all statements"
     )
+    parser.add_argument(
+        "--ablate",
+        action="store_true",
+        help="leave out one group of signals at a time, and fit the others again",
+    )
     parser.add_argument("--cost", action="store_true", help="microseconds of a comparison")
     arguments = parser.parse_args()
     if arguments.fit:
@@ -307,6 +350,12 @@ def main() -> int:
         return 0
     if arguments.crossed:
         crossed()
+        return 0
+    if arguments.ablate:
+        found_rows = ablation()
+        for name, row in found_rows.items():
+            _print(name, row)
+        print(json.dumps(found_rows))
         return 0
     if arguments.ranks:
         found_ranks = ranks()
