@@ -36,6 +36,7 @@ def test_the_rows_print_their_figures(rows: tuple[str, ...]) -> None:
         assert row["tenth"]["ms"] > 0
 
 
+@pytest.mark.full
 def test_the_bench_of_the_relay_prints_its_figures() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench.relay", "--size", "20000", "--rounds", "1", "--no-tmux"],

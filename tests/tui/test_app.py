@@ -1,5 +1,6 @@
 """The program as a whole: keys, themes, sizes, and what can go wrong outside of it."""
 
+import ast
 import asyncio
 import errno
 import fcntl
@@ -31,11 +32,12 @@ from agentplane.commands import Undo
 from agentplane.review import policy
 from agentplane.text import files
 from agentplane.tui import theme as themes
+from agentplane.tui.backend.model import PlaneView
 from agentplane.tui.backend.outcome_text import Outcome
 from agentplane.tui.messages import Changed, OpDone
 from agentplane.tui.widgets.footer import KeyBar
 from agentplane.tui.widgets.palette import Actions
-from tests.conftest import clean_environment, decision, files_of, plane_in
+from tests.conftest import ROOT, clean_environment, decision, files_of, plane_in
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
 
 
@@ -95,6 +97,33 @@ def test_what_leads_out_of_a_box_is_shown_at_every_size(plane: Plane, size: tupl
         assert "y approve" in sitting.screen
 
     sit(plane, steps, size=size)
+
+
+def test_nothing_spells_out_the_whole_memory(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Textual describes work by its repr. With ten thousand entries, that takes minutes."""
+
+    def spelled(view: PlaneView) -> str:
+        raise AssertionError("the repr of all entries")
+
+    monkeypatch.setattr(PlaneView, "__repr__", spelled)
+
+    async def steps(sitting: Sitting) -> None:
+        assert len(sitting.rows) == 3
+        await sitting.press("slash", "P", "o", "enter")
+        assert len(sitting.rows) == 1
+
+    sit(three, steps)
+
+
+def test_all_work_has_a_description() -> None:
+    calls = [
+        (path.name, node)
+        for path in (ROOT / "agentplane" / "tui").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("run_worker")
+    ]
+    assert len(calls) > 10
+    assert [name for name, call in calls if "description" not in {word.arg for word in call.keywords}] == []
 
 
 def test_help_tells_the_marks_as_they_are_drawn(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -367,7 +396,8 @@ def test_plain_characters_where_they_are_wanted(three: Plane) -> None:
     sit(three, steps)
 
 
-def test_any_size_and_any_row_of_keys_leave_it_standing(three: Plane) -> None:
+@pytest.mark.parametrize("count", [40, pytest.param(120, marks=pytest.mark.full)])
+def test_any_size_and_any_row_of_keys_leave_it_standing(three: Plane, count: int) -> None:
     dice = random.Random(7)
     for number in range(12):
         three.propose(decision(f"Statement {number} on `queues` with [markup] and 一二三."))
@@ -375,7 +405,7 @@ def test_any_size_and_any_row_of_keys_leave_it_standing(three: Plane) -> None:
             "pagedown", "pageup", "question_mark", "escape", "n", "asterisk", "ctrl+d", "y", "escape")  # fmt: skip
 
     async def steps(sitting: Sitting) -> None:
-        for _ in range(120):
+        for _ in range(count):
             if dice.random() < 0.4:
                 await sitting.pilot.resize_terminal(
                     dice.choice((1, 2, 7, 12, 30, 59, 61, 99, 100, 160)),

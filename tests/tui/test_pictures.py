@@ -73,6 +73,7 @@ def test_themes_differ() -> None:
     assert len({told[name] for name in ("tui-inbox", "light-120x40", "no-colour-120x40")}) == 3
 
 
+@pytest.mark.full
 @pytest.mark.skipif(textual.__version__ != "8.2.8", reason="the picture was made with Textual 8.2.8")
 def test_the_moving_picture_shows_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of its scenes comes to be by its keys, else it is not made."""

@@ -35,7 +35,7 @@ class WritingScreen(ListScreen):
     def ask_before(self, plan: "Callable[[Plane], Planned]", then: Then) -> None:
         """Plan changes in a thread, and show them. `then` is called if the person agrees."""
         work: Any = partial(self._plan, plan, then)
-        self.run_worker(work, thread=True, exclusive=True, group="plan")
+        self.run_worker(work, thread=True, exclusive=True, group="plan", description="plan")
 
     def _plan(self, plan: "Callable[[Plane], Planned]", then: Then) -> None:
         """Plan the changes. Runs in a thread."""

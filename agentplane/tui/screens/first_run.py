@@ -136,7 +136,7 @@ class First(App[str | None]):
         yield Static(self._keys(), id="keys")
 
     def on_mount(self) -> None:
-        self.run_worker(self._look, thread=True, exit_on_error=False)
+        self.run_worker(self._look, thread=True, exit_on_error=False, description="first run")
 
     def _look(self) -> None:
         """Find the tools and memories. Runs in a thread."""
@@ -171,7 +171,9 @@ class First(App[str | None]):
             return
         self._making = True
         self.query_one("#said", Static).update(Text("Making it…"))
-        self.run_worker(partial(self._make, self._sight, bare), thread=True, exit_on_error=False)
+        self.run_worker(
+            partial(self._make, self._sight, bare), thread=True, exit_on_error=False, description="first run"
+        )
 
     def _make(self, sight: Sight, bare: bool) -> None:
         """Create the plane. Runs in a thread."""

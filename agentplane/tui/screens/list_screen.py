@@ -194,7 +194,8 @@ class ListScreen(Sized[None]):
         if shown is not None and (anew or shown is not self._shown):
             self._making += 1
             work = partial(self._make, shown, self._making)
-            self.run_worker(work, thread=True, exclusive=True, group="rows")
+            # Without a description, Textual would make the repr of the work, which has every entry in it.
+            self.run_worker(work, thread=True, exclusive=True, group="rows", description="rows")
 
     def _make(self, shown: "PlaneView", number: int) -> None:
         """Make the rows. Runs in a thread."""
@@ -335,7 +336,7 @@ class ListScreen(Sized[None]):
         if words:
             # This is not a coroutine, because a coroutine that is cancelled before it starts causes a warning.
             work: Any = partial(self._find, words)
-            self.run_worker(work, exclusive=True, group="filter")
+            self.run_worker(work, exclusive=True, group="filter", description="filter")
         else:
             self.workers.cancel_group(self, "filter")
             self.view.narrow(None)

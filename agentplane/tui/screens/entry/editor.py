@@ -221,7 +221,9 @@ class EditScreen(Answering[Command | None]):
         if self._save_now:
             self.action_save()
         else:
-            self.app.run_worker(self._find_left, thread=True, group="draft", exit_on_error=False)
+            self.app.run_worker(
+                self._find_left, thread=True, group="draft", exit_on_error=False, description="draft"
+            )
 
     def _find_left(self) -> None:
         """Mention drafts that were left when the program or the terminal ended. Runs in a thread."""
@@ -342,7 +344,7 @@ class EditScreen(Answering[Command | None]):
     def _keep(self, *, leaving: bool = False) -> None:
         self._rest()
         work = partial(self._keep_behind, self._text, leaving)
-        self.app.run_worker(work, thread=True, group="draft", exit_on_error=False)
+        self.app.run_worker(work, thread=True, group="draft", exit_on_error=False, description="draft")
 
     def _rest(self) -> None:
         if self._resting:
@@ -385,7 +387,9 @@ class EditScreen(Answering[Command | None]):
     def _drop(self) -> None:
         self._gone = True
         self._rest()
-        self.app.run_worker(self._unlink, thread=True, group="draft", exit_on_error=False)
+        self.app.run_worker(
+            self._unlink, thread=True, group="draft", exit_on_error=False, description="draft"
+        )
 
     def _unlink(self) -> None:
         """Delete the draft. Runs in a thread."""

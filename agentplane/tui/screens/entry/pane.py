@@ -149,7 +149,12 @@ class Detail(VerticalScroll, can_focus=True):
 
     def _look_up(self, subject: "Subject") -> None:
         self.run_worker(
-            partial(self._read, subject), thread=True, exclusive=True, group="facts", exit_on_error=False
+            partial(self._read, subject),
+            thread=True,
+            exclusive=True,
+            group="facts",
+            exit_on_error=False,
+            description="facts",
         )
 
     def _read(self, subject: "Subject") -> None:

@@ -311,7 +311,7 @@ class PackScreen(WritingScreen):
         field = Field("Other files", value, hint, wrong)
         await open_field(self.app, field, take)
         work: Any = partial(self._look_what_changed, field)
-        self.run_worker(work, thread=True, exclusive=True, group="offers")
+        self.run_worker(work, thread=True, exclusive=True, group="offers", description="offers")
 
     def _look_what_changed(self, field: "Field") -> None:
         """Offer the files that this branch changed. Runs in a thread, because Git may take a while."""

@@ -86,7 +86,7 @@ class RunDiffScreen(Sized[None]):
         self.query_one(StatusBar).tell(
             "- only in the first   + only in the second   ~ in both, and not the same"
         )
-        self.run_worker(self._compare, thread=True, exit_on_error=False)
+        self.run_worker(self._compare, thread=True, exit_on_error=False, description="comparison")
 
     def _compare(self) -> None:
         """Compare both runs. Called in a thread."""

@@ -87,7 +87,9 @@ class RunDetail(Detail):
 
     def _ask(self, chosen: Chosen) -> None:
         work = partial(self._read_run, chosen)
-        self.run_worker(work, thread=True, exclusive=True, group="run", exit_on_error=False)
+        self.run_worker(
+            work, thread=True, exclusive=True, group="run", exit_on_error=False, description="run"
+        )
 
     def _read_run(self, chosen: Chosen) -> None:
         """Read the facts about a run. Runs in a thread."""

@@ -275,7 +275,9 @@ class RunsScreen(ListScreen):
 
     def _look_at_open(self) -> None:
         if self._in_sight and self._book is not None:
-            self.run_worker(self._look, thread=True, exclusive=True, group="open", exit_on_error=False)
+            self.run_worker(
+                self._look, thread=True, exclusive=True, group="open", exit_on_error=False, description="open"
+            )
 
     def _look(self) -> None:
         """Look for changes in open runs. Runs in a thread."""
@@ -302,7 +304,14 @@ class RunsScreen(ListScreen):
 
     def _check_chain(self) -> None:
         if self._in_sight and self._shown is not None:
-            self.run_worker(self._check, thread=True, exclusive=True, group="chain", exit_on_error=False)
+            self.run_worker(
+                self._check,
+                thread=True,
+                exclusive=True,
+                group="chain",
+                exit_on_error=False,
+                description="chain",
+            )
 
     def _check(self) -> None:
         """Check the log in slices, until the worker is cancelled or the screen closes. Runs in a thread."""
@@ -336,7 +345,12 @@ class RunsScreen(ListScreen):
         if self._chart and self._in_sight and self._shown is not self._counted:
             self._counted = self._shown
             self.run_worker(
-                self._count_in_thread, thread=True, exclusive=True, group="days", exit_on_error=False
+                self._count_in_thread,
+                thread=True,
+                exclusive=True,
+                group="days",
+                exit_on_error=False,
+                description="days",
             )
 
     def _count_in_thread(self) -> None:
