@@ -23,7 +23,9 @@ _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _STEP = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _NAME = re.compile(r"CAND-[A-Z0-9]{6}|\d{8}T\d{6}Z-[a-z0-9]{6}")
 _LOOSE = (
+    # The revision includes the day of each entry.
     (re.compile(r"(?<=memory )[0-9a-f]{8}\b"), r"[0-9a-f]{8}"),
+    (re.compile(r"(?<=revision )[0-9a-f]{8}\b"), r"[0-9a-f]{8}"),
     (re.compile(r"\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z"), r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"),
     (re.compile(r"\b\d{4}-\d{2}-\d{2}\b"), r"\d{4}-\d\d-\d\d"),
     (re.compile(r"(?<=anchor:        )[0-9a-f]{12}"), r"[0-9a-f]{12}"),
