@@ -50,7 +50,8 @@ def comes_true(said: object) -> bool:
 
 
 def test_approve_undo_and_quit(plane: Plane, terminal: Tmux) -> None:
-    before = (plane.layout.memory / "candidates.md").read_bytes()
+    candidates = plane.layout.memory / "candidates.md"
+    before = candidates.read_bytes()
     terminal.wait_for("3 wait")
     terminal.press("a")
     assert comes_true(lambda: shelf(plane) != [])
@@ -58,8 +59,8 @@ def test_approve_undo_and_quit(plane: Plane, terminal: Tmux) -> None:
     assert approved in UNLIKE
     terminal.wait_for("2 wait")
     terminal.press("u")
-    assert comes_true(lambda: shelf(plane) == [])
-    assert (plane.layout.memory / "candidates.md").read_bytes() == before
+    # A reader sees a change as a whole before each of its files is written, so the file is waited for.
+    assert comes_true(lambda: shelf(plane) == [] and candidates.read_bytes() == before)
     terminal.wait_for("3 wait")
     terminal.press("q")
     assert "Traceback" not in terminal.wait_for("ended with 0")
