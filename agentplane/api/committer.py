@@ -108,12 +108,17 @@ class Committer:
             if before.get(file) != data
         )
 
-    def commit(self, plan: Callable[[Memory], Plan | None], by: Origin | None = None) -> Committed | None:
+    def commit(
+        self, plan: Callable[[Memory], Plan | None], by: Origin | None = None, *, badge: bool = True
+    ) -> Committed | None:
         """Commit the plan that `plan` computes under the lock. Return None if there was nothing to change.
 
-        `by` is the origin to record in the log [default: the committer's].
+        `by` is the origin to record in the log [default: the committer's]. Without `badge`, the caller calls
+        `keep_badge` when it knows the conflicts.
         """
-        return self._commit(lambda snapshot: _with_receipts(plan, Memory(snapshot)), by or self.origin)
+        return self._commit(
+            lambda snapshot: _with_receipts(plan, Memory(snapshot)), by or self.origin, badge=badge
+        )
 
     def commit_snapshot(self, plan: Callable[[Snapshot], Plan | None]) -> Committed:
         """Commit a plan that needs no entries, such as an undo."""
@@ -166,7 +171,9 @@ class Committer:
         stamp = self.stamp(self.origin.actor)
         return plans.By(stamp.actor, stamp, stamp.today, self.store.token)
 
-    def _commit(self, plan: Callable[[Snapshot], Plan | None], by: Origin) -> Committed | None:
+    def _commit(
+        self, plan: Callable[[Snapshot], Plan | None], by: Origin, *, badge: bool = True
+    ) -> Committed | None:
         """Commit a plan, and update everything that depends on the memory.
 
         If the settings accept manual edits, a separate operation approves them first. The tool files are
@@ -190,20 +197,27 @@ class Committer:
             done = self._settled_first(plan, by)
         if done is None:
             return None
-        reached = self._update_dependents(Memory(done.snapshot), deliver=done.revision != before)
+        memory = Memory(done.snapshot)
+        if badge:
+            self.keep_badge(memory)
+        reached = self._deliver(memory, write=done.revision != before)
         return Committed(**msgspec.structs.asdict(done), reached=reached)
 
-    def _update_dependents(self, memory: Memory, *, deliver: bool = True) -> Reached:
-        """Update the badge and, with `deliver`, the tool files that have older memory."""
+    def _update_dependents(self, memory: Memory) -> Reached:
+        """Update the badge and the tool files that have older memory."""
         self.keep_badge(memory)
+        return self._deliver(memory)
+
+    def _deliver(self, memory: Memory, *, write: bool = True) -> Reached:
+        """Update the tool files that have older memory, with `write`, and ask sessions that have it to restart."""
         if memory.snapshot.ledger.unsettled:
             return Reached()
         settings = memory.snapshot.settings.tools
         delivered = None
-        if deliver:
-            from agentplane.tools.memory_file.deliver import deliver as bring
+        if write:
+            from agentplane.tools.memory_file.deliver import deliver
 
-            delivered = bring(memory, self.today, write=settings.deliver)
+            delivered = deliver(memory, self.today, write=settings.deliver)
         return Reached(delivered, self._restart_old(memory) if settings.restart == "auto" else ())
 
     def _restart_old(self, memory: Memory) -> "tuple[Session, ...]":

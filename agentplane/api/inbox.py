@@ -68,7 +68,7 @@ class Inbox:
         from agentplane.review import inbox, proposals
 
         self._committer.listeners.step("reading the plane")
-        entered = self._enter(command)
+        entered = self._enter(command, badge=False)
         self._committer.listeners.step("looking for conflicts")
         seen = entered.seen
         judged = entered.context if inbox.same_for_gate(entered.read, seen) else None
@@ -189,8 +189,11 @@ class Inbox:
         done = committer.commit(plan, by)
         return Promoted(done.ids[-1], approved=True) if done else Promoted(entered.id, approved=False)
 
-    def _enter(self, command: Propose, memory: Memory | None = None) -> _Entered:
-        """Put a proposal into the inbox. The gate checks it before the plane is locked."""
+    def _enter(self, command: Propose, memory: Memory | None = None, *, badge: bool = True) -> _Entered:
+        """Put a proposal into the inbox. The gate checks it before the plane is locked.
+
+        Without `badge`, the caller calls `keep_badge`.
+        """
         from agentplane.review import proposals
         from agentplane.review.gate import repeat_counts, verdicts
 
@@ -213,5 +216,5 @@ class Inbox:
             committer.listeners.step("writing")
             return operations.propose(now, proposal, who, today, committer.store.token)
 
-        committed = required(committer.commit(plan))
+        committed = required(committer.commit(plan, badge=badge))
         return _Entered(committed.ids[0], committed, memory, context)

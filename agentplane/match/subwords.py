@@ -76,6 +76,13 @@ class Pieces:
         return found
 
     def _encoded(self, word: str) -> list[int]:
+        """Return the token numbers of a word. Merging the characters of a word in the vocabulary always gives that
+        one token.
+        """
+        whole = self._vocab.get(word)
+        return self._merged(word) if whole is None else [whole]
+
+    def _merged(self, word: str) -> list[int]:
         vocab = self._vocab
         symbols = [piece for char in word for piece in ([char] if char in vocab else _bytes(char))]
         # The rank of the merge of each symbol with the next one. A merge changes two ranks.

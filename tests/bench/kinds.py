@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agentplane.claims.compare import alignment, word_order
+from agentplane.claims.compare import word_order
 from agentplane.claims.compare.evidence import Evidence
 from agentplane.claims.features import fitted_weights, measures, similarity, word_similarity
 from agentplane.claims.features.measures import model_inputs, signals_of
@@ -183,9 +183,8 @@ def no_embeddings() -> Iterator[None]:
     known = (
         word_similarity._vectors,
         word_similarity._narrow,
-        word_similarity._vector,
+        word_similarity._direction,
         sense,
-        alignment.likeness_of,
         signals,
     )
     available, vectors.available = vectors.available, lambda: "embeddings are off"

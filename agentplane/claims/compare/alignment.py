@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import msgspec
 
-from agentplane.claims.compare.subjects import negates, same_word
+from agentplane.claims.compare.subjects import may_deny, negates, same_word
 from agentplane.claims.features.sentence_vectors import sense
 from agentplane.claims.features.word_similarity import nearness
 from agentplane.claims.features.word_weights import Item
@@ -80,9 +80,12 @@ def _similar_pairs(
 ) -> list[WordPair]:
     """Pair the remaining words, the most similar first."""
     near = []
-    for here in lone:
-        for there in others:
-            strength = likeness(left[here], right[there])
+    table = nearness(
+        [left[at].written.lower() for at in lone], [right[at].written.lower() for at in others], NEAR_WORD
+    )
+    for here, row in zip(lone, table, strict=True):
+        for there, nearby in zip(others, row, strict=True):
+            strength = _strength(left[here], right[there], nearby)
             if strength:
                 near.append((-strength, here, there))
     pairs: list[WordPair] = []
@@ -105,10 +108,11 @@ def _prefix_pairs(
     if not lone or not others:
         return []
     mine, theirs = profile_of(new.source).lower, profile_of(old.source).lower
+    denying = [at for at in others if may_deny(theirs[at])]
     found: list[WordPair] = []
     for here in lone:
-        for there in others:
-            if min(len(mine[here]), len(theirs[there])) >= 4 and negates(mine[here], theirs[there]):
+        for there in others if may_deny(mine[here]) else denying:
+            if negates(mine[here], theirs[there]):
                 only_one_denies = sense(new.source).denied[here] != sense(old.source).denied[there]
                 if only_one_denies and all(here != pair.left and there != pair.right for pair in found):
                     found.append(WordPair(here, there, 0.9, negated_by_prefix=True))
@@ -117,20 +121,23 @@ def _prefix_pairs(
 
 def likeness(one: Item, other: Item) -> float:
     """Return the strength with which two words can be paired. Alternatives and opposites can't be paired."""
-    return likeness_of(one.stem, one.written, one.name, other.stem, other.written, other.name)
+    ((near,),) = nearness([one.written.lower()], [other.written.lower()], NEAR_WORD)
+    return _strength(one, other, near)
 
 
-@lru_cache(maxsize=200_000)
-def likeness_of(stem: str, written: str, name: bool, stem2: str, written2: str, name2: bool) -> float:
-    lower, lower2 = written.lower(), written2.lower()
-    if are_alternatives(stem, lower, stem2, lower2):
+def _strength(one: Item, other: Item, near: float) -> float:
+    """Return the strength of a pair. `near` is the similarity in meaning, or 0 if it is too low."""
+    same = same_word(one.stem, other.stem)
+    # Nearly all pairs of words end here.
+    if not (same or near):
         return 0.0
-    if same_word(stem, stem2):
+    if are_alternatives(one.stem, one.written.lower(), other.stem, other.written.lower()):
+        return 0.0
+    if same:
         return 0.9
-    if name and name2 and not (stem.isalpha() and stem2.isalpha()):
+    if one.name and other.name and not (one.stem.isalpha() and other.stem.isalpha()):
         return 0.0
-    near = nearness(lower, lower2)
-    return min(near + 0.2, 0.9) if near >= NEAR_WORD else 0.0
+    return min(near + 0.2, 0.9)
 
 
 def are_alternatives(stem: str, written: str, stem2: str, written2: str) -> bool:

@@ -45,6 +45,11 @@ def _with_lone_poles(one: Statement, other: Statement) -> list[str]:
     return [*one.subject, *(word for word in lone if word in other.subject and word not in one.subject)]
 
 
+def may_deny(word: str) -> bool:
+    """True if a word begins with a prefix that can deny. Of two words that `negates` accepts, at least one does."""
+    return word.startswith(_DENYING)
+
+
 def negates(one: str, other: str) -> bool:
     """True if one word is the other with a prefix that denies it: `unsigned` and `signed`."""
     longer, shorter = (one, other) if len(one) > len(other) else (other, one)
@@ -60,11 +65,16 @@ def negates(one: str, other: str) -> bool:
 def same_word(one: str, other: str) -> bool:
     from rapidfuzz import fuzz
 
-    if min(len(one), len(other)) < 5 or negates(one, other):
+    if min(len(one), len(other)) < 5:
         return False
-    if one.startswith(other) or other.startswith(one) or fuzz.ratio(one, other) >= SAME_WORD:
-        return True
-    return one[:6] == other[:6] and max(len(one), len(other)) <= 8
+    alike = (
+        one.startswith(other)
+        or other.startswith(one)
+        or fuzz.ratio(one, other) >= SAME_WORD
+        or (one[:6] == other[:6] and max(len(one), len(other)) <= 8)
+    )
+    # Few words are alike, so the other check comes second.
+    return alike and not negates(one, other)
 
 
 def spell(stems: Sequence[str], new: Statement, old: Statement) -> str:

@@ -1,10 +1,15 @@
 """Similarity of words in meaning, from the static embeddings of `match/`. Without embeddings, it is always 0."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+
+_ROUNDING = 0.001
+"""More than rounding to three places can add."""
 
 
 @lru_cache(maxsize=1)
@@ -36,16 +41,28 @@ def _narrow(text: str) -> npt.NDArray[np.float16]:
 
 
 @lru_cache(maxsize=20_000)
-def _vector(text: str) -> Any | None:
-    """Return the embedding with length 1, or None if the text has none."""
-    row = embedding(text[:80])
+def _direction(word: str) -> npt.NDArray[np.float64]:
+    """Return the embedding with length 1, or zeros if the word has none."""
+    row = embedding(word[:80])
     length = float((row * row).sum()) ** 0.5
-    return row / length if length else None
+    return row / length if length else row
 
 
-def nearness(one: str, other: str) -> float:
-    """Return the similarity, -1 to 1, rounded so that it is the same on every machine."""
-    left, right = _vector(one), _vector(other)
-    if left is None or right is None:
-        return 0.0
-    return round(float(left.dot(right)), 3)
+def nearness(ones: Sequence[str], others: Sequence[str], least: float) -> list[list[float]]:
+    """Return the similarity of each word to each of the others, 0 to 1, rounded so that it is the same on every machine.
+
+    A similarity below `least` counts as 0.
+    """
+    if not embeds():
+        return [[0.0] * len(others) for _ in ones]
+    table = _directions(ones) @ _directions(others).T
+    found = [[0.0] * len(others) for _ in ones]
+    for here, there in np.argwhere(table >= least - _ROUNDING).tolist():
+        near = round(float(table[here, there]), 3)
+        if near >= least:
+            found[here][there] = near
+    return found
+
+
+def _directions(words: Sequence[str]) -> npt.NDArray[np.float64]:
+    return np.array([_direction(word) for word in words])

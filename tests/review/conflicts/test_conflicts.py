@@ -535,7 +535,7 @@ def no_embeddings() -> Iterator[None]:
 
 @pytest.mark.usefixtures("no_embeddings")
 def test_everything_works_without_embeddings() -> None:
-    assert word_similarity.nearness("quickly", "rapidly") == 0.0
+    assert word_similarity.nearness(["quickly"], ["rapidly"], 0.3) == [[0.0]]
     table = figures(TUNED)
     assert table["contradiction"]["precision"] >= 0.8
     assert table["duplicate"]["precision"] >= 0.8
