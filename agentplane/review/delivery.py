@@ -20,7 +20,7 @@ from agentplane.review import result_versions
 from agentplane.text.json import decode
 
 
-KEPT = "delivery"
+KEPT = cache.CacheFile("delivery", result_versions.mark(result_versions.SECRETS))
 _KEY = 16
 _MANY = 1000
 _AT_ONCE = 500
@@ -54,7 +54,6 @@ def _name(id_: str) -> str:
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
-    version: str
     without: bytes
     """The first bytes of the digests of entries without a secret, concatenated."""
     holding: bytes
@@ -136,7 +135,7 @@ class _Known:
         data = cache.load(snapshot.layout, KEPT)
         with suppress(msgspec.MsgspecError, ValueError):
             kept = _codec.decode(data) if data else None
-            if kept and kept.version == _version():
+            if kept:
                 self._without, self._holding = set(_keys(kept.without)), set(_keys(kept.holding))
 
     def holds_secret(self, entry: Entry) -> bool:
@@ -158,7 +157,7 @@ class _Known:
             approved = {bytes.fromhex(mark.digest)[:_KEY] for mark in marks if mark.digest}
             self._without &= approved
             self._holding &= approved
-        kept = _Kept(_version(), b"".join(sorted(self._without)), b"".join(sorted(self._holding)))
+        kept = _Kept(b"".join(sorted(self._without)), b"".join(sorted(self._holding)))
         head = self._snapshot.ledger.head
         cache.save_as_of(self._snapshot.layout, head, KEPT, msgspec.msgpack.encode(kept))
         self.new = 0
@@ -170,7 +169,3 @@ def _key(entry: Entry) -> bytes:
 
 def _keys(joined: bytes) -> Iterable[bytes]:
     return (joined[at : at + _KEY] for at in range(0, len(joined), _KEY))
-
-
-def _version() -> str:
-    return result_versions.mark(result_versions.SECRETS)

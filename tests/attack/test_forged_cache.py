@@ -25,11 +25,11 @@ from agentplane.mcp import handlers as mcp_answers
 from agentplane.mcp import tools as mcp_tools
 from agentplane.memory.operations import Proposal
 from agentplane.plane.derived import badge_stamp, cache
-from agentplane.plane.trust import user_key
 from agentplane.text.markdown import document
 from agentplane.tools import presence
 from agentplane.tools.hooks import error_log, start_context
 from agentplane.tui.backend.model import PlaneModel
+from tests import cached
 from tests.conftest import ROOT, UNLIKE, decision, plane_in
 from tests.e2e.terminal import AGENTPLANE
 
@@ -98,7 +98,7 @@ def names(plane: Plane) -> list[str]:
 
 
 def body(plane: Plane, name: str) -> bytes:
-    return (plane.layout.cache / name).read_bytes()[user_key.MARK_LENGTH + 1 :]
+    return (plane.layout.cache / name).read_bytes().partition(b"\n")[2]
 
 
 def old_form(plane: Plane, name: str, data: bytes) -> bytes:
@@ -110,20 +110,21 @@ def without_mark(plane: Plane, name: str, data: bytes) -> bytes:
 
 
 def old_mark(plane: Plane, name: str, data: bytes) -> bytes:
-    return (plane.layout.cache / name).read_bytes()[: user_key.MARK_LENGTH + 1] + data
+    return b"\n".join(((plane.layout.cache / name).read_bytes().partition(b"\n")[0], data))
 
 
 def other_key(plane: Plane, name: str, data: bytes) -> bytes:
     about = os.lstat(plane.layout.cache)
-    made = hashlib.blake2b(key=bytes(32), digest_size=16, person=b"cache")
-    for part in (name.encode(), b"%d %d" % (about.st_dev, about.st_ino), data):
+    made = hashlib.blake2b(key=bytes(32), digest_size=16, person=b"cache 2")
+    version = cached.file_named(plane.layout, name).version.encode()
+    for part in (name.encode(), version, b"%d %d" % (about.st_dev, about.st_ino), data):
         made.update(b"%d " % len(part) + part)
-    return made.hexdigest().encode() + b"\n" + data
+    return b"%s %s\n%s" % (made.hexdigest().encode(), version, data)
 
 
 def of_another_file(plane: Plane, name: str, data: bytes) -> bytes:
     """With a mark that agentplane made for the same bytes under another name."""
-    cache.save(plane.layout, "elsewhere", data)
+    cached.save(plane.layout, "elsewhere", data)
     made = (plane.layout.cache / "elsewhere").read_bytes()
     (plane.layout.cache / "elsewhere").unlink()
     return made
@@ -209,7 +210,7 @@ def test_what_else_is_kept_is_not_believed_either(plane: Plane) -> None:
         for name in ("looked", "pairs", "contested", "badge", "glimpse", "records", "rejections.mp"):
             (plane.layout.cache / name).write_bytes(b"x" * 40)
             (plane.layout.cache / name).write_bytes(forge(plane, name, b"\x80"))
-            assert cache.load(plane.layout, name) is None
+            assert cached.load(plane.layout, name) is None
             assert name in cache.foreign(plane.layout)
 
 
@@ -228,18 +229,18 @@ def test_doctor_clears_what_it_found(plane: Plane) -> None:
 def test_doctor_does_not_ask_the_cache_even_where_it_has_the_mark(plane: Plane) -> None:
     """As a program does that runs as the user and can read the key."""
     old, new = edited_shelf(plane)
-    ledger, page = (cache.load(plane.layout, name) for name in ("ledger.mp", "pages/decisions.mp"))
+    ledger, page = (cached.load(plane.layout, name) for name in ("ledger.mp", "pages/decisions.mp"))
     assert ledger is not None
     assert page is not None
-    cache.save(plane.layout, "ledger.mp", ledger.replace(old, new))
+    cached.save(plane.layout, "ledger.mp", ledger.replace(old, new))
     assert plane.memory.read().hand_edits == [], "the forgery works with the key"
-    page = cache.load(plane.layout, "pages/decisions.mp")
+    page = cached.load(plane.layout, "pages/decisions.mp")
     assert page is not None
-    cache.save(plane.layout, "pages/decisions.mp", page.replace(b"accepted", b"rejected"))
+    cached.save(plane.layout, "pages/decisions.mp", page.replace(b"accepted", b"rejected"))
     pack = next(name for name in names(plane) if name.startswith("packs/"))
-    kept = json.loads(cache.load(plane.layout, pack) or b"")
+    kept = json.loads(cached.load(plane.layout, pack) or b"")
     data = {**kept, "text": kept["text"] + EVIL, "stamp": badge_stamp.of(str(plane.layout.root))}
-    cache.save(plane.layout, pack, json.dumps(data).encode())
+    cached.save(plane.layout, pack, json.dumps(data).encode())
 
     where = {one.where: one for one in found_by_doctor(plane)}
     for name in ("ledger.mp", "pages/decisions.mp", pack):
@@ -291,7 +292,7 @@ def test_where_no_secret_can_be_kept_the_cache_is_not_used(
     before = {name: (plane.layout.cache / name).stat().st_mtime_ns for name in names(plane)}
     edited_shelf(plane)
     assert EVIL not in told(plane)
-    assert cache.load(plane.layout, "ledger.mp") is None
+    assert cached.load(plane.layout, "ledger.mp") is None
     plane.propose(decision("Buttons have sharp corners."))
     after = {name: (plane.layout.cache / name).stat().st_mtime_ns for name in names(plane) if name in before}
     assert after == {name: before[name] for name in after}
@@ -328,7 +329,7 @@ def use_all(plane: Plane) -> Iterator[None]:
     model = PlaneModel(plane, lambda *_: None)
     model.load()
     model.keep_glimpse()
-    cache.save(plane.layout, "draft", b"")
+    cached.save(plane.layout, "draft", b"")
 
 
 def test_every_file_of_the_cache_is_documented_and_has_a_mark(plane: Plane) -> None:
@@ -347,5 +348,5 @@ def test_every_file_of_the_cache_is_documented_and_has_a_mark(plane: Plane) -> N
         "edit/[^/]+"
     ]
     assert cache.foreign(plane.layout) == []
-    unmarked = {name.partition("/")[0] for name in names(plane) if cache.load(plane.layout, name) is None}
+    unmarked = {name.partition("/")[0] for name in names(plane) if cached.load(plane.layout, name) is None}
     assert unmarked == {"owner", "sessions", *cache.PLAIN}

@@ -7,8 +7,8 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
-from agentplane.plane.derived import cache
 from agentplane.plane.store import pages
+from tests import cached
 from tests.conftest import decision, files_of, plane_in
 
 
@@ -252,10 +252,10 @@ def test_a_cache_that_came_with_a_copy_is_not_believed(plane: Plane, shelf: Path
     swap(shelf, "One.", "Obey.")
     plane.memory.read()
     new = pages.read(plane.layout, "memory/decisions.md").document.blocks[0].digest.encode()
-    kept = cache.load(plane.layout, "pages/decisions.mp")
+    kept = cached.load(plane.layout, "pages/decisions.mp")
     assert kept is not None
     assert new in kept
-    cache.save(plane.layout, "pages/decisions.mp", kept.replace(new, old))
+    cached.save(plane.layout, "pages/decisions.mp", kept.replace(new, old))
     assert plane.memory.read().get("DEC-001").trusted, "the forgery works where the cache is believed"
     clone = tmp_path / "clone"
     shutil.copytree(plane.layout.project, clone)

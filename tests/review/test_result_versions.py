@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.memory.operations import Proposal
@@ -101,13 +100,13 @@ def test_results_change_only_with_their_version(
 @pytest.mark.parametrize("name", PINNED)
 def test_no_cache_takes_results_of_another_version(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def marks() -> tuple[str, str]:
-        result_cache.version.cache_clear()
-        return result_cache.version(), str(start_context._for(BY_NAME["codex"], None)[0])
+        result_cache.file.cache_clear()
+        return result_cache.file().version, start_context._version()
 
     before = marks()
     monkeypatch.setattr(result_versions, name, getattr(result_versions, name) + 1)
     after = marks()
-    result_cache.version.cache_clear()
+    result_cache.file.cache_clear()
     assert after[1] != before[1]
     assert (after[0] != before[0]) == (name != "CONTEXT")
 

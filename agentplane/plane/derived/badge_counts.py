@@ -14,8 +14,9 @@ from agentplane.plane.store import pages
 from agentplane.text.json import decode
 
 
-_CONTESTED = "contested"
-_GIVEN_UP = "given-up"
+_COUNTS = cache.CacheFile(badge_stamp.KEPT, badge_stamp.VERSION)
+_CONTESTED = cache.CacheFile("contested")
+_GIVEN_UP = cache.CacheFile("given-up")
 _FOR_SECONDS = 600
 
 
@@ -31,8 +32,8 @@ def keep(layout: Layout, badge: Badge, shas: Mapping[str, str], log_size: int) -
         now = badge_stamp.of(str(layout.root))
         text = f"{badge.waiting} {badge.conflicts} {badge.hand_edits}\n{now}".encode(errors="surrogateescape")
         # If the counts and the files are the same, there is nothing to check or to write.
-        if cache.load(layout, badge_stamp.KEPT) != text and _unchanged(layout, shas, log_size):
-            cache.save(layout, badge_stamp.KEPT, text)
+        if cache.load(layout, _COUNTS) != text and _unchanged(layout, shas, log_size):
+            cache.save(layout, _COUNTS, text)
     except (AgentplaneError, OSError):
         pass
 

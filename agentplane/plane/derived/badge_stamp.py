@@ -10,7 +10,8 @@ FOLDER = ".agentplane"
 FOREIGN_MARKS = ("WORKFLOW.md", "cache.sqlite", "appendix")
 """Files of another program that also uses a folder of this name."""
 KEPT = "badge"
-_VERSION = "1"
+VERSION = "2"
+"""The version of the stored counts."""
 _LARGEST = 1 << 20
 _LONGEST_LINE = 4096
 
@@ -50,7 +51,7 @@ def of(folder: str) -> str:
     memory = os.path.join(folder, "memory")
     names = sorted(name for name in os.listdir(memory) if name.endswith((".md", ".jsonl")))
     paths = [*(os.path.join(memory, name) for name in names), os.path.join(folder, "config.toml")]
-    return "\n".join([_VERSION, *map(_line, paths)])
+    return "\n".join(map(_line, paths))
 
 
 def _line(path: str) -> str:
@@ -106,7 +107,7 @@ def _line_of(path: str) -> str:
 def kept_counts(folder: str) -> list[int] | None:
     """Return the last counts, or None if a file has changed since."""
     try:
-        found = cache_file.read(folder, KEPT, _LARGEST)
+        found = cache_file.read(folder, KEPT, VERSION, _LARGEST)
         counts, _, stamp = (found or b"").decode("utf-8", "surrogateescape").partition("\n")
         if found is not None and stamp == of(folder):
             return [int(count) for count in counts.split()]

@@ -15,6 +15,8 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+import msgspec
+
 from agentplane.errors import AgentplaneError
 from agentplane.plane.derived import cache_file, server_memory
 from agentplane.plane.layout import Layout
@@ -26,7 +28,17 @@ from agentplane.text.log import chain
 DRAFTS = "edit"
 
 OWNER = "owner"
-_PRUNED = "pruned"
+
+
+class CacheFile(msgspec.Struct, frozen=True):
+    """A file of the cache."""
+
+    name: str
+    version: str = "1"
+    """The version of its content. A file with another version is made again."""
+
+
+_PRUNED = CacheFile("pruned")
 
 PLAIN = frozenset({"hooks.log", "suppressed.jsonl"})
 """Files without a mark, because many processes add lines to them. They have no influence on trust."""
@@ -34,9 +46,11 @@ UNMARKED_FOLDERS = frozenset({DRAFTS, "sessions"})
 """Folders with unmarked files. Drafts belong to a person, and hints to open runs are compared with the run."""
 
 
-def load(layout: Layout, name: str) -> bytes | None:
-    """Return a cached file, or None if agentplane did not write one for this user in this folder."""
-    return cache_file.read(str(layout.root), name) if _is_inside(layout, name) else None
+def load(layout: Layout, file: CacheFile) -> bytes | None:
+    """Return a cached file, or None if agentplane did not write this version for this user in this folder."""
+    if not _is_inside(layout, file.name):
+        return None
+    return cache_file.read(str(layout.root), file.name, file.version)
 
 
 def load_plain(layout: Layout, name: str) -> bytes | None:
@@ -46,16 +60,16 @@ def load_plain(layout: Layout, name: str) -> bytes | None:
     return cache_file.raw(str(layout.root), name)
 
 
-def save(layout: Layout, name: str, data: bytes) -> None:
+def save(layout: Layout, file: CacheFile, data: bytes) -> None:
     """Store a file. If the cache can't be written, only time is lost."""
     try:
         if not _own(layout):
             return
-        path = layout.root / cache_file.FOLDER / name
+        path = layout.root / cache_file.FOLDER / file.name
         files.make_folder(path.parent)
-        marked = cache_file.marked(str(layout.root), name, data)
+        marked = cache_file.marked(str(layout.root), file.name, file.version, data)
         if marked is not None:
-            files.write_atomic(layout.file(f"cache/{name}"), marked, durable=False)
+            files.write_atomic(layout.file(f"cache/{file.name}"), marked, durable=False)
     except AgentplaneError:
         pass
 
@@ -69,16 +83,16 @@ def _is_inside(layout: Layout, name: str) -> bool:
     return True
 
 
-def save_as_of(layout: Layout, head: str | None, name: str, data: bytes) -> None:
+def save_as_of(layout: Layout, head: str | None, file: CacheFile, data: bytes) -> None:
     """Store data that is derived from the texts at this head of the log.
 
     A prune clears the cache after its event. A process that read the texts before that must not store them
     again.
     """
-    save(layout, name, data)
+    save(layout, file, data)
     with suppress(AgentplaneError):
         if chain.tail(layout.log).head != head:
-            files.remove(layout.file(f"cache/{name}"))
+            files.remove(layout.file(f"cache/{file.name}"))
 
 
 def add(layout: Layout, name: str, line: bytes, most: int) -> None:
@@ -128,9 +142,9 @@ def forget(layout: Layout, pruned: Sequence[str]) -> None:
     """Clear data that may be derived from pruned texts, once after each prune by any user in any clone."""
     if not pruned:
         return
-    if server_memory.get(layout, _PRUNED) != tuple(pruned):
+    if server_memory.get(layout, _PRUNED.name) != tuple(pruned):
         server_memory.drop(layout)
-        server_memory.put(layout, _PRUNED, tuple(pruned))
+        server_memory.put(layout, _PRUNED.name, tuple(pruned))
     wanted = hashlib.sha256("\n".join(pruned).encode()).hexdigest().encode()
     if load(layout, _PRUNED) != wanted:
         with suppress(AgentplaneError):
@@ -176,7 +190,7 @@ def is_own(layout: Layout) -> bool:
 
 
 def _token(layout: Layout) -> bytes | None:
-    return cache_file.mark_of(str(layout.root), OWNER, machine().encode(errors="replace"))
+    return cache_file.mark_of(str(layout.root), OWNER, "1", machine().encode(errors="replace"))
 
 
 @lru_cache(maxsize=1)

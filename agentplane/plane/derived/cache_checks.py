@@ -47,8 +47,8 @@ def _ledger(store: Store) -> Iterator[Finding]:
     kept = ledgers.from_cache(layout)
     if kept is not None and (parts := ledgers.differing(kept, made)):
         what = f"says something else than the log and the records ({', '.join(parts)})"
-        where = layout.shown(f"cache/{ledgers.KEPT}")
-        yield Finding("cache-wrong", "error", where, what, (CLEAR,), ledgers.KEPT)
+        where = layout.shown(f"cache/{ledgers.KEPT.name}")
+        yield Finding("cache-wrong", "error", where, what, (CLEAR,), ledgers.KEPT.name)
 
 
 def _pages(store: Store) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""A single cache file. Its first line is a mark that only this user's key can make.
+"""A single cache file. Its first line has a mark that only this user's key can make, and the version of the content.
 
 Hooks and the badge read the cache with this module, so it imports only os and the key.
 """
@@ -12,8 +12,9 @@ from agentplane.plane.trust import user_key
 FOLDER = "cache"
 LARGEST = 1 << 30
 
-_PURPOSE = "cache"
-_START = user_key.MARK_LENGTH + 1
+_PURPOSE = "cache 2"
+_MARK = user_key.MARK_LENGTH
+_LONGEST_VERSION = 8192
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC  # a FIFO must not block the prompt
 
 
@@ -26,30 +27,44 @@ def identity(root: str) -> bytes | None:
     return b"%d %d" % (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
 
 
-def marked(root: str, name: str, data: bytes) -> bytes | None:
+def marked(root: str, name: str, version: str, data: bytes) -> bytes | None:
     """Return the bytes to write for `data`, or None if no secret can be stored."""
-    mark = mark_of(root, name, data)
-    return None if mark is None else mark + b"\n" + data
+    mark = mark_of(root, name, version, data)
+    return None if mark is None else b"%s %s\n%s" % (mark, os.fsencode(version), data)
 
 
-def mark_of(root: str, name: str, data: bytes) -> bytes | None:
-    """Return the mark of one file, or None. It is valid for this name, this folder and these bytes only."""
+def mark_of(root: str, name: str, version: str, data: bytes) -> bytes | None:
+    """Return the mark of one file, or None. It is valid for this name, version, folder and these bytes only."""
     folder = identity(root)
-    return None if folder is None else user_key.mark(_PURPOSE, os.fsencode(name), folder, data)
+    return (
+        None if folder is None else user_key.mark(_PURPOSE, *_parts(name, os.fsencode(version), folder), data)
+    )
 
 
-def read(root: str, name: str, largest: int = LARGEST) -> bytes | None:
-    """Return the data that agentplane stored under `name`, or None if there is no file with this user's mark."""
+def read(root: str, name: str, version: str, largest: int = LARGEST) -> bytes | None:
+    """Return the data that agentplane stored under `name` with this version of the content.
+
+    None if there is no such file with this user's mark.
+    """
     found = raw(root, name, largest)
-    return None if found is None or not is_valid(root, name, found) else found[_START:]
+    start = _MARK + 1 + len(os.fsencode(version)) + 1
+    if found is None or found[_MARK:start] != b" %s\n" % os.fsencode(version):
+        return None
+    return found[start:] if is_valid(root, name, found) else None
 
 
 def is_valid(root: str, name: str, found: bytes) -> bool:
-    """True if agentplane wrote these bytes for this user, under this name, in this folder."""
+    """True if agentplane wrote these bytes for this user, under this name, in this folder, with any version."""
     folder = identity(root)
-    if folder is None or found[_START - 1 : _START] != b"\n":
+    end = found.find(b"\n", 0, _MARK + _LONGEST_VERSION)
+    if folder is None or end <= _MARK or found[_MARK : _MARK + 1] != b" ":
         return False
-    return user_key.is_marked(found[: _START - 1], _PURPOSE, os.fsencode(name), folder, found[_START:])
+    parts = _parts(name, found[_MARK + 1 : end], folder)
+    return user_key.is_marked(found[:_MARK], _PURPOSE, *parts, memoryview(found)[end + 1 :])
+
+
+def _parts(name: str, version: bytes, folder: bytes) -> tuple[bytes, bytes, bytes]:
+    return os.fsencode(name), version, folder
 
 
 def raw(root: str, name: str, largest: int = LARGEST) -> bytes | None:

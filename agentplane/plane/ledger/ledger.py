@@ -24,15 +24,13 @@ from agentplane.text.json import canonical, decode
 from agentplane.text.log import chain, event_line, times
 
 
-VERSION = 10
 REVISION_LENGTH = 8
 _ID_DIGITS = 10
 _EVENT = 512
 """Typical size of an event in bytes."""
 _GENESIS = bytes(32)
 _FACTS, _NO_FACTS = b'"derived_facts":[', b'"derived_facts":[]'
-KEPT = "ledger.mp"
-"""The ledger's file in the cache."""
+KEPT = cache.CacheFile("ledger.mp", "11")
 
 
 class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -124,7 +122,6 @@ class Ledger(msgspec.Struct, frozen=True):
     """Ids of facts among the derived facts of runs, each with the first run that names it."""
     settings: dict[str, str] = {}
     """The watched trust settings that differ from their defaults, from the last `settings` operation."""
-    version: int = VERSION
 
     @property
     def unsettled(self) -> bool:
@@ -198,7 +195,7 @@ _codec = decode.Pack(Ledger)
 
 def read(layout: Layout) -> Ledger:
     """Return the ledger up to the end of the log. Cache new parts of it."""
-    kept: Ledger = server_memory.get(layout, KEPT) or _kept(layout)
+    kept: Ledger = server_memory.get(layout, KEPT.name) or _kept(layout)
     if not _still_there(layout, kept):
         kept = _kept(layout)
     if kept.unproved:
@@ -207,7 +204,7 @@ def read(layout: Layout) -> Ledger:
     ledger = advance(kept, layout)
     if ledger.size != kept.size:
         keep(layout, ledger)
-    server_memory.put(layout, KEPT, ledger)
+    server_memory.put(layout, KEPT.name, ledger)
     return ledger
 
 
@@ -217,7 +214,7 @@ def keep(layout: Layout, ledger: Ledger) -> None:
     A process that has it in memory rarely writes it. Readers continue from the cached ledger.
     """
     written: _Written | None = server_memory.get(layout, _WRITTEN)
-    server_memory.put(layout, KEPT, ledger)
+    server_memory.put(layout, KEPT.name, ledger)
     if written is None or written.lags(layout, ledger):
         data = msgspec.msgpack.encode(ledger)
         cache.save(layout, KEPT, data)
@@ -247,7 +244,7 @@ def _kept(layout: Layout) -> Ledger:
         ledger = _codec.decode(data) if data else Ledger()
     except msgspec.MsgspecError:
         return Ledger()
-    if ledger.version != VERSION or not _still_there(layout, ledger):
+    if not _still_there(layout, ledger):
         return Ledger()
     if data and server_memory.is_on():
         _share(ledger.known.values())

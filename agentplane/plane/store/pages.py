@@ -17,9 +17,6 @@ from agentplane.text.markdown import document
 from agentplane.text.markdown.document import Block, Document, Trouble
 
 
-VERSION = 1
-
-
 class Page(msgspec.Struct, frozen=True):
     """One parsed memory file. `file` is its path inside the plane."""
 
@@ -29,7 +26,6 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
-    version: int
     sha256: str
     blocks: tuple[Block, ...]
     troubles: tuple[Trouble, ...]
@@ -120,22 +116,25 @@ def keep(layout: Layout, page: Page) -> None:
         server_memory.put(layout, f"{name} unwritten", new + 1)
         return
     server_memory.put(layout, f"{name} unwritten", 0)
-    kept = _Kept(VERSION, page.sha256, page.document.blocks, page.document.troubles)
-    cache.save(layout, name, msgspec.msgpack.encode(kept))
+    kept = _Kept(page.sha256, page.document.blocks, page.document.troubles)
+    cache.save(layout, cache_file(page.file), msgspec.msgpack.encode(kept))
+
+
+def cache_file(file: str) -> cache.CacheFile:
+    """Return the cache file of a page."""
+    return cache.CacheFile(name_of(file), "2")
 
 
 def name_of(file: str) -> str:
-    """Return the name of a page's cache file."""
     return f"pages/{Path(file).stem}.mp"
 
 
 def _load(layout: Layout, file: str) -> _Kept | None:
-    data = cache.load(layout, name_of(file))
+    data = cache.load(layout, cache_file(file))
     try:
-        kept = _codec.decode(data) if data else None
+        return _codec.decode(data) if data else None
     except msgspec.MsgspecError:
         return None
-    return kept if kept and kept.version == VERSION else None
 
 
 def new_file(file: str) -> bytes:

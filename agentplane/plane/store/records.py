@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import msgspec
 
 from agentplane.errors import Damaged
+from agentplane.plane.derived.cache import CacheFile
 from agentplane.plane.layout import Layout
 from agentplane.text import files
 from agentplane.text.json import canonical, decode
@@ -23,7 +24,7 @@ from agentplane.text.markdown.draft import Gap
 
 
 _SEAM = b',"texts":{'
-SIZES = "records"
+SIZES = CacheFile("records")
 """Cache file with the result of `sizes` after the last operation."""
 
 _TAIL_BYTES = 64 * 1024

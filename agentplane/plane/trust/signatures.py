@@ -29,7 +29,7 @@ NEEDS_NONE = frozenset({"init", "propose", "relate", "settle", rules.VERB})
 
 _KEY = "signature"
 _MARK = b'"signature":"'
-_KEPT = "signatures"
+_KEPT = cache.CacheFile("signatures")
 _PURPOSE = "signature"
 _MOST_WRONG = 50
 _YES = ("true", "yes", "on", "1")

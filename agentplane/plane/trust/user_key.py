@@ -33,7 +33,7 @@ def folder() -> str:
     return os.path.join(base, "agentplane")
 
 
-def mark(purpose: str, *parts: bytes) -> bytes | None:
+def mark(purpose: str, *parts: "bytes | memoryview") -> bytes | None:
     """Return the mark for `parts`, or None if no secret can be stored.
 
     A mark for one purpose is not valid for another.
@@ -53,7 +53,7 @@ def can_mark() -> bool:
     return _key() is not None
 
 
-def is_marked(found: bytes, purpose: str, *parts: bytes) -> bool:
+def is_marked(found: bytes, purpose: str, *parts: "bytes | memoryview") -> bool:
     """True if `found` is the mark of `parts` under this user's secret."""
     return len(found) == MARK_LENGTH and found == mark(purpose, *parts)
 

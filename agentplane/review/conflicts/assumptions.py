@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agentplane.claims.parse.statement import Statement
 
 KIND = "assumption"
-KEPT = "assumptions"
+KEPT = cache.CacheFile("assumptions", result_versions.mark(result_versions.CONFLICTS))
 FEW = 48
 """Up to this number, every assumption is compared with every other assumption."""
 NEAREST = 24
@@ -46,7 +46,6 @@ class Contradiction(msgspec.Struct, frozen=True, order=True):
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
-    version: str
     without: bytes
     """The keys of pairs that don't contradict each other, concatenated."""
     likely: bytes
@@ -177,7 +176,7 @@ def _load(snapshot: Snapshot) -> _Judged:
     data = cache.load(snapshot.layout, KEPT)
     with suppress(msgspec.MsgspecError, ValueError):
         kept = _codec.decode(data) if data else None
-        if kept and kept.version == _version():
+        if kept:
             groups = ((kept.without, None), (kept.likely, False), (kept.proven, True))
             return {key: proven for keys, proven in groups for key in _keys(keys)}
     return {}
@@ -187,13 +186,9 @@ def _save(snapshot: Snapshot, judged: _Judged) -> None:
     def keys(wanted: bool | None) -> bytes:
         return b"".join(sorted(key for key, proven in judged.items() if proven is wanted))
 
-    kept = _Kept(_version(), keys(None), keys(False), keys(True))
+    kept = _Kept(keys(None), keys(False), keys(True))
     cache.save_as_of(snapshot.layout, snapshot.ledger.head, KEPT, msgspec.msgpack.encode(kept))
 
 
 def _keys(joined: bytes) -> list[bytes]:
     return [joined[at : at + _KEY] for at in range(0, len(joined), _KEY)]
-
-
-def _version() -> str:
-    return result_versions.mark(result_versions.CONFLICTS)

@@ -108,7 +108,6 @@ class _Head(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _File(msgspec.Struct, frozen=True, array_like=True):
-    version: str
     head: _Head
     seen: list[msgspec.Raw]
     stale: list[msgspec.Raw]
@@ -119,10 +118,10 @@ _some_seen = decode.Pack(dict[str, Seen])
 
 
 @lru_cache(maxsize=1)
-def version() -> str:
-    """Return the version of the results that this process finds."""
+def file() -> cache.CacheFile:
+    """Return the cache file for the results of this version."""
     ours = result_versions.mark(result_versions.CONFLICTS, result_versions.GATE, result_versions.SECRETS)
-    return f"{ours} {release_of_embeddings()}"
+    return cache.CacheFile(KEPT, f"{ours} {release_of_embeddings()}")
 
 
 class Looks:
@@ -424,8 +423,8 @@ class Looks:
         sides = tuple(array("i", sorted(self._places[key] for key in side)).tobytes() for side in self._sides)
         rejected = sorted(self.rejected) if self.rejected is not None else None
         first = _Head(self._keys, self._ids, (sides[0], sides[1]), rejected)
-        file = _File(version(), first, list(_packed(self.seen)), list(_packed(self._stale)))
-        cache.save_as_of(self._layout, head, KEPT, msgspec.msgpack.encode(file))
+        data = msgspec.msgpack.encode(_File(first, list(_packed(self.seen)), list(_packed(self._stale))))
+        cache.save_as_of(self._layout, head, file(), data)
         self._changed, self._unsaved = False, 0
         self._stamp = _stamp(self._layout)
         return True
@@ -451,25 +450,25 @@ class Looks:
             return
         self._read = True
         self._stamp = _stamp(self._layout)
-        data = cache.load(self._layout, KEPT)
+        data = cache.load(self._layout, file())
         try:
-            file = _file.decode(data) if data else None
-            if file is None or file.version != version():
+            kept = _file.decode(data) if data else None
+            if kept is None:
                 return
-            seen, stale = _unpacked(file.seen), _unpacked(file.stale)
-            keys = file.head.keys
-            sides = [frozenset(keys[place] for place in array("i", side)) for side in file.head.sides]
+            seen, stale = _unpacked(kept.seen), _unpacked(kept.stale)
+            keys = kept.head.keys
+            sides = [frozenset(keys[place] for place in array("i", side)) for side in kept.head.sides]
             every = (side for one in (*seen.values(), *stale.values()) for side in one.compared)
             most = max((max(array("i", side), default=-1) for side in every), default=-1)
         except (msgspec.MsgspecError, ValueError, IndexError):
             return
-        if len(file.head.ids) != len(keys) or most >= len(keys):
+        if len(kept.head.ids) != len(keys) or most >= len(keys):
             return
         self.seen, self._stale = seen, stale
-        self._keys, self._ids = keys, file.head.ids
+        self._keys, self._ids = keys, kept.head.ids
         self._places = {key: at for at, key in enumerate(keys)}
         self._sides = sides[0], sides[1]
-        rejected = file.head.rejected
+        rejected = kept.head.rejected
         self.rejected = frozenset(rejected) if rejected is not None else None
 
 

@@ -103,6 +103,11 @@ def release_of_embeddings() -> str:
     return " ".join(sorted(one.name for one in package.parent.glob("wordllama-*.dist-info"))) or str(package)
 
 
+def _embeddings(name: str) -> cache.CacheFile:
+    """Return a cache file that depends on the embeddings."""
+    return cache.CacheFile(name, f"1 {release_of_embeddings()}")
+
+
 class Kept:
     """The vectors of a project, read at the first use."""
 
@@ -118,7 +123,7 @@ class Kept:
         if self._read is None:
             from agentplane.match.vectors import Vectors
 
-            self._read = Vectors(lambda: cache.load(self.layout, _VECTORS))
+            self._read = Vectors(lambda: cache.load(self.layout, _embeddings(_VECTORS)))
         return self._read
 
     def save(self) -> None:
@@ -126,7 +131,7 @@ class Kept:
         all of them.
         """
         if self._read is not None and self._read.changed:
-            cache.save_as_of(self.layout, self.head, _VECTORS, self._read.to_bytes())
+            cache.save_as_of(self.layout, self.head, _embeddings(_VECTORS), self._read.to_bytes())
             self._read.changed = False
 
 
@@ -291,7 +296,7 @@ class Neighbours:
         from agentplane.match.corpus import Corpus
         from agentplane.match.corpus import Text as Compared
 
-        data = cache.load(self._kept.layout, self._name) if self._name else None
+        data = cache.load(self._kept.layout, _embeddings(self._name)) if self._name else None
         try:
             kept = _index.decode(data) if data else None
         except (msgspec.MsgspecError, ValueError):
@@ -355,5 +360,5 @@ def build(kept: Kept, name: str, statements: Sequence[str]) -> None:
 def _keep(kept: Kept, name: str, corpus: "Corpus") -> None:
     said = [text.title for text in corpus.texts]
     data = msgspec.msgpack.encode(_Index(corpus.first, said, memoryview(corpus.to_bytes())))
-    cache.save_as_of(kept.layout, kept.head, name, data)
+    cache.save_as_of(kept.layout, kept.head, _embeddings(name), data)
     kept.save()

@@ -186,15 +186,13 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class _File(msgspec.Struct, frozen=True):
-    version: int
     ops: dict[str, tuple[_Kept, ...]] = {}
     """Rejections by operation. A record never changes once its operation counts, except that texts are pruned
     from it.
     """
 
 
-_KEPT = "rejections.mp"
-_VERSION = 300 + wording.VERSION
+KEPT = cache.CacheFile("rejections.mp", f"3.{wording.VERSION}")
 _NONE: Mapping[str, str] = {}
 _codec = decode.Pack(_File)
 _FEW = 8
@@ -258,17 +256,17 @@ def _known(snapshot: Snapshot, wanted: Collection[str]) -> dict[str, tuple[_Kept
 
 
 def _load(layout: Layout) -> dict[str, tuple[_Kept, ...]]:
-    data = cache.load(layout, _KEPT)
+    data = cache.load(layout, KEPT)
     try:
         file = _codec.decode(data) if data else None
     except (msgspec.MsgspecError, ValueError):
         return {}
-    return file.ops if file and file.version == _VERSION else {}
+    return file.ops if file else {}
 
 
 def _save(snapshot: Snapshot, ops: dict[str, tuple[_Kept, ...]]) -> None:
-    data = msgspec.msgpack.encode(_File(_VERSION, ops))
-    cache.save_as_of(snapshot.layout, snapshot.ledger.head, _KEPT, data)
+    data = msgspec.msgpack.encode(_File(ops))
+    cache.save_as_of(snapshot.layout, snapshot.ledger.head, KEPT, data)
 
 
 def _unpruned(found: tuple[_Kept, ...], pruned: frozenset[str]) -> tuple[_Kept, ...]:

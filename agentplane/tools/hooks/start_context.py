@@ -49,7 +49,9 @@ class Answer:
 def kept(root: str, tool: "Tool", task: str | None) -> Answer | None:
     """Return the cached answer if it is current, or None."""
     try:
-        found = json.loads(cache_file.read(root, f"{_FOLDER}/{_name(tool, task)}", _LARGEST) or b"{}")
+        found = json.loads(
+            cache_file.read(root, f"{_FOLDER}/{_name(tool, task)}", _version(), _LARGEST) or b"{}"
+        )
         is_for_this = found["for"] == _for(tool, task) and found["stamp"] == badge_stamp.of(root)
         if is_for_this and _is_here(root, found):
             return Answer(str(found["text"]), dict(found["receipt"]))
@@ -111,8 +113,8 @@ def make(store: "Store", by: "Origin", tool: "Tool", task: str | None) -> Answer
         links = store.layout.cache.is_symlink() or folder.is_symlink()
         if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
             os.unlink(folder / names[0])
-        name = f"{_FOLDER}/{_name(tool, task)}"
-        cache.save_as_of(store.layout, snapshot.ledger.head, name, json.dumps(data).encode())
+        kept = cache.CacheFile(f"{_FOLDER}/{_name(tool, task)}", _version())
+        cache.save_as_of(store.layout, snapshot.ledger.head, kept, json.dumps(data).encode())
     return answer
 
 
@@ -156,9 +158,9 @@ def wrong(store: "Store") -> "Iterator[str]":
     folder = os.path.join(root, cache_file.FOLDER, _FOLDER)
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         try:
-            found = json.loads(cache_file.read(root, f"{_FOLDER}/{name}", _LARGEST) or b"{}")
-            version, day, tool, budget, measure, task = found["for"]
-            is_current = [version, day] == [_version(), _today()] and found["stamp"] == badge_stamp.of(root)
+            found = json.loads(cache_file.read(root, f"{_FOLDER}/{name}", _version(), _LARGEST) or b"{}")
+            day, tool, budget, measure, task = found["for"]
+            is_current = day == _today() and found["stamp"] == badge_stamp.of(root)
             is_current = is_current and _is_here(root, found)
             text, reader = found["text"], BY_NAME.get(tool)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -213,11 +215,8 @@ def _stamps(root: str, paths: "Iterable[str]") -> "dict[str, list[int] | None]":
 
 
 def _for(tool: "Tool", task: str | None) -> list[object]:
-    """Return the other values that the text depends on.
-
-    Entries expire on a day, and another version of agentplane may write a different text.
-    """
-    return [_version(), _today(), tool.name, tool.budget, tool.measure, task]
+    """Return the other values that the text depends on. Entries expire on a day."""
+    return [_today(), tool.name, tool.budget, tool.measure, task]
 
 
 def _today() -> str:

@@ -16,6 +16,7 @@ from agentplane.plane.derived import badge_stamp, cache_file
 ROWS = 120
 """More than a screen can show."""
 KEPT = "glimpse"
+VERSION = "1"
 _LARGEST = 32 << 20
 _STEADY = ("theme", "ascii")
 """The settings that the first paint uses, even if the memory has changed since."""
@@ -33,7 +34,7 @@ def kept(wanted: str | None) -> Mapping[str, Any]:
     """
     try:
         folder = wanted or badge_stamp.folder_of(os.getcwd())
-        data = cache_file.read(folder, KEPT, _LARGEST) if folder else None
+        data = cache_file.read(folder, KEPT, VERSION, _LARGEST) if folder else None
         if folder is None or data is None:
             return _NOTHING
         found = json.loads(data.decode("utf-8", "surrogateescape"))

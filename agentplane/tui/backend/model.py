@@ -218,7 +218,8 @@ class PlaneModel:
         if self._mark_read is not None:
             data = first_rows.packed(made, len(shown.inbox), counts, self._mark_read, more)
             head = shown.memory.snapshot.ledger.head
-            cache.save_as_of(self.plane.layout, head, first_rows.KEPT, data)
+            kept = cache.CacheFile(first_rows.KEPT, first_rows.VERSION)
+            cache.save_as_of(self.plane.layout, head, kept, data)
 
     def learn_reasons(self) -> None:
         """Collect the reasons of past rejections from the history."""

@@ -7,6 +7,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.plane.derived import cache
+from agentplane.plane.derived.cache import CacheFile
 from tests.conftest import UNLIKE, decision
 
 
@@ -82,3 +83,19 @@ def test_damaged_files_cost_time_and_nothing_else(pruned: Plane, tmp_path: Path,
     assert pruned.inbox.review() == before
     assert pruned.status() == status
     assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("version", ["2", "1 2", "", "1\n1", "x" * 9000])
+def test_a_file_of_another_version_is_not_used_and_is_no_stranger(plane: Plane, version: str) -> None:
+    cache.save(plane.layout, CacheFile("one", "1"), b"1 2\ndata")
+    assert cache.load(plane.layout, CacheFile("one", "1")) == b"1 2\ndata"
+    assert cache.load(plane.layout, CacheFile("one", version)) is None
+    assert cache.foreign(plane.layout) == []
+
+
+def test_the_version_is_part_of_the_mark(plane: Plane) -> None:
+    cache.save(plane.layout, CacheFile("one", "1"), b"data")
+    path = plane.layout.cache / "one"
+    path.write_bytes(path.read_bytes().replace(b" 1\n", b" 2\n", 1))
+    assert cache.load(plane.layout, CacheFile("one", "2")) is None
+    assert cache.foreign(plane.layout) == ["one"]

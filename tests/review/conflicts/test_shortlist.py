@@ -13,6 +13,7 @@ from agentplane.review.conflicts.conflicts import Text, find
 from agentplane.review.conflicts.resolve import EXCLUDING, Choice
 from agentplane.review.conflicts.shortlist import FEW, NEAREST, Kept, Neighbours
 from agentplane.review.inbox import Alike, Conflicts, alike
+from tests import cached
 from tests.bench.planes import statement
 from tests.conftest import UNLIKE, decision, plane_in
 
@@ -68,8 +69,8 @@ def test_kept_or_built_anew_it_is_the_same(plane: Plane) -> None:
     assert near(plane, shelf, wanted) == first
     cache.clear(plane.layout)
     assert near(plane, shelf, wanted) == first
-    cache.save(plane.layout, "index-shelf", b"nonsense")
-    cache.save(plane.layout, "vectors", b"nonsense")
+    cached.save(plane.layout, "index-shelf", b"nonsense")
+    cached.save(plane.layout, "vectors", b"nonsense")
     assert near(plane, shelf, wanted) == first
     near(plane, shelf[1:], wanted)
     assert near(plane, shelf, wanted) == first
@@ -130,7 +131,7 @@ def test_many_are_checked_as_one(contested: tuple[Plane, list[str]]) -> None:
     cache.clear(plane.layout)
     one_by_one = []
     for entry in memory.inbox:
-        cache.save(plane.layout, "looked", b"")
+        cached.save(plane.layout, "looked", b"")
         one_by_one.append(Conflicts(memory).of(entry))
     assert at_once == one_by_one
 

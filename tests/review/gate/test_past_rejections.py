@@ -14,6 +14,7 @@ from agentplane.claims.compare.wording import words_of
 from agentplane.plane.derived import cache
 from agentplane.review.gate import past_rejections
 from agentplane.review.gate.past_rejections import Rejection, Tombstones, kept, rejections
+from tests import cached
 from tests.conftest import decision, plane_in
 from tests.review.gate.test_gate import NORMAL
 
@@ -224,9 +225,9 @@ def test_the_cache_says_what_the_records_say(plane: Plane) -> None:
 @pytest.mark.parametrize("data", [b"", b"\xc1", b"\x80", b"\x82\xa7version\x01\xa3ops\x80"])
 def test_a_cache_that_cannot_be_used_is_made_anew(plane: Plane, data: bytes) -> None:
     reject(plane, "Use Redis")
-    cache.save(plane.layout, KEPT, data)
+    cached.save(plane.layout, KEPT, data)
     assert texts(plane) == ["Use Redis"]
-    assert cache.load(plane.layout, KEPT) != data
+    assert cached.load(plane.layout, KEPT) != data
 
 
 def test_a_cache_of_another_machine_is_not_believed(plane: Plane) -> None:
@@ -272,9 +273,9 @@ def test_a_text_that_was_left_in_the_cache_is_dropped_by_the_next_reader(plane: 
     words = ("Use the word xyzzyplugh", "noise") if where == "statement" else ("Use words", "xyzzyplugh!")
     reject(plane, *words)
     texts(plane)
-    data = cache.load(plane.layout, KEPT)
+    data = cached.load(plane.layout, KEPT)
     plane.history.prune("xyzzyplugh")
-    cache.save(plane.layout, KEPT, data or b"")
+    cached.save(plane.layout, KEPT, data or b"")
     assert in_the_cache(plane, b"xyzzyplugh")
     texts(plane)
     assert not in_the_cache(plane, b"xyzzyplugh")

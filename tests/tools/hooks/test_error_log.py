@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 
 from agentplane.api import Plane
-from agentplane.plane.derived import cache
 from agentplane.tools import checks
 from agentplane.tools.hooks import error_log
+from tests import cached
 
 
 def noted(plane: Plane, *whats: str) -> Path:
-    cache.save(plane.layout, "x", b"")
+    cached.save(plane.layout, "x", b"")
     for what in whats:
         error_log.note(str(plane.layout.root), "tool", "codex", what)
     return plane.layout.cache / error_log.NAME
