@@ -31,8 +31,8 @@ STATE = os.path.join(tempfile.gettempdir(), f"agentplane-tests-{os.getuid()}")
 # Fixtures of a whole module are made before those of a test, so this is set for them as well.
 os.environ["XDG_STATE_HOME"] = STATE
 
-# A shell that starts a command in the background has it ignore these, and so would all that the tests start.
-for number in (signal.SIGINT, signal.SIGQUIT):
+# A command that a shell starts in the background, or nohup(1), ignores these, and so would all that the tests start.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
