@@ -1,6 +1,7 @@
 """`python -m tests.runs.wrapped RECORD COMMAND…`: a command under the relay, as a program of its own.
 
-RECORD gets the streams as files, `pid` once the command runs, and `ending` as JSON at the end.
+RECORD gets the streams as files, `pid` once the command runs, and `ending` as JSON at the end. A command that is told to
+end has as long as the tests wait, unless WRAPPED says otherwise.
 """
 
 import json
@@ -13,6 +14,7 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.runs.terminal.relay import Ending, run
 from agentplane.runs.terminal.signals import held
+from tests.runs.screen import PATIENCE
 
 
 def main() -> int:
@@ -34,7 +36,7 @@ def main() -> int:
 
     with held():
         try:
-            grace = options.get("grace", 2.0)
+            grace = options.get("grace", PATIENCE)
             ending = run(sys.argv[2:], env=given, cwd=Path.cwd(), sink=sink, started=started, grace=grace)
         except AgentplaneError as error:
             print(error, file=sys.stderr)
