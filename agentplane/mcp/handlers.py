@@ -69,7 +69,7 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
     offered = plane.inbox.offer(commands.Propose(proposal, relation=asked.relation, joins=True))
     entry, met = offered.reviewed.entry, {one.conflict.id for one in offered.met}
     near = plane.recall.find_in(offered.seen, asked.statement[:_LONGEST], limit=_NEAR + len(met)).results
-    told: Fields = {
+    fields: Fields = {
         "id": entry.id,
         "conflicts": [
             {
@@ -92,8 +92,8 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
         "again": offered.again,
     }
     if offered.earlier:
-        told["rejected"] = msgspec.to_builtins(offered.earlier)
-    return told
+        fields["rejected"] = msgspec.to_builtins(offered.earlier)
+    return fields
 
 
 def context(session: Session, asked: tools.Context) -> Fields:
@@ -146,13 +146,13 @@ def _recorded_event(session: Session, event: Fields, others: Fields) -> Fields:
 
 
 def _logged(logged: Logged) -> Fields:
-    told: Fields = {
+    fields: Fields = {
         "run_id": logged.run_id,
         "open": False,
         "candidates": [one.id for one in logged.promoted],
         "refused": [one_line(why, 300) for why in logged.refused],
     }
-    return told | ({"awaited": list(logged.awaited)} if logged.awaited else {})
+    return fields | ({"awaited": list(logged.awaited)} if logged.awaited else {})
 
 
 ANSWERS: Mapping[str, Callable[[Session, Any], Fields]] = {
