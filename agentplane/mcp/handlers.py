@@ -67,8 +67,10 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
         source=session.source(),
     )
     offered = plane.inbox.offer(commands.Propose(proposal, relation=asked.relation, joins=True))
-    entry, met = offered.reviewed.entry, {one.conflict.id for one in offered.met}
-    near = plane.recall.find_in(offered.seen, asked.statement[:_LONGEST], limit=_NEAR + len(met)).results
+    entry, conflicting = offered.reviewed.entry, {one.conflict.id for one in offered.conflicts}
+    near = plane.recall.find_in(
+        offered.memory, asked.statement[:_LONGEST], limit=_NEAR + len(conflicting)
+    ).results
     fields: Fields = {
         "id": entry.id,
         "conflicts": [
@@ -80,12 +82,12 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
                 "waits": one.waits,
                 **({"statement": one.statement} if one.statement else {}),
             }
-            for one in offered.met
+            for one in offered.conflicts
         ],
         "near": [
             {"id": result.id, "score": result.score, "statement": one_line(result.statement, 300)}
             for result in near
-            if result.trusted and result.id not in met
+            if result.trusted and result.id not in conflicting
         ][:_NEAR],
         "flags": [one_line(flag, 300) for flag in offered.reviewed.flags],
         "waiting": offered.waiting,

@@ -74,7 +74,7 @@ def end() -> None:
     if _ready:
         from agentplane.review.conflicts import result_cache
 
-        result_cache.save_held()
+        result_cache.save_all()
 
 
 def _caches() -> Sequence[Any]:

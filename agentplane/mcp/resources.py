@@ -68,7 +68,7 @@ def listed(plane: Plane, start: int) -> tuple[list[Listed], int | None]:
 
 def _about(entry: Entry, today: date) -> str:
     dated = expiry.of(entry, today)
-    return one_line(f"({dated.said}) {entry.statement}" if dated else entry.statement, 120)
+    return one_line(f"({dated.text}) {entry.statement}" if dated else entry.statement, 120)
 
 
 def read(plane: Plane, uri: str) -> Content:

@@ -84,7 +84,7 @@ def approve(
     changed = _changed_by(memory, entries, targets)
     if targets and len(entries) != 1:
         raise BadInput("--supersede goes with one candidate", todo="approve them one by one.")
-    if not _stands_beside(choice) or any(
+    if not _keeps_both(choice) or any(
         _excludes(conflict) for found in conflicts_of(entries, EXCLUDING) for conflict in found
     ):
         _check_each(memory, entries, choice, {target.id for target in targets}, conflicts_of(entries, None))
@@ -132,12 +132,12 @@ def _changed_by(memory: Memory, entries: Sequence[Entry], targets: Sequence[Entr
 
 
 def merge(
-    memory: Memory, candidate: str, target: str, text: bytes, seen: str, why: str | None = None
+    memory: Memory, candidate: str, target: str, text: bytes, seen_digest: str, why: str | None = None
 ) -> Plan:
-    """Merge a candidate into an entry, with a text by a person who saw the entry with the digest `seen`."""
+    """Merge a candidate into an entry, with a text by a person who saw the entry with the digest `seen_digest`."""
     entry, into = operations.candidates(memory, [candidate])[0], _target(memory, target)
     operations.check_candidate(memory, entry)
-    planned = operations.edit(memory, into.id, text, seen)
+    planned = operations.edit(memory, into.id, text, seen_digest)
     if planned is None:
         raise BadInput(f"the merged text is that of {into.id}", todo="reject the candidate instead.")
     todo = "say it in another way, or approve it with --supersede {}."
@@ -147,9 +147,9 @@ def merge(
 
 
 def merge_candidates(
-    memory: Memory, one: str, other: str, text: bytes, seen: str, stamp: Stamp, why: str | None = None
+    memory: Memory, one: str, other: str, text: bytes, seen_digest: str, stamp: Stamp, why: str | None = None
 ) -> Plan:
-    """Approve one text that a person wrote from two candidates. `seen` is the digest of the first, which is
+    """Approve one text that a person wrote from two candidates. `seen_digest` is the digest of the first, which is
     rewritten.
     """
     entry, gone = operations.candidates(memory, [one])[0], operations.candidates(memory, [other])[0]
@@ -157,7 +157,7 @@ def merge_candidates(
         raise BadInput(f"{entry.id} can't be merged with itself")
     for candidate in (entry, gone):
         operations.check_candidate(memory, candidate)
-    planned = operations.edit(memory, entry.id, text, seen)
+    planned = operations.edit(memory, entry.id, text, seen_digest)
     if planned is None:
         raise BadInput(
             f"The merged text is that of {entry.id}.", todo=f"Approve {entry.id} and reject {gone.id}."
@@ -170,11 +170,11 @@ def merge_candidates(
     return Plan("merge", [left, Edit(gone.id, INBOX, None), come], why=why)
 
 
-def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
-    """Replace an entry with a text by a person who saw it with the digest `seen`. Return None if nothing
+def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | None:
+    """Replace an entry with a text by a person who saw it with the digest `seen_digest`. Return None if nothing
     changed.
     """
-    planned = operations.edit(memory, wanted, text, seen)
+    planned = operations.edit(memory, wanted, text, seen_digest)
     entry = memory.get(wanted)
     if planned is not None and entry.file != INBOX and entry.head.status == "accepted":
         todo = "say it in another way, or `agentplane deprecate {}` first."
@@ -186,15 +186,15 @@ def _check_reworded(
     memory: Memory, into: Entry, core: bytes, what: str, todo: str, *, before: bool = True
 ) -> None:
     """Refuse a text that an invariant excludes, unless the invariant already excluded the text `before`."""
-    stands = text_of(into)
-    said = msgspec.structs.replace(stands, statement=statement_of(_body(core), into.label))
+    old = text_of(into)
+    new = msgspec.structs.replace(old, statement=statement_of(_body(core), into.label))
     rules = [
         text_of(entry)
         for entry in memory.shelf
         if entry.head.status == "accepted" and entry.head.type in EXCLUDING and entry.id != into.id
     ]
-    known = {conflict.id for conflict in find(stands, rules) if _excludes(conflict)} if before else ()
-    for conflict in find(said, rules):
+    known = {conflict.id for conflict in find(old, rules) if _excludes(conflict)} if before else ()
+    for conflict in find(new, rules):
         if _excludes(conflict) and conflict.id not in known:
             raise Refused(
                 f"{what} {described(conflict)}; an invariant cannot stand beside what contradicts it",
@@ -240,7 +240,7 @@ def _target(memory: Memory, name: str) -> Entry:
     return entry
 
 
-def _stands_beside(choice: Choice) -> bool:
+def _keeps_both(choice: Choice) -> bool:
     """True if the choice keeps both and has a reason. Then only conflicts that exclude each other matter."""
     return choice.keep_both and bool((choice.why or "").strip())
 
@@ -255,14 +255,14 @@ def _check_each(
     together = {entry.id for entry in entries}
     for entry, found in zip(entries, conflicts, strict=True):
         # Conflicting candidates are decided one after the other, unless all of them are approved at once.
-        met = [c for c in found if c.id in together or memory.entries[c.id].file != INBOX]
-        _check_resolved(entry, choice, targets, met, together)
+        blocking = [c for c in found if c.id in together or memory.entries[c.id].file != INBOX]
+        _check_resolved(entry, choice, targets, blocking, together)
 
 
 def _check_resolved(
-    entry: Entry, choice: Choice, targets: set[str], met: Sequence[Conflict], together: set[str]
+    entry: Entry, choice: Choice, targets: set[str], conflicts: Sequence[Conflict], together: set[str]
 ) -> None:
-    open_ones = [c for c in met if c.needs_choice and c.id not in targets]
+    open_ones = [c for c in conflicts if c.needs_choice and c.id not in targets]
     if not open_ones:
         return
     first = next(filter(_excludes, open_ones), open_ones[0])
@@ -291,8 +291,8 @@ def headline(conflict: Conflict, count: int = 1) -> str:
 
 def described(conflict: Conflict, count: int = 1) -> str:
     """Return the headline of a conflict and its reasons: `contradicts DEC-014 (0.87): same subject …`."""
-    why = f": {'; '.join(conflict.reasons)}" if conflict.reasons else ""
-    return headline(conflict, count) + why
+    reasons = f": {'; '.join(conflict.reasons)}" if conflict.reasons else ""
+    return headline(conflict, count) + reasons
 
 
 def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, together: bool = False) -> str:
@@ -316,8 +316,8 @@ def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, t
         ways = [f"`agentplane approve {candidate} --alike`", *ways]
     ways += [] if _excludes(conflict) else ["--keep-both --why …"]
     ways += [] if together else [f"`agentplane reject {candidate}`"]
-    said = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
-    return f"{said}; `agentplane show {candidate} {other}` shows both."
+    listed = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
+    return f"{listed}; `agentplane show {candidate} {other}` shows both."
 
 
 def _without_claims(memory: Memory, plan: Plan) -> Plan:
