@@ -61,10 +61,10 @@ def structural_relation(new: Statement, old: Statement, slots: Slots | None = No
 
 
 def _same_place(
-    new: Statement, old: Statement, shared: list[str], slots: Slots, sides: tuple[list[str], list[str]]
+    new: Statement, old: Statement, shared: list[str], slots: Slots, unmatched: tuple[list[str], list[str]]
 ) -> Relation | None:
     """Return an overlap if the statements differ in one place, in words or names that no family contains."""
-    left, right = sides
+    left, right = unmatched
     if not shared or not left or not right or slots.left or slots.right:
         return None
     named = len(left) == len(right) == 1 and left[0] in new.names and right[0] in old.names
@@ -146,11 +146,11 @@ def _others_conflict(
 
 
 def _duplicate(
-    new: Statement, old: Statement, slots: Slots, shared: list[str], sides: tuple[list[str], list[str]]
+    new: Statement, old: Statement, slots: Slots, shared: list[str], unmatched: tuple[list[str], list[str]]
 ) -> Relation | None:
     if slots.clashes or slots.refused or (slots.left and slots.right):
         return None
-    left, right = sides
+    left, right = unmatched
     light = set(new.light) ^ set(old.light)
     same = len(shared) + len(slots.agreed) + LIGHT_WORD * len(set(new.light) & set(old.light))
     same_quantities = {quantity.key for quantity in new.quantities} == {

@@ -309,7 +309,7 @@ class Neighbours:
         own = {statement: statement for statement in self._places}
         texts = [Compared(own.get(statement, statement)) for statement in index.statements]
         corpus = Corpus.from_bytes(texts, index.corpus, self._vector_cache.vectors, index.first)
-        return _BuiltIndex(corpus, len(corpus)) if corpus.was_kept else None
+        return _BuiltIndex(corpus, len(corpus)) if corpus.is_restored else None
 
     def _is_near(self, statements: Sequence[str], first: int) -> bool:
         """True if little has changed since the index was built. It was built from the first `first` statements."""
