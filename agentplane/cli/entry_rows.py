@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed
 
 
-def with_signer(act: msgspec.Struct, signed: "Mapping[str, Verdict]") -> dict[str, Any]:
+def with_signer(op: msgspec.Struct, signed: "Mapping[str, Verdict]") -> dict[str, Any]:
     """Return an operation as JSON, with its signer.
 
     If nothing proves a signer, `signed_by` is null and `signature` has the reason.
     """
-    row: dict[str, Any] = msgspec.to_builtins(act)
+    row: dict[str, Any] = msgspec.to_builtins(op)
     verdict = signed.get(row["op"])
     return {**row, "signed_by": verdict and verdict.by, "signature": verdict and (verdict.trouble or "valid")}
 

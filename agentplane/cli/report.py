@@ -46,21 +46,21 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
     if as_json:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
         sessions = [session_row(one) for one in _with_old_memory(plane)]
-        beside = msgspec.to_builtins(done.left_contradicting)
+        contradictions = msgspec.to_builtins(done.left_contradicting)
         output.emit(
             "op",
             **msgspec.to_builtins(fields),
             **reached_fields(done.reached),
             sessions=sessions,
-            beside=beside,
+            beside=contradictions,
         )
         return
-    what = _approved(done) if done.verb in ("approve", "supersede") else _listed(done.ids)
+    subject = _approved(done) if done.verb in ("approve", "supersede") else _listed(done.ids)
     past_verb = f"{_PAST[done.verb]} the {done.of} of" if done.of != done.verb else _PAST[done.verb]
     undo_hint = (
         "`agentplane redo` does it again" if done.verb == "undo" else "`agentplane undo` takes it back"
     )
-    output.note(f"{past_verb} {what} · memory {done.revision} · {undo_hint}")
+    output.note(f"{past_verb} {subject} · memory {done.revision} · {undo_hint}")
     for contradiction in done.left_contradicting:
         output.note(
             f"{contradiction.id} contradicts {contradiction.other} ({contradiction.score:.2f}), which stays as it is"

@@ -99,10 +99,10 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
 
 
 def context(session: Session, asked: tools.Context) -> Fields:
-    made = session.plane.tools.pack(Ask(asked.task, tuple(asked.paths), asked.budget))
-    receipt = made.receipt
+    pack = session.plane.tools.pack(Ask(asked.task, tuple(asked.paths), asked.budget))
+    receipt = pack.receipt
     return {
-        "text": made.text,
+        "text": pack.text,
         "revision": receipt.revision,
         "tokens": receipt.tokens,
         "cut": [cut.id for cut in receipt.cut][:100],

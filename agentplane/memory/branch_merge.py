@@ -124,8 +124,8 @@ class _BranchMerge:
                 root = text_versions.root(tip, found, graph)
                 roots[root.place] = root
                 groups.setdefault(root.place, []).append(tip)
-            made = [_Entity(id_, roots[place], tuple(group)) for place, group in groups.items()]
-            return sorted(_one_each(made), key=lambda entity: entity.age)
+            entities = [_Entity(id_, roots[place], tuple(group)) for place, group in groups.items()]
+            return sorted(_one_each(entities), key=lambda entity: entity.age)
         return [_Entity(id_, text_versions.root(tips[0], found, graph), tuple(tips))]
 
     def _twins(self, entities: Mapping[str, list[_Entity]]) -> dict[tuple[str, int], _Entity]:
@@ -141,14 +141,14 @@ class _BranchMerge:
         for was, group in sorted(groups.items()):
             first, *rest = sorted(group, key=lambda entity: entity.age)
             for other in rest:
-                if self._apart(first.root, other.root):
+                if self._are_parallel(first.root, other.root):
                     gone[other.key] = first
                     self.moved.setdefault(other.id, {})[other.root.place] = first.id
                     self._leave_over(other.tips, first.tips[0], first.id)
                     self.notes.append(SameCandidate(was, first.id, other.id))
         return gone
 
-    def _apart(self, one: Version, other: Version) -> bool:
+    def _are_parallel(self, one: Version, other: Version) -> bool:
         graph = self.story.graph
         return not graph.reaches(one.place, other.place) and not graph.reaches(other.place, one.place)
 
@@ -193,21 +193,23 @@ class _BranchMerge:
 
     def _leave_over(self, tips: Iterable[Version], winner: Version, into: str | None) -> None:
         """Make candidates of the texts of the other branches, unless the winner says the same."""
-        kept = self._text(winner)
+        winning_text = self._text(winner)
         for tip in tips:
             text = self._text(tip)
-            if text is not None and (kept is None or not says_the_same(text, kept)):
-                made = self._propose(tip.file, id_of(text), text, into if tip.file != INBOX else None)
-                self.notes.append(ChangedTwice(into or id_of(text), made))
+            if text is not None and (winning_text is None or not says_the_same(text, winning_text)):
+                candidate = self._propose(tip.file, id_of(text), text, into if tip.file != INBOX else None)
+                self.notes.append(ChangedTwice(into or id_of(text), candidate))
 
     def _propose(
         self, file: str, id_: str, text: bytes, into: str | None, other: Mapping[str, Any] | None = None
     ) -> str:
-        made = candidate_id(id_, document.digest(text))
-        if made not in self.ledger.known:
-            candidate = as_candidate(text, made, into)
-            self.edits[made] = Edit(made, INBOX, header.set_fields(candidate, other) if other else candidate)
-        return made
+        new_id = candidate_id(id_, document.digest(text))
+        if new_id not in self.ledger.known:
+            candidate = as_candidate(text, new_id, into)
+            self.edits[new_id] = Edit(
+                new_id, INBOX, header.set_fields(candidate, other) if other else candidate
+            )
+        return new_id
 
     def _put(self, id_: str, winner: Version, text: bytes | None, was: str | None) -> None:
         current = self.snapshot.core(winner.file, id_)
@@ -254,7 +256,7 @@ class _BranchMerge:
             return
         for id_, (text, place) in sorted(self._standing_texts().items()):
             changes = {
-                name: [self._meant(link, place) if link in moved else link for link in links]
+                name: [self._current_id(link, place) if link in moved else link for link in links]
                 for name in _LINKS
                 if moved & set(links := listed(fields(text).get(name)))
             }
@@ -272,7 +274,7 @@ class _BranchMerge:
             if len(tips) < 2 or fields(text).get("status") != "superseded":
                 continue
             named = [
-                self._meant(link, tip.place) if link in self.moved else link
+                self._current_id(link, tip.place) if link in self.moved else link
                 for tip in tips
                 for link in listed(fields(self._text(tip) or b"").get("superseded_by"))
             ]
@@ -298,7 +300,7 @@ class _BranchMerge:
                     found[id_] = (text, place)
         return found
 
-    def _meant(self, link: str, place: int) -> str:
+    def _current_id(self, link: str, place: int) -> str:
         names = self.moved[link]
         known = [name for root, name in names.items() if self.story.graph.reaches(root, place)]
         if len(known) == 1:

@@ -351,8 +351,10 @@ def _old_place(memory: Memory, change: HandEdit, text: bytes) -> Gap | None:
     predecessor = next((place for place, block in enumerate(blocks) if block.id == old.after), -1)
     follows = predecessor + 1 < len(blocks)
     before = page.document.data[: blocks[predecessor + 1].start if follows else None]
-    apart = before.endswith((b"\n\n", b"\n\r\n")) and (old.after is None or predecessor >= 0)
-    return Gap(old.after, lead="" if apart else line_break, tail=line_break * 2 if follows else line_break)
+    is_separated = before.endswith((b"\n\n", b"\n\r\n")) and (old.after is None or predecessor >= 0)
+    return Gap(
+        old.after, lead="" if is_separated else line_break, tail=line_break * 2 if follows else line_break
+    )
 
 
 def unlabelled(memory: Memory, proposal: Proposal) -> Proposal:

@@ -77,19 +77,19 @@ class Conflicts:
     def __init__(
         self,
         memory: Memory,
-        beside: Sequence[Entry] | None = None,
+        among: Sequence[Entry] | None = None,
         *,
         cache: result_cache.ResultCache | None = None,
         in_parts: bool = False,
     ) -> None:
-        """`beside` are the candidates that count if an operation is only about these. Otherwise, all of them
+        """`among` are the candidates that count if an operation is only about these. Otherwise, all of them
         count.
 
         With `in_parts`, the caller asks for many candidates in small groups, and `save` writes the results.
         """
         self.memory = memory
         self.vector_cache = VectorCache(memory.snapshot.layout, memory.snapshot.ledger.head)
-        self._beside = beside
+        self._among = among
         self._cache = cache
         self._in_parts = in_parts
         self._is_current = False
@@ -109,8 +109,8 @@ class Conflicts:
         """Return the conflicts of each candidate, the most serious first. `kinds` limits the kinds
         of entry.
         """
-        if self._beside is not None or kinds is not None:
-            return self._some(wanted, kinds)
+        if self._among is not None or kinds is not None:
+            return self._for_operation(wanted, kinds)
         if not self.drop_outdated(None if self._in_parts or len(wanted) > AT_ONCE else MOST_PAIRS):
             return [tuple(conflicts) for _, conflicts, _ in self._compared([text_of(one) for one in wanted])]
         unknown = [text_of(entry) for entry in wanted if entry.id not in self.cache.results]
@@ -148,7 +148,9 @@ class Conflicts:
     def of(self, entry: Entry) -> tuple[Conflict, ...]:
         return self.of_each([entry])[0]
 
-    def _some(self, wanted: Sequence[Entry], kinds: Collection[str] | None) -> list[tuple[Conflict, ...]]:
+    def _for_operation(
+        self, wanted: Sequence[Entry], kinds: Collection[str] | None
+    ) -> list[tuple[Conflict, ...]]:
         """Return the conflicts for an operation. Earlier results are used, and no new ones are saved."""
         texts = [text_of(entry) for entry in wanted]
         shelves, inboxes = self._compared_with(texts, kinds)
@@ -173,9 +175,9 @@ class Conflicts:
         def of_side(side: int, entries: Iterable[Entry]) -> list[list[Text]]:
             if kinds is None:
                 return self._sides.both[side].of_each(texts)
-            few = [text_of(entry) for entry in entries if entry.head.type in kinds]
-            if len(few) <= FEW:
-                return [few] * len(texts)
+            of_kinds = [text_of(entry) for entry in entries if entry.head.type in kinds]
+            if len(of_kinds) <= FEW:
+                return [of_kinds] * len(texts)
             each = self._sides.both[side].of_each(texts)
             return [[one for one in near if one.type in kinds] for near in each]
 
@@ -210,7 +212,7 @@ class Conflicts:
 
     @cached_property
     def _sides(self) -> result_cache.Sides:
-        name = "inbox" if self._beside is None else None
+        name = "inbox" if self._among is None else None
         return result_cache.Sides(
             in_force(self.memory, self.vector_cache),
             Neighbours([text_of(entry) for entry in self._others], self.vector_cache, name),
@@ -219,19 +221,19 @@ class Conflicts:
     @property
     def _others(self) -> Sequence[Entry]:
         """The candidates that count."""
-        return self.memory.inbox if self._beside is None else self._beside
+        return self.memory.inbox if self._among is None else self._among
 
 
 def in_force(memory: Memory, vector_cache: VectorCache) -> Neighbours:
     """Return the accepted entries. The object stays the same until memory changes."""
     entries = memory.shelf_in_order
 
-    def made() -> Neighbours:
+    def build() -> Neighbours:
         # The body of an entry isn't searched for claims, so it isn't stored a second time.
         texts = [_without_body(text_of(one)) for one in entries if one.head.status == "accepted"]
         return Neighbours(texts, vector_cache, "shelf")
 
-    return server_memory.once(memory.snapshot.layout, "in force", (entries,), made).at(vector_cache)
+    return server_memory.once(memory.snapshot.layout, "in force", (entries,), build).at_head(vector_cache)
 
 
 def _without_body(text: Text) -> Text:
@@ -371,7 +373,7 @@ class Reviewer:
 
     def earlier(self, entry: Entry) -> verdicts.Earlier | None:
         """Return the rejection that a candidate repeats, exactly or nearly, or None."""
-        repeat = self._rejected.find(entry.statement, scope=entry.head.scope, besides=entry.id)
+        repeat = self._rejected.find(entry.statement, scope=entry.head.scope, ignoring=entry.id)
         return verdicts.shown_earlier(repeat.rejection) if repeat else None
 
     @property

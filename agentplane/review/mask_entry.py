@@ -101,7 +101,7 @@ def _spans(body: str, entry: Entry) -> list[tuple[int, int, str]]:
     for part in parts:
         at = body.find(part)
         found += [(at + start, at + end, kind) for start, end, kind in find.spans(part)]
-    return _apart(found)
+    return _without_overlaps(found)
 
 
 def _parts(body: str, label: str) -> list[str]:
@@ -112,12 +112,12 @@ def _parts(body: str, label: str) -> list[str]:
     return [part for text in (words, rationale) if (part := text.strip())]
 
 
-def _apart(found: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    apart: list[tuple[int, int, str]] = []
+def _without_overlaps(found: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    merged: list[tuple[int, int, str]] = []
     for start, end, kind in sorted(found, key=lambda one: (one[0], -one[1])):
-        if apart and start < apart[-1][1]:
-            first, last, name = apart[-1]
-            apart[-1] = first, max(last, end), name
+        if merged and start < merged[-1][1]:
+            first, last, name = merged[-1]
+            merged[-1] = first, max(last, end), name
         else:
-            apart.append((start, end, kind))
-    return apart
+            merged.append((start, end, kind))
+    return merged

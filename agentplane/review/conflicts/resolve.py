@@ -95,8 +95,10 @@ def approve(
         plan = _with_supersession(memory, plan, targets, stamp)
     elif choice.keep_both:
         plan = _without_claims(memory, plan)
-    gone = list(dict.fromkeys([*alike, *_rejected(memory, entries, choice)]))
-    dropped = [Edit(entry.id, INBOX, None) for entry in operations.candidates(memory, gone)] if gone else []
+    removed = list(dict.fromkeys([*alike, *_rejected(memory, entries, choice)]))
+    dropped = (
+        [Edit(entry.id, INBOX, None) for entry in operations.candidates(memory, removed)] if removed else []
+    )
     rejected = _rejected(memory, entries, choice)
     why = choice.why or (f"{entries[0].id} was approved instead." if rejected else None)
     return msgspec.structs.replace(plan, edits=[*plan.edits, *dropped], why=why, rejected=rejected)
@@ -152,22 +154,22 @@ def merge_candidates(
     """Approve one text that a person wrote from two candidates. `seen_digest` is the digest of the first, which is
     rewritten.
     """
-    entry, gone = operations.candidates(memory, [one])[0], operations.candidates(memory, [other])[0]
-    if entry.id == gone.id:
+    entry, absorbed = operations.candidates(memory, [one])[0], operations.candidates(memory, [other])[0]
+    if entry.id == absorbed.id:
         raise BadInput(f"{entry.id} can't be merged with itself")
-    for candidate in (entry, gone):
+    for candidate in (entry, absorbed):
         operations.check_candidate(memory, candidate)
     planned = operations.edit(memory, entry.id, text, seen_digest)
     if planned is None:
         raise BadInput(
-            f"The merged text is that of {entry.id}.", todo=f"Approve {entry.id} and reject {gone.id}."
+            f"The merged text is that of {entry.id}.", todo=f"Approve {entry.id} and reject {absorbed.id}."
         )
     core = planned.edits[0].text or b""
     todo = "say it in another way, or approve it with --supersede {}."
     _check_reworded(memory, entry, core, "the merged text", todo, before=False)
     plan = operations.approve(memory, [entry.id], stamp, {entry.id: core})
-    left, come = plan.edits
-    return Plan("merge", [left, Edit(gone.id, INBOX, None), come], why=why)
+    removal, addition = plan.edits
+    return Plan("merge", [removal, Edit(absorbed.id, INBOX, None), addition], why=why)
 
 
 def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | None:
@@ -217,9 +219,13 @@ def merged_draft(memory: Memory, candidate: str, target: str) -> tuple[Entry, by
     # Of two candidates, the one that the person decides about is rewritten.
     into, entry = (entry, other) if other.file == INBOX else (_target(memory, target), entry)
     core = memory.snapshot.core(into.file, into.id) or b""
-    has = {"tags": into.head.tags, "evidence": into.head.evidence}
-    brings = {"tags": entry.head.tags, "evidence": entry.head.evidence}
-    both = {name: list(dict.fromkeys([*has[name], *brings[name]])) for name in has if brings[name]}
+    kept_values = {"tags": into.head.tags, "evidence": into.head.evidence}
+    added_values = {"tags": entry.head.tags, "evidence": entry.head.evidence}
+    both = {
+        name: list(dict.fromkeys([*kept_values[name], *added_values[name]]))
+        for name in kept_values
+        if added_values[name]
+    }
     with suppress(BadInput):  # a header with an unusual layout isn't changed
         core = header.set_fields(core, both)
     return into, core + b"\n\n" + entry.raw.strip()
@@ -262,15 +268,15 @@ def _check_each(
 def _check_resolved(
     entry: Entry, choice: Choice, targets: set[str], conflicts: Sequence[Conflict], together: set[str]
 ) -> None:
-    open_ones = [c for c in conflicts if c.needs_choice and c.id not in targets]
-    if not open_ones:
+    unresolved = [c for c in conflicts if c.needs_choice and c.id not in targets]
+    if not unresolved:
         return
-    first = next(filter(_excludes, open_ones), open_ones[0])
+    first = next(filter(_excludes, unresolved), unresolved[0])
     if not choice.keep_both or _excludes(first):
-        what = f"{entry.id} {described(first, len(open_ones))}"
+        what = f"{entry.id} {described(first, len(unresolved))}"
         if _excludes(first):
             what += "; an invariant cannot stand beside what contradicts it"
-        others = [c.id for c in open_ones if c.id != first.id and c.id not in together]
+        others = [c.id for c in unresolved if c.id != first.id and c.id not in together]
         named = (*sorted(targets), *others)
         todo = choices(entry.id, first, named, together=first.id in together)
         raise NeedsChoice(what, conflict=first, todo=todo)
@@ -305,19 +311,19 @@ def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, t
     supersede = " ".join(f"--supersede {name}" for name in (*others, other)[-_FEW:])
     more = " …" if len(others) >= _FEW else ""
     if together:
-        ways = [
+        options = [
             f"`agentplane approve {candidate} --reject {other}`",
             f"`agentplane approve {other} --reject {candidate}`",
             f"`agentplane approve {candidate} --merge-into {other}`",
         ]
     else:
-        ways = [f"{supersede}{more}", f"--merge-into {other}"]
+        options = [f"{supersede}{more}", f"--merge-into {other}"]
     if together and conflict.kind == "duplicate":
-        ways = [f"`agentplane approve {candidate} --alike`", *ways]
-    ways += [] if _excludes(conflict) else ["--keep-both --why …"]
-    ways += [] if together else [f"`agentplane reject {candidate}`"]
-    listed = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
-    return f"{listed}; `agentplane show {candidate} {other}` shows both."
+        options = [f"`agentplane approve {candidate} --alike`", *options]
+    options += [] if _excludes(conflict) else ["--keep-both --why …"]
+    options += [] if together else [f"`agentplane reject {candidate}`"]
+    text = f"{', '.join(options[:-1])}, or {options[-1]}" if len(options) > 1 else options[0]
+    return f"{text}; `agentplane show {candidate} {other}` shows both."
 
 
 def _without_claims(memory: Memory, plan: Plan) -> Plan:
@@ -336,15 +342,15 @@ def _without_claims(memory: Memory, plan: Plan) -> Plan:
 
 def _with_supersession(memory: Memory, plan: Plan, targets: Sequence[Entry], stamp: Stamp) -> Plan:
     """Link both sides, and mark the targets as superseded."""
-    *linked, gone, come = plan.edits
+    *linked, removal, addition = plan.edits
     # A link to a candidate supersedes nothing, and its id never belongs to an approved entry.
     candidates = f"{CANDIDATE_PREFIX}-"
-    claimed = [name for name in memory.entries[gone.id].head.supersedes if not name.startswith(candidates)]
+    claimed = [name for name in memory.entries[removal.id].head.supersedes if not name.startswith(candidates)]
     names = list(dict.fromkeys([*(entry.id for entry in targets), *claimed]))
-    core = header.set_fields(come.text or b"", {"supersedes": names})
-    edits = [*linked, gone, msgspec.structs.replace(come, text=core)]
+    core = header.set_fields(addition.text or b"", {"supersedes": names})
+    edits = [*linked, removal, msgspec.structs.replace(addition, text=core)]
     for entry in targets:
-        links = [*entry.head.superseded_by, come.id]
+        links = [*entry.head.superseded_by, addition.id]
         changes = {"status": "superseded", "superseded_by": links, "updated": stamp.today}
         old = memory.snapshot.core(entry.file, entry.id) or b""
         edits.append(Edit(entry.id, entry.file, header.set_fields(old, changes)))

@@ -150,7 +150,7 @@ class Neighbours:
         from it.
         """
 
-    def at(self, vector_cache: VectorCache) -> "Neighbours":
+    def at_head(self, vector_cache: VectorCache) -> "Neighbours":
         """Return the same texts for a later head of the log that didn't change them."""
         self._vector_cache = vector_cache
         return self
@@ -181,7 +181,7 @@ class Neighbours:
         asked = [_compared(text) for text in wanted]
         found: list[tuple[list[Text], Reach | None]] = []
         for text, ranked in zip(wanted, corpus.ranked_each(asked, NEAREST, self._alive), strict=True):
-            copies = (_all(places[corpus.texts[near].title])[:COPIES] for near in ranked.places)
+            copies = (_as_list(places[corpus.texts[near].title])[:COPIES] for near in ranked.places)
             each = dict.fromkeys(chain(*copies, self._named(text)))
             reach = Reach(corpus.built_of, ranked.least, ranked.own)
             found.append(([self.texts[place] for place in each], reach))
@@ -207,10 +207,10 @@ class Neighbours:
         from agentplane.match.corpus import Text as Compared
 
         corpus = self._corpus
-        at = {text.title: place for place, text in enumerate(corpus.texts)}
+        at_head = {text.title: place for place, text in enumerate(corpus.texts)}
         ranked = [Ranked([], reach.least, reach.own) for reach in reaches]
         asked = [Compared(statement) for statement in wanted]
-        places = corpus.would_be_among(asked, ranked, [at[one] for one in statements])
+        places = corpus.would_be_among(asked, ranked, [at_head[one] for one in statements])
         return [int(place) for place in places]
 
     @cached_property
@@ -225,7 +225,7 @@ class Neighbours:
 
     def _named(self, text: Text) -> Iterator[int]:
         return chain.from_iterable(
-            _all(self._linked.get(name, ())) for name in (*sorted(claims(text)), text.id)
+            _as_list(self._linked.get(name, ())) for name in (*sorted(claims(text)), text.id)
         )
 
     @cached_property
@@ -251,7 +251,7 @@ class Neighbours:
         from agentplane.match.corpus import Corpus
         from agentplane.match.corpus import Text as Compared
 
-        base, vectors = self._base or self._built_apart(), self._vector_cache.vectors
+        base, vectors = self._base or self._built_in_child(), self._vector_cache.vectors
         if base is None:
             base = _BuiltIndex(Corpus([Compared(statement) for statement in self._places], vectors), 0)
         corpus = base.corpus
@@ -285,7 +285,7 @@ class Neighbours:
             return built if self._is_near(titles, built.corpus.first) else None
         return self._from_cache()
 
-    def _built_apart(self) -> "_BuiltIndex | None":
+    def _built_in_child(self) -> "_BuiltIndex | None":
         """Return a large index that a child process builds, if this process is long-lived."""
         from agentplane.review.conflicts import index_process
 
@@ -317,8 +317,8 @@ class Neighbours:
             return False
         present = set(statements)
         new = sum(statement not in present for statement in self._places)
-        gone = sum(statement not in self._places for statement in present)
-        return new + len(statements) - first + gone <= _MOST_CHANGED * first
+        removed = sum(statement not in self._places for statement in present)
+        return new + len(statements) - first + removed <= _MOST_CHANGED * first
 
     @cached_property
     def _alive(self) -> "Places | None":
@@ -328,7 +328,9 @@ class Neighbours:
         texts = self._corpus.texts
         if len(texts) == len(self._places):
             return None
-        return np.array([at for at, text in enumerate(texts) if text.title in self._places], dtype=np.int64)
+        return np.array(
+            [at_head for at_head, text in enumerate(texts) if text.title in self._places], dtype=np.int64
+        )
 
 
 def _add(places: dict[str, _Places], name: str, place: int) -> None:
@@ -338,10 +340,10 @@ def _add(places: dict[str, _Places], name: str, place: int) -> None:
     elif isinstance(before, list):
         before.append(place)
     else:
-        places[name] = [*_all(before), place]
+        places[name] = [*_as_list(before), place]
 
 
-def _all(places: _Places) -> Sequence[int]:
+def _as_list(places: _Places) -> Sequence[int]:
     return (places,) if isinstance(places, int) else places
 
 

@@ -90,12 +90,12 @@ def context(
     `known`.
     """
     project = memory.snapshot.layout.project
-    found = Context(today=today, actions=actions, project=project, tombstones=tombstones)
+    result = Context(today=today, actions=actions, project=project, tombstones=tombstones)
     return msgspec.structs.replace(
-        found,
-        instructions=verbatim.read_instructions(project) if found.looks_for("restated") else {},
-        shelf=memory.shelf_in_order if found.looks_for("known") else (),
-        words=_words(memory) if found.looks_for("known") else None,
+        result,
+        instructions=verbatim.read_instructions(project) if result.looks_for("restated") else {},
+        shelf=memory.shelf_in_order if result.looks_for("known") else (),
+        words=_words(memory) if result.looks_for("known") else None,
     )
 
 
@@ -134,16 +134,18 @@ def check(proposal: Proposal, context: Context) -> Verdict:
 
 def check_again(entry: Entry, context: Context) -> Verdict:
     """Return the verdict for a candidate in the inbox, including its raw header."""
-    found = check(
+    verdict = check(
         proposal_of(entry), msgspec.structs.replace(context, candidate=entry.id, header=entry.header)
     )
-    if not context.looks_for(SECRET) or any(flag.code == SECRET for flag in (*found.refused, *found.flags)):
-        return found
+    if not context.looks_for(SECRET) or any(
+        flag.code == SECRET for flag in (*verdict.refused, *verdict.flags)
+    ):
+        return verdict
     # A secret can begin in the statement and end in the rationale.
     whole = tuple(_flag(SECRET, what, where, context.actions) for _, what, where in _secrets_of_body(entry))
     if context.action(SECRET) == "refuse":
-        return msgspec.structs.replace(found, refused=(*whole, *found.refused))
-    return msgspec.structs.replace(found, flags=(*whole, *found.flags))
+        return msgspec.structs.replace(verdict, refused=(*whole, *verdict.refused))
+    return msgspec.structs.replace(verdict, flags=(*whole, *verdict.flags))
 
 
 def suspicious(text: str, where: str = "text") -> tuple[Flag, ...]:
@@ -292,9 +294,9 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
     ):
         yield "restated", f"says word for word what {place} says", "statement"
     if context.looks_for("known"):
-        besides = frozenset(proposal.supersedes) | _changed_by(proposal, context)
+        ignored = frozenset(proposal.supersedes) | _changed_by(proposal, context)
         entries = context.words.holding(statement) if context.words else context.shelf
-        if id_ := verbatim.on_shelf(statement, entries, besides):
+        if id_ := verbatim.on_shelf(statement, entries, ignored):
             yield "known", f"says word for word what {one_line(id_, 40)} says", "statement"
 
 
@@ -437,7 +439,7 @@ def _status(statement: str, proposal: Proposal, today: date) -> Iterator[_Notice
 def _repeat(statement: str, proposal: Proposal, context: Context) -> Repeat | None:
     if not context.tombstones or not context.looks_for("repeat"):
         return None
-    return context.tombstones.find(statement, scope=proposal.scope, besides=context.candidate)
+    return context.tombstones.find(statement, scope=proposal.scope, ignoring=context.candidate)
 
 
 def _repeats(repeat: Repeat | None) -> Iterator[_Noticed]:

@@ -55,7 +55,7 @@ class Tombstones:
     ) -> None:
         """`near` contains the texts of the same rejections. Without it, only words are compared."""
         self.rejections: Sequence[Rejection] = tuple(rejected)
-        self._given = words
+        self._given_words = words
         self._texts = near
         self._near_by: dict[tuple[str, tuple[str, ...]], list[Text]] = {}
 
@@ -64,7 +64,7 @@ class Tombstones:
 
     @cached_property
     def _words(self) -> Sequence[Words]:
-        return self._given or [wording.words_of(rejection.text) for rejection in self.rejections]
+        return self._given_words or [wording.words_of(rejection.text) for rejection in self.rejections]
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
@@ -97,12 +97,12 @@ class Tombstones:
     def texts(self) -> Sequence[Text]:
         return [_text(rejection) for rejection in self.rejections]
 
-    def find(self, statement: str, *, scope: Sequence[str] = (), besides: str = "") -> Repeat | None:
+    def find(self, statement: str, *, scope: Sequence[str] = (), ignoring: str = "") -> Repeat | None:
         """Return the rejection that a statement repeats: the most similar, then the latest. None if there is
         none.
         """
         # A rejection with nearly the same words has priority. Otherwise, compare the meaning.
-        return self._worded(statement, scope, besides) or self._meant(statement, scope, besides)
+        return self._by_words(statement, scope, ignoring) or self._by_meaning(statement, scope, ignoring)
 
     def look_up(self, asked: Sequence[Text]) -> None:
         """Look up the neighbors of many texts at once."""
@@ -110,19 +110,19 @@ class Tombstones:
             near = self._texts.of_each(asked)
             self._near_by.update(zip(((one.statement, one.scope) for one in asked), near, strict=True))
 
-    def _meant(self, statement: str, scope: Sequence[str], besides: str) -> Repeat | None:
+    def _by_meaning(self, statement: str, scope: Sequence[str], ignoring: str) -> Repeat | None:
         """Return the rejection with the same structure, or None. Structure alone is never sure enough to
         refuse.
         """
         if self._texts is None or not self.rejections:
             return None
-        asked = Text(id=besides, type="", statement=statement, scope=tuple(scope))
-        if (statement, asked.scope) not in self._near_by:
-            self.look_up([asked])
+        candidate = Text(id=ignoring, type="", statement=statement, scope=tuple(scope))
+        if (statement, candidate.scope) not in self._near_by:
+            self.look_up([candidate])
         best: Repeat | None = None
-        for text in self._near_by[statement, asked.scope]:
+        for text in self._near_by[statement, candidate.scope]:
             rejection = self._by_name[text.id]
-            found = compare(asked, text) if rejection.id != besides else None
+            found = compare(candidate, text) if rejection.id != ignoring else None
             if found and found.kind == "duplicate" and (best is None or found.score > best.alike):
                 best = Repeat(rejection, found.score, sure=False)
         return best
@@ -131,12 +131,12 @@ class Tombstones:
     def _by_name(self) -> dict[str, Rejection]:
         return {_name(rejection): rejection for rejection in self.rejections}
 
-    def _worded(self, statement: str, scope: Sequence[str], besides: str) -> Repeat | None:
+    def _by_words(self, statement: str, scope: Sequence[str], ignoring: str) -> Repeat | None:
         words = wording.words_of(statement)
         best: Repeat | None = None
         for place in self._near(words):
             rejection = self.rejections[place]
-            if rejection.id == besides:
+            if rejection.id == ignoring:
                 continue
             repeat = _compare(words, scope, self._words[place], rejection)
             if repeat and (best is None or (repeat.sure, repeat.alike) > (best.sure, best.alike)):

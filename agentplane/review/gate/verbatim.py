@@ -65,7 +65,7 @@ def unlabeled_body(entry: Entry) -> str:
     return body if body != entry.body else _LABEL.sub("", body, count=1)
 
 
-def on_shelf(statement: str, entries: Iterable[Entry], besides: frozenset[str] = frozenset()) -> str | None:
+def on_shelf(statement: str, entries: Iterable[Entry], ignored: frozenset[str] = frozenset()) -> str | None:
     """Return the id of the trusted entry in force that already contains this statement, or None."""
     statement_words = words(statement)
     if statement_words == "  ":
@@ -75,7 +75,7 @@ def on_shelf(statement: str, entries: Iterable[Entry], besides: frozenset[str] =
     for entry in entries:
         if needle not in entry.raw.lower():
             continue
-        if not entry.trusted or entry.head.status != "accepted" or entry.id in besides:
+        if not entry.trusted or entry.head.status != "accepted" or entry.id in ignored:
             continue
         entry_words = words(unlabeled_body(entry))
         if entry_words == statement_words or entry_words.startswith(f"{statement_words}rationale "):

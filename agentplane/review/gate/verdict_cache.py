@@ -69,23 +69,23 @@ class Gate:
 
     def _checked(self, entry: Entry, mark: bytes) -> CachedVerdict:
         proposal = gate.proposal_of(entry)
-        alone = msgspec.structs.replace(self._context, instructions={}, tombstones=None)
-        verdict = gate.check_again(entry, alone)
+        context_without_repeats = msgspec.structs.replace(self._context, instructions={}, tombstones=None)
+        verdict = gate.check_again(entry, context_without_repeats)
         repeat = None
-        again = Verdict()
+        repeat_verdict = Verdict()
         if self._rejected and self._context.looks_for("repeat"):
             text = proposal.statement
-            repeat = self._rejected.find(text, scope=proposal.scope, besides=entry.id)
+            repeat = self._rejected.find(text, scope=proposal.scope, ignoring=entry.id)
             only = self._only("repeat", tombstones=self._rejected, candidate=entry.id)
-            again = gate.check(proposal, only) if repeat else again
+            repeat_verdict = gate.check(proposal, only) if repeat else repeat_verdict
         return CachedVerdict(
             mark,
             entry.digest,
             verdict.refused,
             verdict.flags,
             past_rejections.name_of(repeat),
-            again.refused,
-            again.flags,
+            repeat_verdict.refused,
+            repeat_verdict.flags,
         )
 
     def _mark(self, entry: Entry) -> bytes:

@@ -90,7 +90,7 @@ def spans(text: str) -> list[tuple[int, int, str]]:
     found += _packed(whole)
     if read:
         found = [(*read.back(at, until), kind, sure) for at, until, kind, sure in found]
-    return _apart(found)
+    return _without_overlaps(found)
 
 
 def is_stand_in(value: str) -> bool:
@@ -101,16 +101,16 @@ def _secret(text: str, at: int, kind: str, sure: bool) -> Secret:
     return Secret(kind, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), sure)
 
 
-def _apart(found: list[Hit]) -> list[tuple[int, int, str]]:
+def _without_overlaps(found: list[Hit]) -> list[tuple[int, int, str]]:
     """Return the hits in order, with overlapping ones merged."""
-    apart: list[tuple[int, int, str]] = []
+    merged: list[tuple[int, int, str]] = []
     for at, until, kind, _ in sorted(found, key=lambda hit: (hit[0], -hit[1])):
-        if apart and at < apart[-1][1]:
-            first, last, name = apart[-1]
-            apart[-1] = (first, max(last, until), name)
+        if merged and at < merged[-1][1]:
+            first, last, name = merged[-1]
+            merged[-1] = (first, max(last, until), name)
         elif until > at:
-            apart.append((at, until, kind))
-    return apart
+            merged.append((at, until, kind))
+    return merged
 
 
 def _hits(text: str, low: Lowered | None = None) -> Iterator[Hit]:

@@ -150,13 +150,13 @@ def near(low: Lowered, marks: Marks, before: int, after: int) -> list[tuple[int,
                 last = at
                 found.append((max(0, at - before), min(size, at + after)))
     found.sort()
-    apart: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for start, end in found:
-        if apart and start <= apart[-1][1]:
-            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            apart.append((start, end))
-    return apart
+            merged.append((start, end))
+    return merged
 
 
 def holds(low: Lowered, marks: Marks) -> bool:
