@@ -44,7 +44,7 @@ lint: .venv/ready  ## Style
 types: .venv/ready  ## Types, strictly
 	$(BIN)/mypy
 
-imports: .venv/ready  ## The house: which room may import which
+imports: .venv/ready  ## Layers: which package may import which
 	$(BIN)/lint-imports
 
 check: lint types imports test  ## Everything that must pass

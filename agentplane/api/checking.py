@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING
 
 from agentplane.plane.derived import badge_stamp
-from agentplane.review.conflicts.result_cache import Looks
+from agentplane.review.conflicts.result_cache import ResultCache
 from agentplane.review.inbox import Reviewer
 
 
@@ -24,16 +24,16 @@ def check_all(committer: "Committer") -> None:
 
     The results are stored every few seconds, so that the next call continues after an interruption.
     """
-    looks = Looks(committer.layout)
-    while not _checked(committer, looks):
+    cache = ResultCache(committer.layout)
+    while not _checked(committer, cache):
         pass
 
 
-def _checked(committer: "Committer", looks: Looks) -> bool:
+def _checked(committer: "Committer", cache: ResultCache) -> bool:
     """Check the current candidates. Return False if the plane changed meanwhile."""
     memory, mark = committer.read(), badge_stamp.of(str(committer.layout.root))
     progress = committer.listeners.progress
-    reviewer = Reviewer(memory, committer.today(), looks=looks, in_parts=True)
+    reviewer = Reviewer(memory, committer.today(), cache=cache, in_parts=True)
     touched = reviewer.touched()
     total = len(memory.inbox)
     left = [entry.id for entry in memory.inbox if entry.id in touched]
@@ -45,9 +45,9 @@ def _checked(committer: "Committer", looks: Looks) -> bool:
         reviewer.look(left[begin : begin + _BLOCK])
         began = time.monotonic()
         if began >= keep_at:
-            reviewer.conflicts.keep()
+            reviewer.conflicts.save()
             keep_at = time.monotonic() + max(_KEEP_SECONDS, _KEEP_SHARE * (time.monotonic() - began))
-    reviewer.conflicts.keep()
+    reviewer.conflicts.save()
     committer.keep_badge(memory)
     progress(total, total)
     return True

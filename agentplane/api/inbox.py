@@ -177,7 +177,7 @@ class Inbox:
         committer = self._committer
         memory = committer.read()
         proposal = operations.unlabelled(memory, promote.fact_proposal(fact, memory))
-        if known := promote.said_already(memory, proposal):
+        if known := promote.existing_of(memory, proposal):
             return Promoted(known.id, approved=known.file != INBOX)
         entered = self._enter(Propose(proposal), memory)
         settings = entered.seen.snapshot.settings

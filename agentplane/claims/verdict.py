@@ -210,14 +210,16 @@ def _similar_enough(
     too little.
     """
     families = {family for choice in new.choices for family in choice.families}
-    met = [any(not families.isdisjoint(choice.families) for choice in old.choices) for old in olds]
+    shares_family = [any(not families.isdisjoint(choice.families) for choice in old.choices) for old in olds]
     wanted = []
     for at, others in enumerate(batch.others):
-        shared = FAR if met[at] else common(batch.mine, others)
+        shared = FAR if shares_family[at] else common(batch.mine, others)
         if shared >= FAR or shared + batch.wholes[at] >= FAR:
             wanted.append(at)
     similarities = batch.compare(wanted)
-    return {at: one for at, one in similarities.items() if met[at] or one.cover() + one.text >= SCANT}
+    return {
+        at: one for at, one in similarities.items() if shares_family[at] or one.cover() + one.text >= SCANT
+    }
 
 
 def _signals(evidence: Evidence, rules: Relation | None, similarity: Similarity) -> dict[str, float]:
@@ -248,13 +250,13 @@ def _verdict(
         reasons = _reasons(evidence, "contradiction")
         if reasons:
             return Relation("contradiction", _score(contradiction), reasons, excludes(evidence, rules))
-    placed = rules is not None and rules.kind == "overlap"
-    alike = SURE_DUPLICATE if signals["lone_low"] <= MOSTLY else SURE_WHERE_LONE
-    if duplicate >= alike and duplicate > contradiction:
-        if apart := opposition(evidence):
-            return Relation("contradiction", _score(duplicate), apart)
+    is_overlap = rules is not None and rules.kind == "overlap"
+    duplicate_bar = SURE_DUPLICATE if signals["lone_low"] <= MOSTLY else SURE_WHERE_LONE
+    if duplicate >= duplicate_bar and duplicate > contradiction:
+        if opposites := opposition(evidence):
+            return Relation("contradiction", _score(duplicate), opposites)
         return Relation("duplicate", _score(duplicate), _reasons(evidence, "duplicate"))
-    return rules if placed and contradiction + duplicate >= MAYBE else None
+    return rules if is_overlap and contradiction + duplicate >= MAYBE else None
 
 
 def rule_relation(evidence: Evidence) -> Relation | None:

@@ -55,16 +55,16 @@ def _counted(folder: str) -> bool:
         return False
     from agentplane.cli import limited_process
 
-    found = limited_process.within(
+    result = limited_process.within(
         lambda: _count(folder), seconds=_SECONDS, cpu_seconds=_CPU_SECONDS, memory=_MEMORY
     )
-    if found is None:
+    if result is None:
         # The next prompts don't try again.
         limited_process.within(lambda: _give_up(folder), seconds=1.0, cpu_seconds=1, memory=_MEMORY)
-        found = (0, _UNKNOWN)
-    code, said = found
-    if said and sys.stdout is not None:
-        os.write(sys.stdout.fileno(), said)
+        result = (0, _UNKNOWN)
+    code, output_bytes = result
+    if output_bytes and sys.stdout is not None:
+        os.write(sys.stdout.fileno(), output_bytes)
     if code:
         sys.exit(code)
     return True

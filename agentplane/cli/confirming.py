@@ -74,8 +74,8 @@ def _check_named(error: Unconfirmed, named: tuple[str, ...]) -> None:
             todo=f"To confirm all of them: {OPTION} {','.join(error.codes)}",
         )
     if wrong:
-        said = ", ".join(one_line(code, 20) for code in wrong)
-        raise BadInput(f"{name} has no flag {said}.", todo=f"Its flags are {', '.join(error.codes)}.")
+        unknown = ", ".join(one_line(code, 20) for code in wrong)
+        raise BadInput(f"{name} has no flag {unknown}.", todo=f"Its flags are {', '.join(error.codes)}.")
 
 
 def _show(plane: Plane, entry: Entry) -> None:

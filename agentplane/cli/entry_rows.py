@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed
 
 
-def with_signer(act: msgspec.Struct, signed: "Mapping[str, Verdict]") -> dict[str, Any]:
+def with_signer(op: msgspec.Struct, signed: "Mapping[str, Verdict]") -> dict[str, Any]:
     """Return an operation as JSON, with its signer.
 
     If nothing proves a signer, `signed_by` is null and `signature` has the reason.
     """
-    row: dict[str, Any] = msgspec.to_builtins(act)
+    row: dict[str, Any] = msgspec.to_builtins(op)
     verdict = signed.get(row["op"])
     return {**row, "signed_by": verdict and verdict.by, "signature": verdict and (verdict.trouble or "valid")}
 
@@ -38,8 +38,8 @@ def readable(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
         return [*entries]
     from agentplane.review import delivery, mask_entry
 
-    held = {entry.digest for entry in delivery.divided(memory.snapshot, entries).withheld}
-    return [mask_entry.for_tools(entry) if entry.digest in held else entry for entry in entries]
+    withheld = {entry.digest for entry in delivery.divided(memory.snapshot, entries).withheld}
+    return [mask_entry.for_tools(entry) if entry.digest in withheld else entry for entry in entries]
 
 
 def readable_candidate(memory: Memory, reviewed: "Reviewed") -> "Reviewed":
@@ -51,11 +51,11 @@ def readable_candidate(memory: Memory, reviewed: "Reviewed") -> "Reviewed":
         return reviewed
     from agentplane.review import delivery
 
-    met = (*reviewed.conflicts, *reviewed.near)
-    others = [memory.entries[one.id] for one in met if one.id in memory.entries]
+    related = (*reviewed.conflicts, *reviewed.near)
+    others = [memory.entries[one.id] for one in related if one.id in memory.entries]
     withheld = delivery.divided(memory.snapshot, [reviewed.entry, *others]).withheld_ids
 
-    def told(conflicts: "Sequence[Conflict]") -> "tuple[Conflict, ...]":
+    def without_quotes(conflicts: "Sequence[Conflict]") -> "tuple[Conflict, ...]":
         return tuple(
             msgspec.structs.replace(one, reasons=())
             if one.id in withheld or reviewed.entry.id in withheld
@@ -65,7 +65,10 @@ def readable_candidate(memory: Memory, reviewed: "Reviewed") -> "Reviewed":
 
     (entry,) = readable(memory, [reviewed.entry])
     return msgspec.structs.replace(
-        reviewed, entry=entry, conflicts=told(reviewed.conflicts), near=told(reviewed.near)
+        reviewed,
+        entry=entry,
+        conflicts=without_quotes(reviewed.conflicts),
+        near=without_quotes(reviewed.near),
     )
 
 
@@ -80,7 +83,7 @@ def readable_text(text: str | None) -> str | None:
 
 def as_entry(entry: Entry, today: date) -> dict[str, Any]:
     head = entry.head
-    told = expiry.of(entry, today)
+    expired = expiry.of(entry, today)
     return {
         "id": entry.id,
         "type": head.type,
@@ -102,7 +105,7 @@ def as_entry(entry: Entry, today: date) -> dict[str, Any]:
         "refines": head.refines,
         "unrelated": head.unrelated,
         "expires_at": head.expires_at,
-        "expired": told is not None,
+        "expired": expired is not None,
         "check": head.check,
         "anchor": head.anchor,
         "proposed_by": head.proposed_by,
@@ -152,20 +155,20 @@ def as_hand_edit(edit: HandEdit) -> dict[str, Any]:
     return {"id": edit.id, "change": edit.change, "file": edit.file, "line": edit.line}
 
 
-def as_expiring(entry: Entry, told: Expiry) -> dict[str, Any]:
+def as_expiring(entry: Entry, expiring: Expiry) -> dict[str, Any]:
     return {
         "id": entry.id,
         "statement": entry.statement,
-        "state": told.state,
-        "day": told.day,
-        "days_left": told.left,
+        "state": expiring.state,
+        "day": expiring.day,
+        "days_left": expiring.left,
     }
 
 
-def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None", told: Expiry | None) -> None:
-    """Print an entry in full. `told` is its expiry, if there is something to report."""
+def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None", expiring: Expiry | None) -> None:
+    """Print an entry in full. `expiring` is its expiry, if there is something to report."""
     head = entry.head
-    state = f"{head.status}, {told.said}" if told else head.status
+    state = f"{head.status}, {expiring.text}" if expiring else head.status
     output.line(f"{visible(entry.id)}  {visible(head.type)}  {visible(state)}", bold=True)
     for text in visible(entry.body.strip("\r\n")).splitlines():
         output.line(f"  {text}")

@@ -38,20 +38,22 @@ def harvest_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
     found = plane.tools.harvest(names)
     done = Harvested() if dry_run else plane.tools.take_in(found)
     if as_json:
-        output.emit("harvest", offered=_rows(found, done), sources=[_told(found, name) for name in names])
+        output.emit(
+            "harvest", offered=_rows(found, done), sources=[_source_row(found, name) for name in names]
+        )
         return
     if dry_run:
         for offer in found.offers:
             output.line(output.row([(offer.proposal.type, 10)], offer.proposal.statement))
             output.line(output.row([("", 10)], offer.proposal.evidence[0]), dim=True)
     for name in names:
-        _say_skipped(_haul(found, name))
+        _print_skipped(_haul(found, name))
     for name in names:
-        _say(found, done, name)
-    taken = [id_ for id_ in done.ids if id_]
-    if taken:
+        _print_source(found, done, name)
+    new_ids = [id_ for id_ in done.ids if id_]
+    if new_ids:
         output.note(
-            f"{output.count(len(taken), 'candidate')} in the inbox; `agentplane undo` takes them back."
+            f"{output.count(len(new_ids), 'candidate')} in the inbox; `agentplane undo` takes them back."
         )
     elif not dry_run:
         output.note("nothing new was found.")
@@ -72,13 +74,13 @@ def _haul(found: Harvest, name: str) -> Haul:
     return next(haul for haul in found.hauls if haul.source == name)
 
 
-def _say_skipped(haul: Haul) -> None:
+def _print_skipped(haul: Haul) -> None:
     for piece in haul.skipped:
-        said = f": {one_line(piece.text, 80)}" if piece.text.strip() else ""
-        output.note(f"skipped {one_line(piece.place, 120)}, {piece.why}{said}")
+        quote = f": {one_line(piece.text, 80)}" if piece.text.strip() else ""
+        output.note(f"skipped {one_line(piece.place, 120)}, {piece.why}{quote}")
 
 
-def _told(found: Harvest, name: str) -> dict[str, object]:
+def _source_row(found: Harvest, name: str) -> dict[str, object]:
     haul = _haul(found, name)
     return {
         "name": name,
@@ -93,7 +95,7 @@ def _told(found: Harvest, name: str) -> dict[str, object]:
     }
 
 
-def _say(found: Harvest, done: Harvested, name: str) -> None:
+def _print_source(found: Harvest, done: Harvested, name: str) -> None:
     haul = _haul(found, name)
     for note in haul.notes:
         output.note(f"{name}: {visible(note)}")

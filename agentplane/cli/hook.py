@@ -30,15 +30,15 @@ _MEMORY = 4 << 30
 _FOR_THE_END = 1.0
 """Seconds to wait at the end of a session. Some tools then allow their hooks one and a half seconds."""
 _FOR_THE_ANSWER = 0.5
-_MEMORY_APART = 1 << 30
+_CHILD_MEMORY = 1 << 30
 """Bytes of address space for the process that reads the memory."""
-_FIRST_THE_TOOL = 0.1
+_DELAY = 0.1
 """Seconds before the work after the answer begins."""
 _SOME_WORK = 5
 """Number of calls of its own tools after which a session gets the question."""
 _FAILED = f"agentplane: memory could not be read within {_SECONDS} seconds. Run `agentplane doctor`."
 _MISSING = "agentplane: memory could not be read: memory/log.jsonl is missing or not readable. Run `agentplane doctor`."
-_HAPPENED = {"tool": "ran", "failed": "failed", "permission": "asked", "denied": "denied"}
+_CALL_NOTES = {"tool": "ran", "failed": "failed", "permission": "asked", "denied": "denied"}
 """The hook events about a single tool call, and the name of each in the run record."""
 _QUESTION = (
     "From agentplane, this project's reviewed memory, once per session: if this session settled or found out something "
@@ -54,11 +54,11 @@ def answer(words: list[str], plane: str | None = None) -> None:
     hook = _Hook(words, plane)
     hook_process.limit(_SECONDS, hook.is_too_long)
     try:
-        told = hook.run()
+        text = hook.run()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- border: a hook never breaks its tool, and logs the error
         hook.failed(error)
-        told = hook.failing or hook.empty
-    hook.say(told)
+        text = hook.failing or hook.empty
+    hook.say(text)
     hook_process.limit(0, None)
     for work in hook.later:
         _afterwards(hook, work)
@@ -68,13 +68,13 @@ class _Hook:
     """One call of a hook. `later` has the work to do after the answer."""
 
     def __init__(self, words: list[str], plane: str | None) -> None:
-        self.event, self.tool = _told(words)
+        self.event, self.tool = _event_and_tool(words)
         self.plane = plane or os.environ.get("AGENTPLANE_PLANE")
         self.root: str | None = None
         self.empty = "{}"
         self.failing = ""
         """The answer if the memory can't be read. If this is empty, the answer is `empty`."""
-        self.said = False
+        self.answered = False
         self.later: list[Callable[[], None]] = []
 
     def run(self) -> str:
@@ -84,10 +84,10 @@ class _Hook:
         tool = BY_NAME.get(self.tool)
         dialect = tool.dialect if tool else None
         self.empty = dialect.empty if dialect else "{}"
-        data = hook_process.said()
+        data = hook_process.read_input()
         if tool is None or dialect is None or self.event not in EVENTS:
             known = ", ".join(EVENTS if dialect else (one.name for one in BY_NAME.values() if one.dialect))
-            _grumble(f"no {'event' if dialect else 'tool'} of this name has hooks here; known are {known}")
+            _warn(f"no {'event' if dialect else 'tool'} of this name has hooks here; known are {known}")
             return self.empty
         try:
             call = Call(data)
@@ -99,7 +99,7 @@ class _Hook:
         self.root = _root(self.plane, folder)
         if self.root is None:
             return self._without_a_plane(dialect, folder)
-        return _Answering(self, self.root, tool, dialect, call, folder).of(self.event)
+        return _EventAnswer(self, self.root, tool, dialect, call, folder).of(self.event)
 
     def _without_a_plane(self, dialect: "Dialect", folder: str) -> str:
         """Return the empty answer, or at a session's start a warning if the log of a plane can't be read."""
@@ -114,9 +114,9 @@ class _Hook:
 
     def say(self, text: str) -> bool:
         """Send the answer once. Return True if the tool got this text."""
-        if self.said:
+        if self.answered:
             return False
-        self.said = True
+        self.answered = True
         rest = text.encode(errors="replace")
         try:
             while rest:
@@ -144,7 +144,7 @@ class _Hook:
         hook_process.detach()
 
 
-class _Answering:
+class _EventAnswer:
     """The answer to one event in the plane `root`."""
 
     def __init__(
@@ -152,21 +152,21 @@ class _Answering:
     ) -> None:
         self.hook, self.root, self.call, self.folder = hook, root, call, folder
         self.tool, self.dialect = tool, dialect
-        self.around = os.environ.get("AGENTPLANE_RUN_ID", "")
+        self.enclosing = os.environ.get("AGENTPLANE_RUN_ID", "")
         """The ID of the enclosing `agentplane run`, if the environment is right."""
-        self._is_around: bool | None = None
+        self._is_enclosed: bool | None = None
 
     def of(self, event: str) -> str:
         if event == "session-start":
             return self.start()
         if event == "stop":
-            told = self.stop()
-            if told == self.dialect.empty and (run_id := self._run()):
+            text = self.stop()
+            if text == self.dialect.empty and (run_id := self._run()):
                 self._turn(run_id, begins=False)
-            return told
+            return text
         if event == "prompt":
             self.prompt()
-        elif event in _HAPPENED:
+        elif event in _CALL_NOTES:
             self.note_call(event)
         elif event == "session-end":
             self.end()
@@ -179,10 +179,10 @@ class _Answering:
         text = self.dialect.empty
         if self.dialect.start:
             self.hook.failing = hooks.with_context(self.dialect, _FAILED)
-            found = self._memory()
-            given = None if found is None or isinstance(found, str) else found
-            told = given.text if given else found if isinstance(found, str) else _FAILED
-            text = hooks.with_context(self.dialect, told)
+            memory = self._memory()
+            given = None if memory is None or isinstance(memory, str) else memory
+            context = given.text if given else memory if isinstance(memory, str) else _FAILED
+            text = hooks.with_context(self.dialect, context)
         # Answer first, because only text that the tool got is recorded as given.
         self._open(given if self.hook.say(text) else None)
         return text
@@ -205,7 +205,7 @@ class _Answering:
             if event in ("tool", "failed"):
                 hook_notes.call(self.root, run_id, name, shown)
             hook_notes.details(
-                self.root, run_id, _HAPPENED[event], name, shown, self.call.command, self.call.outcome
+                self.root, run_id, _CALL_NOTES[event], name, shown, self.call.command, self.call.outcome
             )
 
     def _shown(self, path: str) -> str:
@@ -241,12 +241,12 @@ class _Answering:
         """
         from agentplane.runs.open import hook_marker, hook_notes
 
-        if self.around != run_id or hook_marker.is_of(self.root, run_id, self._session()):
+        if self.enclosing != run_id or hook_marker.is_of(self.root, run_id, self._session()):
             hook_notes.turn(self.root, run_id, begins=begins)
 
     def end(self) -> None:
         """Seal the run. The tool waits a moment, and longer work is finished after the tool ends."""
-        run_id = None if self._around() else self._run()
+        run_id = None if self._enclosing_run() else self._run()
         if run_id is None:
             return
         reason = self.call.reason
@@ -261,7 +261,7 @@ class _Answering:
         task = os.environ.get("AGENTPLANE_TASK") or None
         if found := start_context.kept(self.root, self.tool, task):
             return found
-        made = hook_process.made_apart(lambda: self._made(task), _SECONDS - _FOR_THE_ANSWER, _MEMORY_APART)
+        made = hook_process.run_apart(lambda: self._made(task), _SECONDS - _FOR_THE_ANSWER, _CHILD_MEMORY)
         if made is None:
             self.hook.failed(f"the memory took longer than {_SECONDS} seconds or too much room")
         return start_context.read(made) if made else None
@@ -287,10 +287,10 @@ class _Answering:
         """
         from agentplane.runs.open import hook_marker, hook_notes
 
-        run_id, session = self._around(), self._session()
+        run_id, session = self._enclosing_run(), self._session()
         if run_id is not None:
-            ours = hook_marker.adopt(self.root, run_id, session, given.given if given else None)
-            if ours and session.source != "compact":
+            adopted = hook_marker.adopt(self.root, run_id, session, given.given if given else None)
+            if adopted and session.source != "compact":
                 hook_notes.turn(self.root, run_id, begins=False)
         else:
             goes_on = session.source in ("resume", "compact")
@@ -303,13 +303,13 @@ class _Answering:
                 run_id = self._begin(given)
             else:
                 run_id = str(found["run_id"])
-                told = {
+                session_fields = {
                     "id": session.id,
                     "transcript": session.transcript,
                     "given": given.given if given else None,
                 }
                 hook_marker.change(
-                    self.root, run_id, session={key: value for key, value in told.items() if value}
+                    self.root, run_id, session={key: value for key, value in session_fields.items() if value}
                 )
                 hook_marker.point(self.root, session, run_id)
         if given is not None:
@@ -327,7 +327,7 @@ class _Answering:
         """Return the ID of the run that this call belongs to."""
         from agentplane.runs.open import hook_marker
 
-        if run_id := self._around():
+        if run_id := self._enclosing_run():
             return run_id
         session = self._session()
         found = hook_marker.find(self.root, session)
@@ -338,12 +338,12 @@ class _Answering:
             hook_marker.change(self.root, run_id, pid=session.pid, born=session.born)
         return run_id
 
-    def _around(self) -> str | None:
+    def _enclosing_run(self) -> str | None:
         from agentplane.runs.open import hook_marker
 
-        if self._is_around is None:
-            self._is_around = bool(self.around) and hook_marker.encloses(self.root, self.around)
-        return self.around if self._is_around else None
+        if self._is_enclosed is None:
+            self._is_enclosed = bool(self.enclosing) and hook_marker.encloses(self.root, self.enclosing)
+        return self.enclosing if self._is_enclosed else None
 
     def _session(self) -> "Session":
         from agentplane.runs.open.hook_marker import Session, owner
@@ -354,7 +354,7 @@ class _Answering:
         )
 
 
-def _told(words: list[str]) -> tuple[str, str]:
+def _event_and_tool(words: list[str]) -> tuple[str, str]:
     """Return the event and the tool on a command line."""
     tool, rest, expected = "", [], False
     for word in words:
@@ -387,7 +387,7 @@ def _root(named: str | None, folder: str) -> str | None:
     return os.path.realpath(found)
 
 
-def _grumble(what: str) -> None:
+def _warn(what: str) -> None:
     line = f"agentplane hook: {what}\n".encode()
     try:
         os.write(2, line)
@@ -430,7 +430,7 @@ def _afterwards(hook: _Hook, work: "Callable[[], None]") -> None:
         import time
 
         os.nice(5)
-        time.sleep(_FIRST_THE_TOOL)
+        time.sleep(_DELAY)
         work()
 
     hook_process.fork(patiently, hook.failed)

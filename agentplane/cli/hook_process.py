@@ -29,7 +29,7 @@ def keep_streams_apart() -> None:
             os.open(os.devnull, os.O_RDONLY)
 
 
-def said() -> bytes:
+def read_input() -> bytes:
     """Return the tool's input.
 
     All of it is read even if it is too long, because a tool may fail if its pipe isn't read.
@@ -70,7 +70,7 @@ def fork(work: "Callable[[], None]", failed: "Callable[[Exception], None]") -> i
         os._exit(0)
 
 
-def made_apart(work: "Callable[[], bytes]", seconds: float, memory: int) -> bytes | None:
+def run_apart(work: "Callable[[], bytes]", seconds: float, memory: int) -> bytes | None:
     """Return the result of `work` from a separate process, or None if it fails or takes longer.
 
     A process that takes longer continues without the tool, so that its result can be stored for the next
@@ -86,15 +86,15 @@ def made_apart(work: "Callable[[], bytes]", seconds: float, memory: int) -> byte
             os.dup2(write_end, 1)
             os.closerange(3, _MOST_FILES)
             limited_process.limit_memory(memory)
-            made = work()
-            while made:
-                made = made[os.write(1, made) :]
+            result = work()
+            while result:
+                result = result[os.write(1, result) :]
         finally:
             os._exit(0)
     os.close(write_end)
-    told = limited_process.said_within(read_end, seconds) or b""
+    output = limited_process.said_within(read_end, seconds) or b""
     os.close(read_end)
-    return told or None
+    return output or None
 
 
 def detach() -> None:

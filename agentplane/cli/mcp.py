@@ -44,9 +44,9 @@ def _over_http(wanted: str | None, tool: str | None, port: int, token_file: str 
     from agentplane.mcp import client, http, server
 
     server.quiet()
-    counter = client.Desk(wanted, tool, os.environ, asks_roots=False)
+    runner = client.CallRunner(wanted, tool, os.environ, asks_roots=False)
     token, is_new = http.token_of(os.environ, token_file)
-    return http.serve(server.server(counter), counter, port, token, tell=is_new)
+    return http.serve(server.server(runner), runner, port, token, print_token=is_new)
 
 
 def _over_stdio(wanted: str | None, tool: str | None) -> int:
@@ -68,5 +68,5 @@ def _over_stdio(wanted: str | None, tool: str | None) -> int:
     from agentplane.mcp import client, server, stdio
 
     server.quiet()
-    counter = client.Desk(wanted, tool, os.environ, asks_roots=True)
-    return stdio.serve(server.server(counter), counter, line, greeted)
+    runner = client.CallRunner(wanted, tool, os.environ, asks_roots=True)
+    return stdio.serve(server.server(runner), runner, line, greeted)

@@ -33,7 +33,7 @@ def opened(*, deciding: str | None = None, quiet: bool = False) -> Plane:
     at_terminal = sys.stdin.isatty() or (deciding is not None and sys.stderr.isatty())
     channel = "terminal" if at_terminal else "cli"
     try:
-        listeners = Listeners(settled=_tell_settled, progress=output.Progress())
+        listeners = Listeners(settled=_print_settled, progress=output.Progress())
         plane = open_plane(_checked(wanted), channel=channel, listeners=listeners)
     except BadInput as error:
         if root.get_parameter_source("plane") is not click.core.ParameterSource.ENVIRONMENT:
@@ -41,7 +41,7 @@ def opened(*, deciding: str | None = None, quiet: bool = False) -> Plane:
         todo = "AGENTPLANE_PLANE says so: set it to the folder of a plane, or unset it."
         raise BadInput(error.what, where=error.where, todo=todo) from None
     if not quiet:
-        plane.store.on_writing = _Once(plane)
+        plane.store.on_writing = _WritingNotice(plane)
     if deciding is not None:
         check_person(plane.store.settings(), deciding)
     return plane
@@ -58,26 +58,26 @@ def _checked(wanted: str | None) -> str:
     raise BadInput("no such folder", where=one_line(wanted, 60), todo=todo)
 
 
-class _Once:
+class _WritingNotice:
     """Prints once in a command that another process has not completed its change."""
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
-        self._said = False
+        self._printed = False
 
     def __call__(self) -> None:
-        if not self._said:
-            self._said = True
+        if not self._printed:
+            self._printed = True
             pid = lock.owner(self._plane.layout)
             output.note(
                 f"Another process{f' ({pid})' if pid else ''} is writing a change. Its committed part is shown."
             )
 
 
-def _tell_settled(done: "Settled") -> None:
-    from agentplane.cli.settle import said
+def _print_settled(done: "Settled") -> None:
+    from agentplane.cli.settle import result_lines
 
-    for text in said(done):
+    for text in result_lines(done):
         output.note(text)
 
 
@@ -107,9 +107,9 @@ def json_option(command: _Command) -> _Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
-def ids_option(name: str, of: complete.Of, told: str) -> Callable[[_Command], _Command]:
+def ids_option(name: str, of: complete.Of, help_text: str) -> Callable[[_Command], _Command]:
     """Return an option for IDs that can be repeated. `of` selects the IDs that the shell completes."""
-    return click.option(name, multiple=True, metavar="ID", shell_complete=complete.ids(of), help=told)
+    return click.option(name, multiple=True, metavar="ID", shell_complete=complete.ids(of), help=help_text)
 
 
 def ids_argument(of: complete.Of, *, required: bool = True) -> Callable[[_Command], _Command]:

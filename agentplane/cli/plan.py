@@ -27,13 +27,13 @@ def rating(plan: Plan | None, layer: str | None, scale: str | None, impact: str 
         rubric.scale(scale, "--scale") if scale is not None else None,
         rubric.impact(impact, "--impact") if impact is not None else None,
     )
-    found = plans.rating(plan, options)
+    known = plans.rating(plan, options)
     if plan is None or not plan.is_file:
-        return found
-    values = {"--layer": found.layer, "--scale": found.systemic_scale, "--impact": found.impact}
+        return known
+    values = {"--layer": known.layer, "--scale": known.systemic_scale, "--impact": known.impact}
     missing = [option for option, value in values.items() if value is None]
     if not missing:
-        return found
+        return known
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(
             f"A plan needs {_listed(missing)}, and stdin isn't a terminal",
@@ -41,13 +41,13 @@ def rating(plan: Plan | None, layer: str | None, scale: str | None, impact: str 
             todo=f"Pass {_listed(missing)}, or add them to the plan. docs/runs.md explains the rubric.",
         )
     return Rating(
-        found.layer or str(_asked("Layer", rubric.LAYERS, rubric.layer)),
-        found.systemic_scale or int(str(_asked("Systemic scale, 1 to 10", rubric.SCALES, rubric.scale))),
-        found.impact or str(_asked("Impact: what gets better, and for whom", {}, rubric.impact)),
+        known.layer or str(_ask("Layer", rubric.LAYERS, rubric.layer)),
+        known.systemic_scale or int(str(_ask("Systemic scale, 1 to 10", rubric.SCALES, rubric.scale))),
+        known.impact or str(_ask("Impact: what gets better, and for whom", {}, rubric.impact)),
     )
 
 
-def _asked(question: str, choices: dict[str, str], check: _Check) -> object:
+def _ask(question: str, choices: dict[str, str], check: _Check) -> object:
     """Ask until the answer is valid."""
     for name, meaning in choices.items():
         output.note(f"  {name:>2}  {meaning}")

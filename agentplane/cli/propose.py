@@ -76,9 +76,9 @@ def propose_command(
     )
     plane = opened(deciding="proposing again" if again else None)
     known = run_named(plane, source)
-    meant = _entries_named(plane, supersedes) if supersedes else []
+    superseded = _entries_named(plane, supersedes) if supersedes else []
     proposal = msgspec.structs.replace(
-        proposal, source=known or source or _run_around(plane), supersedes=meant
+        proposal, source=known or source or _run_around(plane), supersedes=superseded
     )
     try:
         offered = plane.inbox.offer(Propose(proposal, again))
@@ -87,10 +87,10 @@ def propose_command(
             output.emit("propose", refused=error.what, **_repeated(error))
         raise
     id_ = offered.reviewed.entry.id
-    reviewed = entry_rows.readable_candidate(offered.seen, offered.reviewed)
+    reviewed = entry_rows.readable_candidate(offered.memory, offered.reviewed)
     if as_json:
-        told = entry_rows.as_candidate(reviewed)
-        output.emit("propose", id=id_, conflicts=told["conflicts"], flags=told["flags"])
+        fields = entry_rows.as_candidate(reviewed)
+        output.emit("propose", id=id_, conflicts=fields["conflicts"], flags=fields["flags"])
         return
     output.line(id_)
     from agentplane.review.conflicts.resolve import described

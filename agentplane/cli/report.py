@@ -45,35 +45,39 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
     """Print the result of an operation, the command to undo it, and the tool files that have its memory."""
     if as_json:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
-        told = [session_row(one) for one in _with_old_memory(plane)]
-        beside = msgspec.to_builtins(done.left_contradicting)
+        sessions = [session_row(one) for one in _with_old_memory(plane)]
+        contradictions = msgspec.to_builtins(done.left_contradicting)
         output.emit(
             "op",
             **msgspec.to_builtins(fields),
-            **reached(done.reached),
-            sessions=told,
-            beside=beside,
+            **reached_fields(done.reached),
+            sessions=sessions,
+            beside=contradictions,
         )
         return
-    what = _approved(done) if done.verb in ("approve", "supersede") else _listed(done.ids)
-    did = f"{_PAST[done.verb]} the {done.of} of" if done.of != done.verb else _PAST[done.verb]
-    back = "`agentplane redo` does it again" if done.verb == "undo" else "`agentplane undo` takes it back"
-    output.note(f"{did} {what} · memory {done.revision} · {back}")
-    for both in done.left_contradicting:
-        output.note(f"{both.id} contradicts {both.other} ({both.score:.2f}), which stays as it is")
-    tell_reached(done.reached)
-    asked = {one.pid for one in done.reached.restarting}
+    subject = _approved(done) if done.verb in ("approve", "supersede") else _listed(done.ids)
+    past_verb = f"{_PAST[done.verb]} the {done.of} of" if done.of != done.verb else _PAST[done.verb]
+    undo_hint = (
+        "`agentplane redo` does it again" if done.verb == "undo" else "`agentplane undo` takes it back"
+    )
+    output.note(f"{past_verb} {subject} · memory {done.revision} · {undo_hint}")
+    for contradiction in done.left_contradicting:
+        output.note(
+            f"{contradiction.id} contradicts {contradiction.other} ({contradiction.score:.2f}), which stays as it is"
+        )
+    print_reached(done.reached)
+    restarting = {one.pid for one in done.reached.restarting}
     with_old = _with_old_memory(plane)
     for todo, named in (
-        ("restarts when it is idle", [one for one in with_old if one.pid in asked]),
-        ("`agentplane restart`", [one for one in with_old if one.pid not in asked]),
+        ("restarts when it is idle", [one for one in with_old if one.pid in restarting]),
+        ("`agentplane restart`", [one for one in with_old if one.pid not in restarting]),
     ):
         if named:
             names = ", ".join(f"{one.tool} (pid {one.pid})" for one in named)
             output.note(f"old memory in {names}: {todo}")
 
 
-def reached(by: Reached) -> dict[str, Any]:
+def reached_fields(by: Reached) -> dict[str, Any]:
     """Return the updated tool files as JSON, and the reason for each file that still has older memory."""
     delivered = by.delivered
     return {
@@ -82,13 +86,13 @@ def reached(by: Reached) -> dict[str, Any]:
     }
 
 
-def tell_reached(by: Reached) -> None:
+def print_reached(by: Reached) -> None:
     delivered = by.delivered
     if delivered and delivered.brought:
         output.note(f"brought to {', '.join(map(visible, delivered.brought))}")
-    for path, why in (delivered.kept if delivered else {}).items():
+    for path, reason in (delivered.kept if delivered else {}).items():
         output.note(
-            f"old memory in {visible(path)}: {one_line(why, 120)}; `agentplane sync` brings this one there"
+            f"old memory in {visible(path)}: {one_line(reason, 120)}; `agentplane sync` brings this one there"
         )
 
 
@@ -119,10 +123,10 @@ def _with_old_memory(plane: Plane) -> list[Session]:
 
 def _approved(done: Committed) -> str:
     """Return a list of the approved and superseded entries, and of the rejected and dropped candidates."""
-    beside = [id_ for id_ in done.ids if id_ not in (*done.renamed, *done.renamed.values())]
+    others = [id_ for id_ in done.ids if id_ not in (*done.renamed, *done.renamed.values())]
     known = done.snapshot.ledger.known
-    changed = [id_ for id_ in beside if id_ in known and known[id_].digest is not None]
-    dropped = [id_ for id_ in beside if id_ not in (*changed, *done.rejected)]
+    changed = [id_ for id_ in others if id_ in known and known[id_].digest is not None]
+    dropped = [id_ for id_ in others if id_ not in (*changed, *done.rejected)]
     parts = [output.count(len(done.renamed), "candidate")]
     what = "superseded" if done.verb == "supersede" else "linked"
     parts += [f"{what} {_listed(changed)}"] if changed else []

@@ -36,23 +36,30 @@ def restart_command(ids: tuple[str, ...], every: bool, as_json: bool) -> int:
     plane = opened(deciding="restarting" if ids or every else None)
     found = plane.tools.sessions()
     wanted = [_named(found, name) for name in ids] if ids else sessions.old(found) if every else []
-    came = {
+    outcomes = {
         one.pid: one
         for one in plane.tools.restart([one for one in wanted if one.asked and (ids or one.hooked)])
     }
     if as_json:
-        told = [session_row(one) | _came(came.get(one.pid)) for one in (wanted if ids or every else found)]
-        output.emit("restart", revision=plane.status().revision, sessions=told)
+        rows = [
+            session_row(one) | _outcome_fields(outcomes.get(one.pid))
+            for one in (wanted if ids or every else found)
+        ]
+        output.emit("restart", revision=plane.status().revision, sessions=rows)
     elif ids or every:
-        _say_came(wanted, came)
+        _print_outcomes(wanted, outcomes)
     else:
         _list(plane, found)
     return int(
-        any(one.pid not in came or came[one.pid].state not in _DONE for one in wanted if not one.reloads)
+        any(
+            one.pid not in outcomes or outcomes[one.pid].state not in _DONE
+            for one in wanted
+            if not one.reloads
+        )
     )
 
 
-def _came(outcome: Outcome | None) -> dict[str, object]:
+def _outcome_fields(outcome: Outcome | None) -> dict[str, object]:
     return {"outcome": msgspec.to_builtins(outcome) if outcome else None}
 
 
@@ -76,14 +83,14 @@ def _list(plane: Plane, found: list[Session]) -> None:
             (f"pid {one.pid}", 12),
             (output.age(one.since), 12),
         ]
-        given = f"memory {one.revision}" if one.revision else "memory unknown"
-        output.line(output.row(cells, f"{given}, {one.state}" if one.revision else given))
+        memory = f"memory {one.revision}" if one.revision else "memory unknown"
+        output.line(output.row(cells, f"{memory}, {one.state}" if one.revision else memory))
         if one.state != "current":
-            output.line(f"  {what_helps(one)}")
+            output.line(f"  {way_to_update(one)}")
     output.note(f"memory is at {plane.status().revision}")
 
 
-def what_helps(one: Session) -> str:
+def way_to_update(one: Session) -> str:
     """Return the way in which a session gets the current memory."""
     if one.reloads:
         return "reads it by itself"
@@ -99,14 +106,14 @@ def what_helps(one: Session) -> str:
     return "end it and start it again: its session's id is not known"
 
 
-def _say_came(wanted: list[Session], came: dict[int, Outcome]) -> None:
+def _print_outcomes(wanted: list[Session], outcomes: dict[int, Outcome]) -> None:
     if not wanted:
         output.note("no session has old memory.")
     for one in wanted:
         name = f"{_TITLES[one.tool]} (pid {one.pid})"
-        outcome = came.get(one.pid)
+        outcome = outcomes.get(one.pid)
         if outcome is None:
-            output.note(f"{name}: {what_helps(one)}")
+            output.note(f"{name}: {way_to_update(one)}")
         elif outcome.state == "restarted":
             output.note(f"{name}: restarted, run {outcome.now}")
         elif outcome.state == "waits":

@@ -18,18 +18,18 @@ def opened(wanted: str | None) -> int | None:
     """Open the TUI and return its exit code. Return None if there is no terminal or no plane."""
     if not at_terminal():
         return None
-    if not _is_there(wanted):
-        folder = None if wanted else _free_place()
+    if not _has_plane(wanted):
+        folder = None if wanted else _new_plane_folder()
         if folder is None:
             return None
-        if not _made(folder):
+        if not _create_plane(folder):
             return 0
     from agentplane.tui.main import run
 
     return run(wanted)
 
 
-def _free_place() -> "Path | None":
+def _new_plane_folder() -> "Path | None":
     """Return the folder for a plane of this repository.
 
     Return None if there is no repository or the folder is taken.
@@ -50,17 +50,17 @@ def _free_place() -> "Path | None":
     return folder if git.top(here) and not os.path.lexists(folder) else None
 
 
-def _made(folder: "Path") -> bool:
+def _create_plane(folder: "Path") -> bool:
     """Let a person create a plane after a preview. Return True if it was created."""
     from agentplane.cli import output
     from agentplane.tui.screens import first_run
 
-    told = first_run.run(folder)
-    if told is None:
+    message = first_run.run(folder)
+    if message is None:
         output.note("nothing was made; `agentplane init` makes a plane.")
-    for line in (told or "").splitlines():
+    for line in (message or "").splitlines():
         output.note(line)
-    return told is not None
+    return message is not None
 
 
 def at_terminal() -> bool:
@@ -71,7 +71,7 @@ def at_terminal() -> bool:
     return all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
 
 
-def _is_there(wanted: str | None) -> bool:
+def _has_plane(wanted: str | None) -> bool:
     try:
         folder = wanted or badge_stamp.folder_of(os.getcwd())
     except OSError:

@@ -8,7 +8,7 @@ import click
 from agentplane.api import Listeners
 from agentplane.cli import output
 from agentplane.cli.open import json_option, opened
-from agentplane.cli.report import reached, tell_reached
+from agentplane.cli.report import print_reached, reached_fields
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.settle import Settled
 from agentplane.text.visible import one_line, visible
@@ -35,17 +35,17 @@ def settle_command(quiet: bool, as_json: bool) -> int:
     if as_json:
         fields = {name: getattr(done, name) for name in Settled.__struct_fields__}
         fields["told"] = [str(note) for note in done.told]
-        output.emit("settle", **fields, **reached(settlement.reached))
+        output.emit("settle", **fields, **reached_fields(settlement.reached))
     else:
-        for text in said(done):
+        for text in result_lines(done):
             output.note(text)
-        tell_reached(settlement.reached)
+        print_reached(settlement.reached)
         if not done.did and not done.left and not done.conflicts and not quiet:
             output.note("nothing to settle.")
     return int(bool(done.left or done.conflicts))
 
 
-def said(done: Settled) -> list[str]:
+def result_lines(done: Settled) -> list[str]:
     """Return the result of reconciling as lines of text."""
     lines = [one_line(str(note), 200) for note in done.told]
     lines += [f"merged {name} entry by entry" for name in (*done.resolved, *map(visible, done.merged))]
@@ -81,7 +81,7 @@ def git_hook_command(name: str, rest: tuple[str, ...]) -> int:
         return 0  # hooks also run on branches without a plane
     try:
         if name != "post-checkout":
-            tell_reached(plane.settle().reached)
+            print_reached(plane.settle().reached)
         plane.tools.make_context()
     except (AgentplaneError, OSError) as error:
         what = error.what if isinstance(error, AgentplaneError) else error.strerror or str(error)

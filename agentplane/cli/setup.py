@@ -10,7 +10,7 @@ from agentplane import setup
 from agentplane.agents.model import Tool
 from agentplane.cli import complete, output
 from agentplane.cli.open import opened
-from agentplane.cli.tools import named_tools, say_wired
+from agentplane.cli.tools import named_tools, print_wired
 from agentplane.errors import BadInput
 from agentplane.plane import create
 from agentplane.plane.derived.badge_stamp import FOLDER
@@ -69,15 +69,15 @@ def init_command(
         output.note(f"set: {text}")
     for name in made.files:
         output.line(f"{folder.name}/{name}")
-    _tell_attributes(Layout(root=folder.resolve()))
+    _print_attributes(Layout(root=folder.resolve()))
     _chain_hooks(Layout(root=folder.resolve()), hooks, yes=yes)
     if made.wired:
-        say_wired(made.wired, list(wanted.tools))
+        print_wired(made.wired, list(wanted.tools))
     elif not (made.files or made.git):
         output.note(f"{folder} is a plane already; nothing was missing.")
     if made.files:
         if names is None and not yes:
-            _say_installed(folder.parent)
+            _print_installed(folder.parent)
         if folder.name != FOLDER:
             output.note(
                 f"it is found where it is named: export AGENTPLANE_PLANE={shlex.quote(visible(str(folder)))}"
@@ -104,7 +104,7 @@ def _remove_git_setup(layout: Layout) -> None:
         output.note("Nothing to remove. Git is not set up for agentplane here.")
 
 
-def _tell_attributes(layout: Layout) -> None:
+def _print_attributes(layout: Layout) -> None:
     """Print the tool files whose merge driver a person chose in Git attributes."""
     for path, value in git_attributes.set_by_others(layout, git_conflicts.paths()).items():
         output.note(
@@ -158,7 +158,7 @@ def _wanted_tools(project: Path, names: str | None) -> list[Tool]:
     return setup.tools_in_use(project)
 
 
-def _say_installed(project: Path) -> None:
+def _print_installed(project: Path) -> None:
     rows = [row.tool.name for row in presence.look(project) if row.installed and not row.in_project]
     if rows:
         output.note(f"also installed: {', '.join(rows)}. `agentplane tools add {rows[0]}` wires one.")

@@ -38,7 +38,7 @@ def status_command(as_json: bool) -> None:
     """What waits, and what to do next."""
     plane = opened(quiet=True)
     status = plane.status()
-    goes_on = status.unchecked > 0 and background_checks.start(plane.layout)
+    in_background = status.unchecked > 0 and background_checks.start(plane.layout)
     if as_json:
         output.emit("status", **msgspec.to_builtins(status))
         return
@@ -59,7 +59,7 @@ def status_command(as_json: bool) -> None:
     if status.weakened:
         output.line(f"  weakened trust settings: {', '.join(status.weakened)}")
     if status.unchecked:
-        output.line(f"  {_checked(status.waiting, status.unchecked, goes_on=goes_on)}")
+        output.line(f"  {_checked_text(status.waiting, status.unchecked, in_background=in_background)}")
     output.line(f"  next: {status.next}")
 
 
@@ -108,7 +108,7 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
     reviewer = plane.inbox.reviewer(memory) if memory.inbox_ids else None
     found = reviewer.first_answer() if reviewer else []
     unchecked = sum(not reviewed.checked for reviewed in found)
-    goes_on = unchecked > 0 and background_checks.start(plane.layout)
+    in_background = unchecked > 0 and background_checks.start(plane.layout)
     if reviewer:
         plane.inbox.keep_badge(reviewer.memory)
         if not unchecked and reviewer.conflicts.missing:
@@ -126,7 +126,7 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
     _print_hand_edits(memory)
     _print_expiring(dated, expiring)
     if unchecked:
-        output.note(_checked(len(found), unchecked, goes_on=goes_on))
+        output.note(_checked_text(len(found), unchecked, in_background=in_background))
     _print_inbox_notes(memory)
     if not (memory.inbox_ids or memory.hand_edits or expiring or memory.broken):
         output.note("nothing waits.")
@@ -142,15 +142,17 @@ def _inbox_as_json(
         "candidates": [entry_rows.as_candidate(reviewed) for reviewed in found],
         "hand_edits": [entry_rows.as_hand_edit(edit) for edit in memory.hand_edits],
         "awaited": [{"id": id_, "run_id": run} for id_, run in promote.awaited(memory).items()],
-        "expiring": [entry_rows.as_expiring(dated[id_], told) for id_, told in expiring.items()],
+        "expiring": [
+            entry_rows.as_expiring(dated[id_], entry_expiry) for id_, entry_expiry in expiring.items()
+        ],
     }
 
 
 def _print_expiring(dated: Mapping[str, Entry], expiring: Mapping[str, Expiry]) -> None:
-    for id_, told in expiring.items():
-        mark = "x" if told.state == "expired" else "~"
+    for id_, entry_expiry in expiring.items():
+        mark = "x" if entry_expiry.state == "expired" else "~"
         output.line(output.row([(mark, 1), (id_, 11)], dated[id_].statement))
-        output.line(output.row([("", 1)], _what_of_date(told, id_)), dim=True)
+        output.line(output.row([("", 1)], _expiry_text(entry_expiry, id_)), dim=True)
 
 
 def _print_inbox_notes(memory: Memory) -> None:
@@ -187,25 +189,25 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
     if status not in (*SHELF_STATUSES, "all"):
         what = f"no status `{one_line(status, 30)}`"
         raise BadInput(what, todo=f"the statuses are {', '.join(SHELF_STATUSES)}; `all` for every one.")
-    found = [
+    entries = [
         entry
         for entry in memory.shelf
         if name in (None, entry.head.type)
         and status in ("all", entry.head.status)
         and (tag is None or tag in entry.head.tags)
     ]
-    found = entry_rows.readable(memory, found)
+    entries = entry_rows.readable(memory, entries)
     if as_json:
-        output.emit("list", entries=[entry_rows.as_entry(entry, today) for entry in found])
+        output.emit("list", entries=[entry_rows.as_entry(entry, today) for entry in entries])
         return
-    size = max((len(entry.id) for entry in found), default=0)
-    for entry in found:
+    size = max((len(entry.id) for entry in entries), default=0)
+    for entry in entries:
         mark = " " if entry.trusted else "~"
-        told = expiry.of(entry, today)
+        expired = expiry.of(entry, today)
         state = "" if entry.head.status == "accepted" else f"({entry.head.status}) "
-        state = f"({told.said}) " if told else state
+        state = f"({expired.text}) " if expired else state
         output.line(output.row([(mark, 1), (entry.id, min(size, 20))], state + entry.statement))
-    if not found:
+    if not entries:
         output.note("no such entries.")
 
 
@@ -288,31 +290,29 @@ def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 
     if not steps:
         output.note(f"no op has touched {one_line(name, 40)}: it was written by hand.")
     for step in steps:
-        why = f"  ({one_line(step.why, 60)})" if step.why else ""
+        reason = f"  ({one_line(step.why, 60)})" if step.why else ""
         pruned = "  text pruned" if step.pruned else ""
-        why += f"  confirmed: {', '.join(step.confirmed)}" if step.confirmed else ""
+        reason += f"  confirmed: {', '.join(step.confirmed)}" if step.confirmed else ""
         signer = f", {one_line(signed[step.op].said, 160)}" if step.op in signed else ""
         by = f"by {one_line(step.actor, 30)} ({step.channel}){signer}"
-        output.line(f"{step.ts}  {step.verb:<9} {step.id}  {by}{why}{pruned}")
+        output.line(f"{step.ts}  {step.verb:<9} {step.id}  {by}{reason}{pruned}")
         if texts and step.after is not None:
             for text in visible(step.after).splitlines():
                 output.line(f"    {text}")
 
 
-def _what_of_date(told: Expiry, id_: str) -> str:
+def _expiry_text(expiring: Expiry, id_: str) -> str:
     name = one_line(id_, 40)
-    held = "tools no longer get it" if told.state == "expired" else "tools get it until then"
-    return f"{told.said}; {held} · `agentplane edit {name}` changes the date, `agentplane deprecate {name}` retires the entry"
+    consequence = "tools no longer get it" if expiring.state == "expired" else "tools get it until then"
+    return f"{expiring.text}; {consequence} · `agentplane edit {name}` changes the date, `agentplane deprecate {name}` retires the entry"
 
 
-def _checked(total: int, unchecked: int, *, goes_on: bool) -> str:
+def _checked_text(total: int, unchecked: int, *, in_background: bool) -> str:
     """Return the number of checked candidates as text, and how the rest will be checked."""
-    told = f"{total - unchecked:,} of {total:,} candidates checked"
-    if goes_on:
-        return (
-            f"{told}; the rest are being checked in the background. To wait for them: agentplane inbox --wait"
-        )
-    return f"{told}. To check the rest: agentplane inbox --wait"
+    checked = f"{total - unchecked:,} of {total:,} candidates checked"
+    if in_background:
+        return f"{checked}; the rest are being checked in the background. To wait for them: agentplane inbox --wait"
+    return f"{checked}. To check the rest: agentplane inbox --wait"
 
 
 def _print_candidate(reviewed: "Reviewed") -> None:
@@ -326,8 +326,8 @@ def _print_candidate(reviewed: "Reviewed") -> None:
     age = "" if not reviewed.age else f"{reviewed.age} d old"
     like = f"says the same as {reviewed.like}" if reviewed.like else ""
     checked = "" if reviewed.checked else "not checked yet"
-    told = (entry.head.type, reviewed.because, age, like, checked)
-    output.line(output.row([("", 1)], " · ".join(text for text in told if text)), dim=True)
+    details = (entry.head.type, reviewed.because, age, like, checked)
+    output.line(output.row([("", 1)], " · ".join(text for text in details if text)), dim=True)
     if reviewed.conflicts:
         from agentplane.review.conflicts.resolve import described
 
@@ -340,18 +340,18 @@ def _print_candidate(reviewed: "Reviewed") -> None:
 def _print_sources(memory: Memory, *, as_json: bool) -> None:
     from agentplane.review.inbox_flags import figures
 
-    rows_ = figures(memory.snapshot)
+    sources = figures(memory.snapshot)
     if as_json:
         output.emit(
-            "sources", sources=[{**msgspec.to_builtins(row), "accepted": row.accepted} for row in rows_]
+            "sources", sources=[{**msgspec.to_builtins(row), "accepted": row.accepted} for row in sources]
         )
         return
-    for row in rows_:
+    for row in sources:
         share = "nothing decided" if row.accepted is None else f"{row.accepted:.0%} accepted"
         counts = f"{row.proposed} proposed, {row.approved} approved, {row.rejected} rejected"
         counts += f", {row.suppressed} refused as repeats" if row.suppressed else ""
         output.line(output.row([(row.source, 20)], f"{share:<16} {counts}"))
-    if not rows_:
+    if not sources:
         output.note("nothing was proposed yet.")
 
 

@@ -60,20 +60,20 @@ def tools_command(ctx: click.Context, as_json: bool) -> None:
     rows = {row.tool.name: row for row in presence.look(plane.layout.project)}
     wirings = plane.tools.wiring(TOOLS)
     if as_json:
-        told = [_row(rows[one.tool.name], one) for one in wirings]
-        output.emit("tools", revision=plane.status().revision, tools=told)
+        tool_rows = [_row(rows[one.tool.name], one) for one in wirings]
+        output.emit("tools", revision=plane.status().revision, tools=tool_rows)
         return
     for one in sorted(
         wirings, key=lambda one: not (rows[one.tool.name].in_project or rows[one.tool.name].installed)
     ):
         row = rows[one.tool.name]
         where = "in use" if row.in_project else "installed" if row.installed else "-"
-        said = list(map(_part_said, one.parts))
+        parts = list(map(_part_text, one.parts))
         if (output.width() or _WIDE) >= _WIDE:
-            output.line(output.row([(one.tool.title, 22), (where, 9)], "  ".join(said)))
+            output.line(output.row([(one.tool.title, 22), (where, 9)], "  ".join(parts)))
             continue
         output.line(output.row([(one.tool.title, 22)], where))
-        for part in (said[0], "  ".join(said[1:])):
+        for part in (parts[0], "  ".join(parts[1:])):
             if part:
                 output.line(output.row([("", 0)], part))
 
@@ -96,7 +96,7 @@ def add_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
     if as_json:
         output.emit("tools-add", **_fields(wired))
     else:
-        say_wired(wired, tools)
+        print_wired(wired, tools)
     return int(bool(wired.blocked))
 
 
@@ -118,14 +118,14 @@ def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
     if as_json:
         output.emit("tools-remove", **_fields(wired))
         return int(bool(wired.blocked))
-    _say(wired.written, "taken out of", "no file holds anything of ours.")
+    _print_changed(wired.written, "taken out of", "no file holds anything of ours.")
     if wired.proposed:
         output.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")
     for path, readers in wired.shared.items():
         output.note(f"{visible(path)} keeps the memory: {', '.join(readers)} read it too")
     for path in wired.calling:
         output.note(f"{visible(path)} still calls agentplane, in a command that is not ours alone; it stays")
-    _say_blocked(wired)
+    _print_blocked(wired)
     return int(bool(wired.blocked))
 
 
@@ -165,8 +165,8 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
         if as_json:
             output.emit("sync", removed=synced.written, proposed=synced.proposed, kept=synced.kept)
         else:
-            _say(synced.written, "taken out of", "no file holds a block of ours.")
-            _say_taken_up(synced)
+            _print_changed(synced.written, "taken out of", "no file holds a block of ours.")
+            _print_proposed(synced)
         return int(bool(synced.kept))
     plane.settle_merged()
     plane.tools.make_context()
@@ -180,14 +180,14 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
         output.emit("sync", written=synced.written, proposed=synced.proposed, kept=synced.kept, files=stands)
     else:
         rest = "every other file is current." if synced.blocked or synced.kept else "every file is current."
-        _say(synced.written, f"memory {pack.receipt.revision} written to", rest)
-        _say_taken_up(synced)
+        _print_changed(synced.written, f"memory {pack.receipt.revision} written to", rest)
+        _print_proposed(synced)
         for standing in stands:
-            _say_told(standing)
+            _print_left_out(standing)
             if standing.state == "blocked":
                 output.note(f"{visible(standing.path)} was not written: it {standing.why}")
-            elif standing.path in synced.written and _room(standing) != _room_of(pack):
-                output.note(f"{visible(standing.path)} is read only so far: {_room(standing)}")
+            elif standing.path in synced.written and _left_out_text(standing) != _left_out_of_pack(pack):
+                output.note(f"{visible(standing.path)} is read only so far: {_left_out_text(standing)}")
     return int(any(standing.state == "blocked" for standing in stands) or bool(synced.kept))
 
 
@@ -224,37 +224,37 @@ def _checked(plane: Plane, tools: list[Tool], pack: Pack, *, as_json: bool) -> i
         output.emit("sync", files=stands)
     else:
         for standing in stands:
-            output.line(f"{_MARKS[standing.state]} {visible(standing.path)}: {_said(standing)}")
+            output.line(f"{_MARKS[standing.state]} {visible(standing.path)}: {_state_text(standing)}")
             for line in standing.diff:
                 output.line(f"    {visible(line)}")
-            _say_told(standing)
+            _print_left_out(standing)
     return int(any(standing.state != "current" for standing in stands))
 
 
-def _said(standing: Standing) -> str:
+def _state_text(standing: Standing) -> str:
     if standing.state == "blocked":
         return standing.why
     words = {"current": "current", "old": "old", "absent": "not wired", "edited": "edited inside"}[
         standing.state
     ]
-    held = f"{words}, memory {one_line(standing.revision, 12)}" if standing.revision else words
-    told = (
+    state = f"{words}, memory {one_line(standing.revision, 12)}" if standing.revision else words
+    already = (
         f"{output.count(len(standing.said), 'entry', 'entries')} already in the file" if standing.said else ""
     )
-    return ", ".join(filter(None, (held, _room(standing), told)))
+    return ", ".join(filter(None, (state, _left_out_text(standing), already)))
 
 
-def _say_told(standing: Standing) -> None:
+def _print_left_out(standing: Standing) -> None:
     """Print the entries that agentplane's block leaves out because the person's own text already has them."""
     for id_, why in standing.said.items():
         output.note(f"{visible(standing.path)} leaves out {one_line(id_, 40)}: {one_line(why, 160)}")
 
 
-def _room(standing: Standing) -> str:
+def _left_out_text(standing: Standing) -> str:
     return _left_out(len(standing.cut), len(standing.short))
 
 
-def _room_of(pack: Pack) -> str:
+def _left_out_of_pack(pack: Pack) -> str:
     given = pack.receipt.given
     cut = sum(one.kind in IN_FORCE for one in pack.receipt.cut)
     return _left_out(cut, sum(one.form != "full" for one in given))
@@ -283,13 +283,13 @@ def _row(row: presence.Found, wiring: Wiring) -> dict[str, object]:
     }
 
 
-def _part_said(part: Part) -> str:
+def _part_text(part: Part) -> str:
     mark = f"{_MARKS[part.state]} {_PARTS[part.part]}"
     if part.part != "file":
         return mark
-    held = f" {one_line(part.revision, 12)}" if part.revision else ""
+    revision = f" {one_line(part.revision, 12)}" if part.revision else ""
     why = f", which {one_line(part.why, 60)}" if part.why else ""
-    return f"{mark}{held} in {visible(part.path)}{why}"
+    return f"{mark}{revision} in {visible(part.path)}{why}"
 
 
 def _fields(wired: Wired) -> dict[str, object]:
@@ -307,19 +307,19 @@ def _previewed(changes: list[Change], *, as_json: bool) -> int:
     return int(bool(changes))
 
 
-def say_wired(wired: Wired, tools: list[Tool]) -> None:
+def print_wired(wired: Wired, tools: list[Tool]) -> None:
     """Print the written files, the one-time steps for these tools, and the lines that a person has to add."""
-    _say(wired.written, "wired:", "nothing was missing.")
+    _print_changed(wired.written, "wired:", "nothing was missing.")
     for tool in tools:
         mine = [place.path for place in desired.all_places(tool)] or [tool.target.path]
         if tool.hint and set(mine) & set(wired.written):
             output.note(tool.hint)
     if wired.proposed:
         output.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")
-    _say_blocked(wired)
+    _print_blocked(wired)
 
 
-def _say_taken_up(synced: Synced) -> None:
+def _print_proposed(synced: Synced) -> None:
     if synced.proposed:
         output.note(
             f"what was written into a block by others waits in the inbox: {', '.join(synced.proposed)}"
@@ -328,7 +328,7 @@ def _say_taken_up(synced: Synced) -> None:
         output.note(f"{visible(path)} stays as it is: {one_line(why, 120)}")
 
 
-def _say_blocked(wired: Wired) -> None:
+def _print_blocked(wired: Wired) -> None:
     for path, why in wired.blocked.items():
         output.note(f"{visible(path)} was not touched: it {one_line(why, 160)}")
         if path in wired.by_hand:
@@ -336,5 +336,5 @@ def _say_blocked(wired: Wired) -> None:
             output.note(wired.by_hand[path].rstrip("\n"))
 
 
-def _say(done: "tuple[str, ...] | list[str]", what: str, nothing: str) -> None:
+def _print_changed(done: "tuple[str, ...] | list[str]", what: str, nothing: str) -> None:
     output.note(f"{what} {', '.join(visible(path) for path in done)}" if done else nothing)

@@ -44,14 +44,14 @@ def redo_command(as_json: bool) -> None:
 def ops_command(limit: int, as_json: bool) -> None:
     """The ops, newest first."""
     plane = opened()
-    found = [msgspec.structs.replace(op, why=readable_text(op.why)) for op in plane.history.ops(limit)]
-    signed = plane.history.signed_by([op.op for op in found])
+    ops = [msgspec.structs.replace(op, why=readable_text(op.why)) for op in plane.history.ops(limit)]
+    signed = plane.history.signed_by([op.op for op in ops])
     if as_json:
-        output.emit("ops", ops=[with_signer(op, signed) for op in found])
+        output.emit("ops", ops=[with_signer(op, signed) for op in ops])
         return
-    for op in found:
+    for op in ops:
         ids = ", ".join(op.ids[:3]) + (f" and {len(op.ids) - 3} more" if len(op.ids) > 3 else "")
-        told = [
+        details = [
             "undone" if op.undone else "",
             f"by {op.actor} ({op.channel}, {op.program})",
             signed[op.op].said if op.op in signed else "",
@@ -60,7 +60,7 @@ def ops_command(limit: int, as_json: bool) -> None:
             ids,
         ]
         verb = op.verb if not op.undone else f"({op.verb})"
-        rest = " · ".join(text for text in told if text)
+        rest = " · ".join(text for text in details if text)
         output.line(output.row([(op.op, 23)], f"{verb}  {output.age(op.ts)}"))
         output.line(output.row([("", 1)], rest), dim=True)
 
@@ -78,7 +78,7 @@ def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
     """
     plane = opened(deciding="pruning")
     needle = _needle()
-    found = plane.history.check_prune(needle)
+    places = plane.history.check_prune(needle)
     if not yes:
         if not sys.stdin.isatty():
             raise BadInput("there is no terminal to ask on", todo="say `agentplane prune --yes`.")
@@ -91,8 +91,8 @@ def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
         report(plane, done, as_json=True)
     else:
         output.note(report_pruned)
-    if found.events:
-        lines = ", ".join(map(str, found.events[:5]))
+    if places.events:
+        lines = ", ".join(map(str, places.events[:5]))
         output.note(
             f"the log holds it as well, in line {lines}: that cannot be changed without breaking the chain."
         )

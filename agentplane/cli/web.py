@@ -41,15 +41,15 @@ def web_command(port: int, token_file: Path | None) -> None:
 
     token = server.new_token() if token_file is None else _token_in(token_file, server.new_token())
     with server.listening(port) as listening:
-        door = server.Door(plane.layout.root, listening, token)
+        web_server = server.Door(plane.layout.root, listening, token)
         if token_file is None:
-            output.line(door.address)
+            output.line(web_server.address)
         else:
-            output.line(f"{door.public_url}/?token=")
+            output.line(f"{web_server.public_url}/?token=")
             output.note(f"the token is in {token_file}; put it behind the address.")
         output.note("ctrl+c ends it.")
         sys.stdout.flush()
-        door.run()
+        web_server.run()
 
 
 def _token_in(path: Path, new: str) -> str:

@@ -151,7 +151,7 @@ class Sources(msgspec.Struct, frozen=True):
     revision: str
     entries: tuple[Entry, ...]
     """The entries in force, each with its approved text."""
-    divide: Callable[[Sequence[Entry]], delivery.Given] = delivery.unkept
+    divide: Callable[[Sequence[Entry]], delivery.Given] = delivery.divided_uncached
     """Separates entries that look like they contain a secret.
 
     It only searches entries that would get room, because searching all of a large memory takes seconds.

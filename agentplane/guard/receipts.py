@@ -10,7 +10,7 @@ from agentplane.memory.entry import Entry
 from agentplane.plane.settings import Settings
 from agentplane.plane.trust import rules
 from agentplane.review.gate import receipts
-from agentplane.review.gate.receipts import Ground
+from agentplane.review.gate.receipts import ReceiptSources
 
 
 _Said = tuple[str, str, str | None, tuple[str, ...]]
@@ -21,7 +21,7 @@ def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
     fresh = _brought(base, done) if wanted is not False else set()
     if not fresh:
         return
-    ground = Ground(now.layout.project, proven_ops.runs_of(now).__contains__)
+    ground = ReceiptSources(now.layout.project, proven_ops.runs_of(now).__contains__)
     old = {_said(entry) for entry in base.memory.shelf}
     appended = proven_ops.runs_among(line for line in now.log if line not in base.lines)
     for entry in now.memory.shelf:

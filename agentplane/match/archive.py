@@ -35,11 +35,11 @@ def packed(mark: bytes, arrays: Mapping[str, Any], lists: Mapping[str, list[str]
     """Return the arrays and lists as bytes. `mark` identifies their source, and reading requires the same
     mark.
     """
-    held = {
+    packed_arrays = {
         name: _Array(array.dtype.str, array.shape, memoryview(array.tobytes()))
         for name, array in arrays.items()
     }
-    body = msgspec.msgpack.encode(_Archive(mark, held, dict(lists)))
+    body = msgspec.msgpack.encode(_Archive(mark, packed_arrays, dict(lists)))
     return _MAGIC + hashlib.sha256(body).digest() + body
 
 

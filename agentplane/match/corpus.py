@@ -74,7 +74,7 @@ class Corpus:
         self.texts = tuple(texts)
         self.first = len(self.texts) if first is None else first
         self._kept = kept if kept is not None else Vectors()
-        self.was_kept = False
+        self.is_restored = False
         """True if the parts that take long to build were built earlier."""
 
     def __len__(self) -> int:
@@ -88,10 +88,10 @@ class Corpus:
     @cached_property
     def built_of(self) -> bytes:
         """Hash of the texts of the first build. The results for two texts depend only on these."""
-        made = hashlib.sha256(f"{self.missing is None}".encode())
+        digest = hashlib.sha256(f"{self.missing is None}".encode())
         for text in self.texts[: self.first]:
-            made.update(_unambiguous(text))
-        return made.digest()[:16]
+            digest.update(_unambiguous(text))
+        return digest.digest()[:16]
 
     def extended(self, texts: Sequence[Text]) -> "Corpus":
         """Return a corpus of these texts and more."""
@@ -169,16 +169,16 @@ class Corpus:
         corpus._usual = {name: (a[0], a[1]) for name, a in _under("usual", arrays).items()}
         if "embedded" in arrays:
             corpus._embedded = arrays["common"], arrays["embedded"]
-        corpus.was_kept = True
+        corpus.is_restored = True
         return corpus
 
     @cached_property
     def _mark(self) -> bytes:
         """Hash of everything that the built parts depend on."""
-        made = hashlib.sha256(f"{self.missing is None} {fusion.PRIOR} {fusion.USUAL} {self.first}".encode())
+        digest = hashlib.sha256(f"{self.missing is None} {fusion.PRIOR} {fusion.USUAL} {self.first}".encode())
         for text in self.texts:
-            made.update(_unambiguous(text))
-        return made.digest()
+            digest.update(_unambiguous(text))
+        return digest.digest()
 
     def signals(self, queries: Sequence[Text]) -> dict[str, Floats]:
         """Return each signal as a matrix with a row for each query. Use it for a few queries at a time, as
@@ -197,9 +197,9 @@ class Corpus:
 
     def _nearest(self, queries: Sequence[Text], limit: int) -> Iterator[list[Near]]:
         for best, scores, near, _ in self._best(queries, limit):
-            told = {name: row.tolist() for name, row in near.items()}
+            values = {name: row.tolist() for name, row in near.items()}
             yield [
-                Near(place, round(score, 6), {name: round(row[at], 4) for name, row in told.items()})
+                Near(place, round(score, 6), {name: round(row[at], 4) for name, row in values.items()})
                 for at, (place, score) in enumerate(zip(best.tolist(), scores.tolist(), strict=True))
             ]
 

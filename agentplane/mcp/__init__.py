@@ -1,4 +1,4 @@
-"""The door for coding tools over the Model Context Protocol.
+"""The MCP server, through which coding tools use the project memory.
 
 It proposes, recalls and records, and never approves.
 """

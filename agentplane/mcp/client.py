@@ -35,20 +35,20 @@ _Answer = TypeVar("_Answer")
 
 _ROOTS_SECONDS = 3.0
 _STEPS = 4
-_READING, _WRITING = 8, 2
+_MOST_READING, _MOST_WRITING = 8, 2
 """Number of calls that work at the same time. Calls that wait to write leave room for calls that read."""
 
 
-class Room:
+class CallLimits:
     """The limits that the calls of one event loop share."""
 
     def __init__(self) -> None:
-        self.reading = anyio.CapacityLimiter(_READING)
-        self.writing = anyio.CapacityLimiter(_WRITING)
+        self.reading = anyio.CapacityLimiter(_MOST_READING)
+        self.writing = anyio.CapacityLimiter(_MOST_WRITING)
         self.asking = anyio.Lock()
 
 
-class Desk:
+class CallRunner:
     """Serves one process, which has one client over stdio and any number of clients over HTTP."""
 
     def __init__(
@@ -60,8 +60,8 @@ class Desk:
         self._asks_roots = asks_roots
         self._roots: list[str] | None = None
         self._own: dict[tuple[Path, str], str] = {}
-        self._room: Room | None = None
-        self.writing = threading.Lock()
+        self._call_limits: CallLimits | None = None
+        self.write_lock = threading.Lock()
         """The lock while a call may write, so that the process can wait for it before it ends."""
 
     def forget_roots(self) -> None:
@@ -73,7 +73,7 @@ class Desk:
         A cancellation takes effect at the next step, before anything is written.
         """
         roots = await self._asked_roots(call)
-        who = self._tool or _named(call) or tool_in(self._environ) or "unnamed"
+        actor = self._tool or _named(call) or tool_in(self._environ) or "unnamed"
         done = 0
 
         def step(doing: str) -> None:
@@ -88,7 +88,7 @@ class Desk:
             from agentplane.mcp.session import Session
             from agentplane.runs.open.find import open_run_here
 
-            plane = self._opened(roots, who).with_listeners(Listeners(step=step))
+            plane = self._opened(roots, actor).with_listeners(Listeners(step=step))
             run = open_run_here(plane.layout, self._environ, os.getpid())
             try:
                 return work(Session(plane, run, self._own))
@@ -96,22 +96,22 @@ class Desk:
                 limits.after_call()
 
         def alone() -> _Answer:
-            with self.writing:
+            with self.write_lock:
                 anyio.from_thread.check_cancelled()
                 return job()
 
-        limiter = self._at_work.reading if reads else self._at_work.writing
+        limiter = self._limits.reading if reads else self._limits.writing
         return await anyio.to_thread.run_sync(
             job if reads else alone, abandon_on_cancel=True, limiter=limiter
         )
 
     @property
-    def _at_work(self) -> "Room":
-        # The first call creates the `Room`, because it belongs to the event loop.
-        self._room = self._room or Room()
-        return self._room
+    def _limits(self) -> "CallLimits":
+        # The first call creates the `CallLimits`, because it belongs to the event loop.
+        self._call_limits = self._call_limits or CallLimits()
+        return self._call_limits
 
-    def _opened(self, roots: list[str], who: str) -> "Plane":
+    def _opened(self, roots: list[str], actor: str) -> "Plane":
         from agentplane.api import open_plane
         from agentplane.plane import layout
 
@@ -119,25 +119,29 @@ class Desk:
             if not os.path.isdir(self._plane):
                 todo = "start the server with the folder of a plane, or run `agentplane init`."
                 raise BadInput("no such folder", where=one_line(self._plane, 60), todo=todo)
-            return open_plane(self._plane, channel="mcp", actor=who)
+            return open_plane(self._plane, channel="mcp", actor=actor)
         for folder in roots:
             try:
                 layout.find(Path(folder))
             except AgentplaneError:
                 continue
-            return open_plane(folder, channel="mcp", actor=who)
-        return open_plane(".", channel="mcp", actor=who)
+            return open_plane(folder, channel="mcp", actor=actor)
+        return open_plane(".", channel="mcp", actor=actor)
 
     async def _asked_roots(self, call: Call) -> list[str]:
         """Return the folders that the client works in. The client is asked only once."""
         session = call.session
-        able = session.client_capabilities is not None and session.client_capabilities.roots is not None
-        if self._plane is not None or not (self._asks_roots and able and session.can_send_request):
+        client_has_roots = (
+            session.client_capabilities is not None and session.client_capabilities.roots is not None
+        )
+        if self._plane is not None or not (
+            self._asks_roots and client_has_roots and session.can_send_request
+        ):
             return []
-        async with self._at_work.asking:
+        async with self._limits.asking:
             if self._roots is None:
                 try:
-                    found = await session.send_request(
+                    answer = await session.send_request(
                         types.ListRootsRequest(),
                         types.ListRootsResult,
                         request_read_timeout_seconds=_ROOTS_SECONDS,
@@ -145,7 +149,7 @@ class Desk:
                 except (MCPError, ValueError):
                     self._roots = []
                 else:
-                    self._roots = [path for root in found.roots if (path := _path(str(root.uri)))]
+                    self._roots = [path for root in answer.roots if (path := _path(str(root.uri)))]
             return self._roots
 
 

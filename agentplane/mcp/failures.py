@@ -19,21 +19,21 @@ def failure(error: AgentplaneError) -> Fields:
     from agentplane.review.gate.verdicts import Repeated
     from agentplane.scan.secrets.mask import masked_text
 
-    told = {"refused": error.what, "where": error.where, "todo": error.todo}
-    fields: Fields = {name: masked_text(text) for name, text in told.items() if text}
+    texts = {"refused": error.what, "where": error.where, "todo": error.todo}
+    fields: Fields = {name: masked_text(text) for name, text in texts.items() if text}
     if isinstance(error, Repeated):
         fields["rejected"] = msgspec.to_builtins(error.earlier)
         fields["times"] = error.times
     return fields
 
 
-def said(fields: Fields) -> str:
+def as_text(fields: Fields) -> str:
     """Return a failure as text, for clients that show only text."""
     where = f"{fields['where']}: " if "where" in fields else ""
     return f"{where}{fields['refused']}" + (f"\n{fields['todo']}" if "todo" in fields else "")
 
 
-def as_ours(error: Exception) -> AgentplaneError | None:
+def as_agentplane_error(error: Exception) -> AgentplaneError | None:
     """Return an error that a user can cause as an AgentplaneError. Return None for a bug of the program."""
     if isinstance(error, AgentplaneError):
         return error
@@ -50,7 +50,7 @@ def as_ours(error: Exception) -> AgentplaneError | None:
     return None
 
 
-def mistake(error: Exception) -> AgentplaneError:
+def report_bug(error: Exception) -> AgentplaneError:
     """Report a bug of agentplane, and return it as an error.
 
     Stderr gets only its type and place, since its message may have text from a proposal.

@@ -16,7 +16,7 @@ from agentplane.mcp.line_io import LONGEST, Line
 from agentplane.text.json import decode
 
 
-KEPT = Path(__file__).with_name("greetings.json")
+GREETINGS_FILE = Path(__file__).with_name("greetings.json")
 INITIALIZE = "initialize"
 INITIALIZED = "notifications/initialized"
 ASKED = ("tools/list", "prompts/list", "resources/templates/list", "ping")
@@ -34,9 +34,9 @@ class Greetings(msgspec.Struct, frozen=True):
 class Greeted(msgspec.Struct, frozen=True):
     """The exchange before the library was loaded."""
 
-    heard: tuple[bytes, ...] = ()
+    messages: tuple[bytes, ...] = ()
     """The messages that the library must still get, in order."""
-    answered: str | int | None = None
+    answered_id: str | int | None = None
     """The ID of the request that already has an answer."""
 
 
@@ -55,35 +55,37 @@ def load_meanwhile() -> None:
 
 def greet(line: Line) -> Greeted | None:
     """Answer requests until one needs the library. Return None if the client has gone."""
-    known = decode.Json(Greetings).decode(KEPT.read_bytes())
-    met: bytes | None = None
+    greetings = decode.Json(Greetings).decode(GREETINGS_FILE.read_bytes())
+    initialize: bytes | None = None
     confirmed: bytes | None = None
-    number: str | int | None = None
-    while (said := line.read()) is not None:
-        message = _message(said)
+    answered_id: str | int | None = None
+    while (line_bytes := line.read()) is not None:
+        message = _message(line_bytes)
         method, id_ = message.get("method"), message.get("id")
-        if method == INITIALIZE and met is None and isinstance(id_, str | int) and "params" in message:
-            met, number = said, id_
-            line.write(_answer(id_, _initialized(known, message)))
-        elif method == INITIALIZED and met is not None and confirmed is None:
-            confirmed = said
+        if method == INITIALIZE and initialize is None and isinstance(id_, str | int) and "params" in message:
+            initialize, answered_id = line_bytes, id_
+            line.write(_answer(id_, _initialized(greetings, message)))
+        elif method == INITIALIZED and initialize is not None and confirmed is None:
+            confirmed = line_bytes
         elif confirmed is not None and isinstance(id_, str | int) and _is_plain(message):
-            line.write(_answer(id_, known.answers[str(method)]))
+            line.write(_answer(id_, greetings.answers[str(method)]))
         else:
-            return Greeted(tuple(part for part in (met, confirmed, said) if part is not None), number)
+            return Greeted(
+                tuple(part for part in (initialize, confirmed, line_bytes) if part is not None), answered_id
+            )
     return None
 
 
-def _message(said: bytes) -> dict[str, Any]:
+def _message(line: bytes) -> dict[str, Any]:
     """Return a message as a dict.
 
     Return an empty dict if the line is no message, so that the library gets it.
     """
     try:
-        found = decode.Json().decode(said) if len(said) <= LONGEST else None
+        message = decode.Json().decode(line) if len(line) <= LONGEST else None
     except (msgspec.MsgspecError, RecursionError, ValueError):
         return {}
-    return found if isinstance(found, dict) and found.get("jsonrpc") == "2.0" else {}
+    return message if isinstance(message, dict) and message.get("jsonrpc") == "2.0" else {}
 
 
 def _is_plain(message: dict[str, Any]) -> bool:
@@ -92,10 +94,13 @@ def _is_plain(message: dict[str, Any]) -> bool:
     return message.get("method") in ASKED and isinstance(params, dict) and params.keys() <= {"_meta"}
 
 
-def _initialized(known: Greetings, message: dict[str, Any]) -> dict[str, Any]:
+def _initialized(greetings: Greetings, message: dict[str, Any]) -> dict[str, Any]:
     params = message["params"]
     wanted = params.get("protocolVersion") if isinstance(params, dict) else None
-    return {**known.initialize, "protocolVersion": wanted if wanted in known.versions else known.versions[-1]}
+    return {
+        **greetings.initialize,
+        "protocolVersion": wanted if wanted in greetings.versions else greetings.versions[-1],
+    }
 
 
 def _answer(id_: str | int, result: dict[str, Any]) -> bytes:

@@ -67,9 +67,11 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
         source=session.source(),
     )
     offered = plane.inbox.offer(commands.Propose(proposal, relation=asked.relation, joins=True))
-    entry, met = offered.reviewed.entry, {one.conflict.id for one in offered.met}
-    near = plane.recall.find_in(offered.seen, asked.statement[:_LONGEST], limit=_NEAR + len(met)).results
-    told: Fields = {
+    entry, conflicting = offered.reviewed.entry, {one.conflict.id for one in offered.conflicts}
+    near = plane.recall.find_in(
+        offered.memory, asked.statement[:_LONGEST], limit=_NEAR + len(conflicting)
+    ).results
+    fields: Fields = {
         "id": entry.id,
         "conflicts": [
             {
@@ -80,27 +82,27 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
                 "waits": one.waits,
                 **({"statement": one.statement} if one.statement else {}),
             }
-            for one in offered.met
+            for one in offered.conflicts
         ],
         "near": [
             {"id": result.id, "score": result.score, "statement": one_line(result.statement, 300)}
             for result in near
-            if result.trusted and result.id not in met
+            if result.trusted and result.id not in conflicting
         ][:_NEAR],
         "flags": [one_line(flag, 300) for flag in offered.reviewed.flags],
         "waiting": offered.waiting,
         "again": offered.again,
     }
     if offered.earlier:
-        told["rejected"] = msgspec.to_builtins(offered.earlier)
-    return told
+        fields["rejected"] = msgspec.to_builtins(offered.earlier)
+    return fields
 
 
 def context(session: Session, asked: tools.Context) -> Fields:
-    made = session.plane.tools.pack(Ask(asked.task, tuple(asked.paths), asked.budget))
-    receipt = made.receipt
+    pack = session.plane.tools.pack(Ask(asked.task, tuple(asked.paths), asked.budget))
+    receipt = pack.receipt
     return {
-        "text": made.text,
+        "text": pack.text,
         "revision": receipt.revision,
         "tokens": receipt.tokens,
         "cut": [cut.id for cut in receipt.cut][:100],
@@ -146,13 +148,13 @@ def _recorded_event(session: Session, event: Fields, others: Fields) -> Fields:
 
 
 def _logged(logged: Logged) -> Fields:
-    told: Fields = {
+    fields: Fields = {
         "run_id": logged.run_id,
         "open": False,
         "candidates": [one.id for one in logged.promoted],
         "refused": [one_line(why, 300) for why in logged.refused],
     }
-    return told | ({"awaited": list(logged.awaited)} if logged.awaited else {})
+    return fields | ({"awaited": list(logged.awaited)} if logged.awaited else {})
 
 
 ANSWERS: Mapping[str, Callable[[Session, Any], Fields]] = {

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentplane.errors import BadInput, PlaneError
 from agentplane.mcp import limits
-from agentplane.mcp.client import Desk
+from agentplane.mcp.client import CallRunner
 from agentplane.text import private
 
 
@@ -95,10 +95,10 @@ def app(made: Server[Any], token: str, port: int) -> ASGIApp:
     return Bearer(inner, token)
 
 
-def serve(made: Server[Any], desk: Desk, port: int, token: str, *, tell: bool) -> int:
+def serve(made: Server[Any], runner: CallRunner, port: int, token: str, *, print_token: bool) -> int:
     """Serve until a signal comes.
 
-    With `tell`, the token is new and is printed this one time.
+    With `print_token`, the token is new and is printed this one time.
     """
     with bound(port) as listening:
         port = listening.getsockname()[1]
@@ -111,12 +111,12 @@ def serve(made: Server[Any], desk: Desk, port: int, token: str, *, tell: bool) -
             ws="none",
         )
         sys.stderr.write(f"serving http://{HOST}:{port}{PATH}\n")
-        sys.stderr.write(f"token: {token}\n" if tell else "the token is the one that was given\n")
+        sys.stderr.write(f"token: {token}\n" if print_token else "the token is the one that was given\n")
         sys.stderr.flush()
         anyio.run(_serve, _Quiet(config), listening)
-    if desk.writing.acquire(timeout=_LAST_WRITE):
+    if runner.write_lock.acquire(timeout=_LAST_WRITE):
         limits.end()
-        desk.writing.release()
+        runner.write_lock.release()
     return 0
 
 

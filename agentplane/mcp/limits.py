@@ -32,7 +32,7 @@ _CALLS = 32
 
 _ARENA_MAX = -8
 """The number of the option in malloc.h."""
-_ROOMS = ("agentplane.claims.", "agentplane.match.words", "agentplane.match.vectors")
+_CACHE_MODULES = ("agentplane.claims.", "agentplane.match.words", "agentplane.match.vectors")
 
 _turn = threading.Lock()
 _ready = False
@@ -56,8 +56,8 @@ def begin() -> None:
 def after_call() -> None:
     """Clear the caches that have grown. Their results are computed again when needed."""
     for cache in _caches():
-        found = cache.cache_info()
-        if found.maxsize and found.maxsize > _SHARE and found.currsize > _most(found.maxsize):
+        info = cache.cache_info()
+        if info.maxsize and info.maxsize > _SHARE and info.currsize > _most(info.maxsize):
             cache.cache_clear()
     if next(_count) % _CALLS == 0:
         _give_back()
@@ -74,11 +74,11 @@ def end() -> None:
     if _ready:
         from agentplane.review.conflicts import result_cache
 
-        result_cache.save_held()
+        result_cache.save_all()
 
 
 def _caches() -> Sequence[Any]:
-    return _caches_in(tuple(name for name in tuple(sys.modules) if name.startswith(_ROOMS)))
+    return _caches_in(tuple(name for name in tuple(sys.modules) if name.startswith(_CACHE_MODULES)))
 
 
 @lru_cache(maxsize=1)

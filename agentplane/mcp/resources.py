@@ -67,8 +67,8 @@ def listed(plane: Plane, start: int) -> tuple[list[Listed], int | None]:
 
 
 def _about(entry: Entry, today: date) -> str:
-    told = expiry.of(entry, today)
-    return one_line(f"({told.said}) {entry.statement}" if told else entry.statement, 120)
+    dated = expiry.of(entry, today)
+    return one_line(f"({dated.text}) {entry.statement}" if dated else entry.statement, 120)
 
 
 def read(plane: Plane, uri: str) -> Content:
@@ -97,12 +97,12 @@ def _runs(plane: Plane) -> Iterator[dict[str, object]]:
         if is_run and row.own_activity is None and times.seconds_of(row.ts) is not None:
             values = (value for name, value in msgspec.structs.asdict(row).items() if name not in _PLAIN)
             codes = notes.flags(chain.from_iterable(map(_words, values)))
-            known = {
+            fields = {
                 key: value for key, value in msgspec.structs.asdict(row).items() if value not in (None, [])
             }
             if codes:
-                known = {key: known[key] for key in _PLAIN if key in known} | {"withheld": list(codes)}
-            yield known | {"reviewed": False}
+                fields = {key: fields[key] for key in _PLAIN if key in fields} | {"withheld": list(codes)}
+            yield fields | {"reviewed": False}
 
 
 def _words(value: object) -> Iterator[str]:

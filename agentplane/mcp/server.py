@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from agentplane import __version__
 from agentplane.errors import AgentplaneError
 from agentplane.mcp import failures, prompts, tools
-from agentplane.mcp.client import Call, Desk
+from agentplane.mcp.client import Call, CallRunner
 
 
 # The first call loads the modules that open planes, in its thread. The client already has its first answers
@@ -28,23 +28,23 @@ _NO_RESOURCE = -32002
 """The protocol's code for a missing resource."""
 
 
-def server(desk: Desk) -> Server[Any]:
+def server(runner: CallRunner) -> Server[Any]:
     made: Server[Any] = Server(
         "agentplane",
         version=__version__,
         title="agentplane: reviewed project memory",
         instructions=tools.INSTRUCTIONS,
         on_list_tools=_list_tools,
-        on_call_tool=partial(_call_tool, desk),
-        on_list_resources=partial(_list_resources, desk),
+        on_call_tool=partial(_call_tool, runner),
+        on_list_resources=partial(_list_resources, runner),
         on_list_resource_templates=_list_templates,
-        on_read_resource=partial(_read_resource, desk),
+        on_read_resource=partial(_read_resource, runner),
         on_list_prompts=_list_prompts,
         on_get_prompt=_get_prompt,
     )
 
     async def forget(_call: Call, _params: types.NotificationParams) -> None:
-        desk.forget_roots()
+        runner.forget_roots()
 
     made.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, forget)
     return made
@@ -67,7 +67,9 @@ async def _list_tools(_call: Call, _params: types.PaginatedRequestParams | None)
     return types.ListToolsResult(tools=listed_tools())
 
 
-async def _call_tool(desk: Desk, call: Call, params: types.CallToolRequestParams) -> types.CallToolResult:
+async def _call_tool(
+    runner: CallRunner, call: Call, params: types.CallToolRequestParams
+) -> types.CallToolResult:
     tool = tools.BY_NAME.get(params.name)
     if tool is None:
         raise MCPError(
@@ -83,7 +85,7 @@ async def _call_tool(desk: Desk, call: Call, params: types.CallToolRequestParams
 
             return handlers.ANSWERS[tool.name](session, asked)
 
-        fields = await desk.run(call, work, reads=tool.reads)
+        fields = await runner.run(call, work, reads=tool.reads)
     except Exception as error:  # noqa: BLE001 -- border: the client gets every error as an answer
         return _failed(error)
     text = fields["text"] if tool.name == "context" else msgspec.json.encode(fields).decode()
@@ -91,22 +93,22 @@ async def _call_tool(desk: Desk, call: Call, params: types.CallToolRequestParams
 
 
 def _failed(error: Exception) -> types.CallToolResult:
-    ours = failures.as_ours(error) or failures.mistake(error)
-    fields = failures.failure(ours)
-    text = failures.said(fields)
+    failure = failures.as_agentplane_error(error) or failures.report_bug(error)
+    fields = failures.failure(failure)
+    text = failures.as_text(fields)
     return types.CallToolResult(
         content=[types.TextContent(text=text)], structured_content=fields, is_error=True
     )
 
 
 async def _list_resources(
-    desk: Desk, call: Call, params: types.PaginatedRequestParams | None
+    runner: CallRunner, call: Call, params: types.PaginatedRequestParams | None
 ) -> types.ListResourcesResult:
     cursor = params.cursor if params else None
     if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
         raise MCPError(code=types.INVALID_PARAMS, message="no such page")
     try:
-        page, more = await desk.run(call, lambda session: session.listed(int(cursor or 0)), reads=True)
+        page, more = await runner.run(call, lambda session: session.listed(int(cursor or 0)), reads=True)
     except (AgentplaneError, OSError) as error:
         raise _as_protocol_error(error) from None
     return types.ListResourcesResult(
@@ -134,11 +136,11 @@ async def _list_templates(
 
 
 async def _read_resource(
-    desk: Desk, call: Call, params: types.ReadResourceRequestParams
+    runner: CallRunner, call: Call, params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
     uri = str(params.uri)
     try:
-        found = await desk.run(call, lambda session: session.read(uri), reads=True)
+        found = await runner.run(call, lambda session: session.read(uri), reads=True)
     except (AgentplaneError, OSError) as error:
         raise _as_protocol_error(error) from None
     return types.ReadResourceResult(
@@ -148,9 +150,9 @@ async def _read_resource(
 
 def _as_protocol_error(error: Exception) -> MCPError:
     """Return a failure of a resource as a protocol error, because resources have no result for failures."""
-    ours = failures.as_ours(error)
-    fields = failures.failure(ours or failures.mistake(error))
-    return MCPError(code=_NO_RESOURCE, message=failures.said(fields), data=fields)
+    failure = failures.as_agentplane_error(error)
+    fields = failures.failure(failure or failures.report_bug(error))
+    return MCPError(code=_NO_RESOURCE, message=failures.as_text(fields), data=fields)
 
 
 async def _list_prompts(_call: Call, _params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:

@@ -15,14 +15,14 @@ def end_on_signals() -> None:
     main thread starts to read, the handler runs only after that read. The read may never return. Python
     writes to the descriptor in any case.
     """
-    told, tell = os.pipe()
-    os.set_blocking(tell, False)
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
 
     def wait() -> None:
-        os.read(told, 1)
+        os.read(read_end, 1)
         os._exit(0)
 
     threading.Thread(target=wait, name="ending", daemon=True).start()
-    signal.set_wakeup_fd(tell)
+    signal.set_wakeup_fd(write_end)
     for number in ENDING:
         signal.signal(number, lambda *_: None)

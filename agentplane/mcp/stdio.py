@@ -16,7 +16,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 
 from agentplane.mcp import limits
-from agentplane.mcp.client import Desk
+from agentplane.mcp.client import CallRunner
 from agentplane.mcp.fast_handshake import Greeted
 from agentplane.mcp.line_io import LONGEST, Line
 from agentplane.text.json import decode
@@ -33,8 +33,8 @@ class Wire:
 
     def __init__(self, line: Line, greeted: Greeted) -> None:
         self._line = line
-        self._heard = list(greeted.heard)
-        self._answered = greeted.answered
+        self._messages = list(greeted.messages)
+        self._answered_id = greeted.answered_id
         self._turn = anyio.Lock()
 
     def __aiter__(self) -> "Wire":
@@ -43,7 +43,7 @@ class Wire:
     async def __anext__(self) -> str:
         """Return the next valid message. An invalid line is answered here, because the library drops it."""
         while True:
-            line = self._heard.pop(0) if self._heard else await self._read()
+            line = self._messages.pop(0) if self._messages else await self._read()
             if line is None:
                 raise StopAsyncIteration
             complaint = _complaint(line)
@@ -56,8 +56,8 @@ class Wire:
         return await anyio.to_thread.run_sync(self._line.read, abandon_on_cancel=True)
 
     async def write(self, text: str) -> None:
-        if self._answered is not None and decode.Json().decode(text).get("id") == self._answered:
-            self._answered = None
+        if self._answered_id is not None and decode.Json().decode(text).get("id") == self._answered_id:
+            self._answered_id = None
             return
         await self._send(text.encode(errors="replace"))
 
@@ -128,18 +128,18 @@ def _id(found: dict[str, Any]) -> str | int | None:
 
 
 def _error(id_: str | int | None, code: int, what: str) -> bytes:
-    told = {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": what}}
-    return msgspec.json.encode(told) + b"\n"
+    message = {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": what}}
+    return msgspec.json.encode(message) + b"\n"
 
 
-def serve(made: Server[Any], desk: Desk, line: Line, greeted: Greeted) -> int:
+def serve(made: Server[Any], runner: CallRunner, line: Line, greeted: Greeted) -> int:
     """Serve until the client closes its end or a signal comes."""
     # A failed write reveals a closed pipe. The first signal ends the server in the same way as the end of
     # input.
     anyio.run(_serve, made, line, greeted)
-    if desk.writing.acquire(timeout=_LAST_WRITE):
+    if runner.write_lock.acquire(timeout=_LAST_WRITE):
         limits.end()
-        desk.writing.release()
+        runner.write_lock.release()
     return 0
 
 

@@ -32,7 +32,7 @@ History = Mapping[str, Sequence[Version]]
 class Story(msgspec.Struct, frozen=True):
     """The history of every id in the log."""
 
-    braid: Braid
+    graph: Braid
     versions: History
 
     def digests(self, id_: str) -> set[str]:
@@ -72,12 +72,12 @@ def _joined(edits: Sequence[Edit], notes: Sequence[Note]) -> Joined | None:
 
 def join(memory: Memory, story: Story) -> Joined | None:
     """Return the plan that merges the branches, or None if nothing has to be written."""
-    meeting = _Meeting(memory, story)
-    meeting.work_out()
-    return _joined(list(meeting.edits.values()), meeting.notes)
+    merge = _BranchMerge(memory, story)
+    merge.plan_all()
+    return _joined(list(merge.edits.values()), merge.notes)
 
 
-class _Meeting:
+class _BranchMerge:
     """Mutable state of `join`."""
 
     def __init__(self, memory: Memory, story: Story) -> None:
@@ -93,40 +93,40 @@ class _Meeting:
         """The current id of each entry, by its old id and the place of its root."""
         self.numbers: dict[str, int] = {}
 
-    def work_out(self) -> None:
-        entities = {id_: self._entities(id_) for id_ in self._asked()}
+    def plan_all(self) -> None:
+        entities = {id_: self._entities(id_) for id_ in self._ids_to_merge()}
         gone = self._twins(entities)
         for id_ in sorted(self.ledger.met.keys() | {id_ for id_, _ in gone}):
-            self._bring_together(id_, [e for e in entities[id_] if e.key not in gone])
+            self._merge_entities(id_, [e for e in entities[id_] if e.key not in gone])
         self._follow_references(entities)
         self._join_successors()
         self._put_in_files()
         self._take_in_doubled()
 
-    def _asked(self) -> set[str]:
+    def _ids_to_merge(self) -> set[str]:
         """Return the ids with versions on several branches, and the ids of entries from one candidate."""
-        came: dict[str, set[str]] = {}
+        approved_from: dict[str, set[str]] = {}
         for id_, found in self.story.versions.items():
             for version in found:
                 if version.was and version.before is None and version.digest:
-                    came.setdefault(version.was, set()).add(id_)
-        twins = {id_ for group in came.values() if len(group) > 1 for id_ in group}
+                    approved_from.setdefault(version.was, set()).add(id_)
+        twins = {id_ for group in approved_from.values() if len(group) > 1 for id_ in group}
         return twins | self.ledger.met.keys()
 
     def _entities(self, id_: str) -> list[_Entity]:
         """Return the entries that an id means, the oldest first."""
-        found, braid = self.story.versions[id_], self.story.braid
-        tips = text_versions.live(found, braid)
-        if len(tips) > 1 and tips[0].file != INBOX and text_versions.common(found, tips, braid) is None:
+        found, graph = self.story.versions[id_], self.story.graph
+        tips = text_versions.live(found, graph)
+        if len(tips) > 1 and tips[0].file != INBOX and text_versions.common(found, tips, graph) is None:
             groups: dict[int, list[Version]] = {}
             roots = {}
             for tip in tips:
-                root = text_versions.root(tip, found, braid)
+                root = text_versions.root(tip, found, graph)
                 roots[root.place] = root
                 groups.setdefault(root.place, []).append(tip)
-            made = [_Entity(id_, roots[place], tuple(group)) for place, group in groups.items()]
-            return sorted(_one_each(made), key=lambda entity: entity.age)
-        return [_Entity(id_, text_versions.root(tips[0], found, braid), tuple(tips))]
+            entities = [_Entity(id_, roots[place], tuple(group)) for place, group in groups.items()]
+            return sorted(_one_each(entities), key=lambda entity: entity.age)
+        return [_Entity(id_, text_versions.root(tips[0], found, graph), tuple(tips))]
 
     def _twins(self, entities: Mapping[str, list[_Entity]]) -> dict[tuple[str, int], _Entity]:
         """Find entries that came from one candidate on two branches. The first one stays.
@@ -141,18 +141,18 @@ class _Meeting:
         for was, group in sorted(groups.items()):
             first, *rest = sorted(group, key=lambda entity: entity.age)
             for other in rest:
-                if self._apart(first.root, other.root):
+                if self._are_parallel(first.root, other.root):
                     gone[other.key] = first
                     self.moved.setdefault(other.id, {})[other.root.place] = first.id
                     self._leave_over(other.tips, first.tips[0], first.id)
                     self.notes.append(SameCandidate(was, first.id, other.id))
         return gone
 
-    def _apart(self, one: Version, other: Version) -> bool:
-        braid = self.story.braid
-        return not braid.reaches(one.place, other.place) and not braid.reaches(other.place, one.place)
+    def _are_parallel(self, one: Version, other: Version) -> bool:
+        graph = self.story.graph
+        return not graph.reaches(one.place, other.place) and not graph.reaches(other.place, one.place)
 
-    def _bring_together(self, id_: str, entities: Sequence[_Entity]) -> None:
+    def _merge_entities(self, id_: str, entities: Sequence[_Entity]) -> None:
         if not entities:
             mark = self.ledger.known[id_]
             self.edits[id_] = Edit(id_, mark.file, None)
@@ -193,26 +193,28 @@ class _Meeting:
 
     def _leave_over(self, tips: Iterable[Version], winner: Version, into: str | None) -> None:
         """Make candidates of the texts of the other branches, unless the winner says the same."""
-        kept = self._text(winner)
+        winning_text = self._text(winner)
         for tip in tips:
             text = self._text(tip)
-            if text is not None and (kept is None or not says_the_same(text, kept)):
-                made = self._propose(tip.file, id_of(text), text, into if tip.file != INBOX else None)
-                self.notes.append(ChangedTwice(into or id_of(text), made))
+            if text is not None and (winning_text is None or not says_the_same(text, winning_text)):
+                candidate = self._propose(tip.file, id_of(text), text, into if tip.file != INBOX else None)
+                self.notes.append(ChangedTwice(into or id_of(text), candidate))
 
     def _propose(
         self, file: str, id_: str, text: bytes, into: str | None, other: Mapping[str, Any] | None = None
     ) -> str:
-        made = candidate_id(id_, document.digest(text))
-        if made not in self.ledger.known:
-            candidate = as_candidate(text, made, into)
-            self.edits[made] = Edit(made, INBOX, header.set_fields(candidate, other) if other else candidate)
-        return made
+        new_id = candidate_id(id_, document.digest(text))
+        if new_id not in self.ledger.known:
+            candidate = as_candidate(text, new_id, into)
+            self.edits[new_id] = Edit(
+                new_id, INBOX, header.set_fields(candidate, other) if other else candidate
+            )
+        return new_id
 
     def _put(self, id_: str, winner: Version, text: bytes | None, was: str | None) -> None:
-        standing = self.snapshot.core(winner.file, id_)
-        if standing is not None and was is None and self._is_kept_nowhere(id_, standing):
-            self._propose(winner.file, id_, standing, id_ if text and winner.file != INBOX else None)
+        current = self.snapshot.core(winner.file, id_)
+        if current is not None and was is None and self._is_kept_nowhere(id_, current):
+            self._propose(winner.file, id_, current, id_ if text and winner.file != INBOX else None)
         self.edits[id_] = Edit(id_, winner.file, text, was=was)
         if text is not None:
             self.texts[id_] = (text, winner)
@@ -220,19 +222,19 @@ class _Meeting:
     def _is_by_hand(self, id_: str, core: bytes) -> bool:
         return document.digest(core) not in self.story.digests(id_)
 
-    def _is_kept_nowhere(self, id_: str, standing: bytes) -> bool:
+    def _is_kept_nowhere(self, id_: str, current: bytes) -> bool:
         """True if a person wrote the text in the file. Then it comes from no operation and isn't a Git merge
         of two texts.
         """
-        if not self._is_by_hand(id_, standing):
+        if not self._is_by_hand(id_, current):
             return False
         found = self.story.versions[id_]
-        tips = text_versions.live(found, self.story.braid)
-        base = text_versions.common(found, tips, self.story.braid)
+        tips = text_versions.live(found, self.story.graph)
+        base = text_versions.common(found, tips, self.story.graph)
         old = (self._text(base) if base else None) or b""
         texts = [text for text in map(self._text, tips) if text is not None]
         return all(
-            document.digest(standing)
+            document.digest(current)
             not in map(document.digest, merge_entries.blend(_ended(old), _ended(one), _ended(other)))
             for one, other in combinations(texts, 2)
         )
@@ -254,7 +256,7 @@ class _Meeting:
             return
         for id_, (text, place) in sorted(self._standing_texts().items()):
             changes = {
-                name: [self._meant(link, place) if link in moved else link for link in links]
+                name: [self._current_id(link, place) if link in moved else link for link in links]
                 for name in _LINKS
                 if moved & set(links := listed(fields(text).get(name)))
             }
@@ -266,13 +268,13 @@ class _Meeting:
         """Name the successors from both branches in an entry that both superseded, because both successors
         are in force.
         """
-        braid = self.story.braid
+        graph = self.story.graph
         for id_, (text, _) in sorted(self._standing_texts().items()):
-            tips = sorted(text_versions.ends(self.story.versions.get(id_, ()), braid), key=self._rank)
+            tips = sorted(text_versions.ends(self.story.versions.get(id_, ()), graph), key=self._rank)
             if len(tips) < 2 or fields(text).get("status") != "superseded":
                 continue
             named = [
-                self._meant(link, tip.place) if link in self.moved else link
+                self._current_id(link, tip.place) if link in self.moved else link
                 for tip in tips
                 for link in listed(fields(self._text(tip) or b"").get("superseded_by"))
             ]
@@ -293,14 +295,14 @@ class _Meeting:
             named = links and {link for name in _LINKS for link in getattr(links, name)}
             if mark.digest and id_ not in self.edits and named and named & self.moved.keys():
                 text = self.snapshot.approved_text(id_)
-                place = text_versions.live(self.story.versions[id_], self.story.braid)[0].place
+                place = text_versions.live(self.story.versions[id_], self.story.graph)[0].place
                 if text is not None:
                     found[id_] = (text, place)
         return found
 
-    def _meant(self, link: str, place: int) -> str:
+    def _current_id(self, link: str, place: int) -> str:
         names = self.moved[link]
-        known = [name for root, name in names.items() if self.story.braid.reaches(root, place)]
+        known = [name for root, name in names.items() if self.story.graph.reaches(root, place)]
         if len(known) == 1:
             return known[0]
         if link in names.values():
@@ -312,10 +314,10 @@ class _Meeting:
             self.edits[id_] = msgspec.structs.replace(self.edits[id_], text=text)
             return
         mark = self.ledger.known[id_]
-        standing = self.snapshot.core(mark.file, id_)
-        if standing is not None and self._is_by_hand(id_, standing):
+        current = self.snapshot.core(mark.file, id_)
+        if current is not None and self._is_by_hand(id_, current):
             # A manual edit stays a manual edit.
-            edit = Edit(id_, mark.file, standing, after=document.digest(text), after_text=text)
+            edit = Edit(id_, mark.file, current, after=document.digest(text), after_text=text)
         else:
             edit = Edit(id_, mark.file, text)
         self.edits[id_] = edit
@@ -325,12 +327,12 @@ class _Meeting:
         none.
         """
         for id_, found in sorted(self.story.versions.items()):
-            if id_ in self.edits or not any(self.story.braid.apart(v.place) for v in found):
+            if id_ in self.edits or not any(self.story.graph.apart(v.place) for v in found):
                 continue
             mark = self.ledger.known[id_]
-            standing = self.snapshot.core(mark.file, id_)
-            digest = None if standing is None else document.digest(standing)
-            if digest == mark.digest or (standing is not None and self._is_by_hand(id_, standing)):
+            current = self.snapshot.core(mark.file, id_)
+            digest = None if current is None else document.digest(current)
+            if digest == mark.digest or (current is not None and self._is_by_hand(id_, current)):
                 continue
             text = self.snapshot.approved_text(id_)
             if text is not None or mark.digest is None:

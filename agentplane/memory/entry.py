@@ -91,17 +91,17 @@ class Entry(msgspec.Struct, frozen=True, gc=False, eq=False):
         """The header as bytes of the file."""
         return self.text[self.starts : self.body_starts]
 
-    def saying(self, raw: bytes, head: Header) -> "Entry":
+    def with_text(self, raw: bytes, head: Header) -> "Entry":
         """Return the entry with another body, and a header that isn't in a file."""
         return msgspec.structs.replace(self, head=head, text=raw, starts=0, body_starts=0, ends=len(raw))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Entry) and self._said() == other._said()
+        return isinstance(other, Entry) and self._content() == other._content()
 
     def __hash__(self) -> int:
         return hash((self.head.id, self.file, self.line, self.digest))
 
-    def _said(self) -> tuple[object, ...]:
+    def _content(self) -> tuple[object, ...]:
         """Return all content of the entry, independent of the bytes that it was read from."""
         own = (self.head, self.raw, self.header, self.file, self.line, self.digest)
         return (*own, self.trusted, self.label, self.problems)
@@ -127,7 +127,7 @@ def entry_at(head: Header, text: bytes, block: "Block", file: str, label: str, *
     )
 
 
-def said(entry: Entry) -> str:
+def searchable_text(entry: Entry) -> str:
     """Return all the words that a search finds an entry by."""
     return f"{entry.body}\n{' '.join(entry.head.tags)}"
 
@@ -153,7 +153,7 @@ def read_header(packed: bytes) -> tuple[Header, tuple[str, ...]]:
     try:
         head = _strict.decode(packed)
     except msgspec.ValidationError:
-        head, problems = _bend(_loose.decode(packed))
+        head, problems = _coerced(_loose.decode(packed))
         return head, (*problems, *_unreadable(head))
     return head, _unreadable(head)
 
@@ -178,15 +178,15 @@ def _unreadable(head: Header) -> tuple[str, ...]:
         return ()
     from agentplane.text.visible import one_line  # few entries need it
 
-    said = one_line(head.expires_at, 30)
-    return (f"`expires_at: {said}` is not a date, so it never expires; write it as 2026-12-31",)
+    searchable_text = one_line(head.expires_at, 30)
+    return (f"`expires_at: {searchable_text}` is not a date, so it never expires; write it as 2026-12-31",)
 
 
 def share(heads: Iterable[Header]) -> None:
     """Make equal values of headers share one object, to save memory in processes that keep many headers."""
     known: dict[object, object] = {}
     for head in heads:
-        for name in _ALIKE:
+        for name in _SHARED_FIELDS:
             value = getattr(head, name)
             if isinstance(value, tuple):
                 value = tuple(known.setdefault(part, part) for part in value)
@@ -194,7 +194,7 @@ def share(heads: Iterable[Header]) -> None:
             msgspec.structs.force_setattr(head, name, known.setdefault(value, value))
 
 
-_ALIKE = (
+_SHARED_FIELDS = (
     "confidence",
     "type",
     "status",
@@ -208,7 +208,7 @@ _ALIKE = (
 )
 
 
-def _bend(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:
+def _coerced(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:
     """Return a header whose values have unexpected types, such as one word for a list or a number
     for a text.
     """
@@ -218,17 +218,17 @@ def _bend(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:
         value = fields.get(name)
         if value is None or name == "id":
             continue
-        bent: Any
+        coerced: Any
         if name in _FLAGS:
             # Not converted, because a wrong guess would change what every tool gets.
-            bent, wanted = (value if isinstance(value, bool) else None), "true or false"
+            coerced, wanted = (value if isinstance(value, bool) else None), "true or false"
         elif name in _LISTS:
-            bent, wanted = as_list(value), "a list that can be used"
+            coerced, wanted = as_list(value), "a list that can be used"
         else:
-            bent = as_number(value) if name in _NUMBERS else as_text(value)
+            coerced = as_number(value) if name in _NUMBERS else as_text(value)
             wanted = "a value that can be used"
-        if bent is None:
+        if coerced is None:
             problems.append(f"`{name}` is not {wanted}")
         else:
-            values[name] = bent
+            values[name] = coerced
     return Header(**values), tuple(problems)

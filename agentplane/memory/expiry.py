@@ -23,7 +23,7 @@ class Expiry(msgspec.Struct, frozen=True):
     """Days until it expires: 0 on its last day, negative after it."""
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         if self.state == "expired":
             return f"expired on {self.day}"
         return "expires today" if self.left == 0 else f"expires on {self.day}"

@@ -79,12 +79,12 @@ def propose_many(
     `successors` maps a proposal to the proposals that replaced it, by index.
     """
     known = memory.snapshot.ledger.known
-    given: set[str] = set()
+    new_ids: set[str] = set()
     names: list[str] = []
     for proposal, _ in proposals:
         check_proposal(memory, proposal)
-        id_ = ids.new_candidate(lambda id_: id_ in known or id_ in given or memory.is_in_files(id_), token)
-        given.add(id_)
+        id_ = ids.new_candidate(lambda id_: id_ in known or id_ in new_ids or memory.is_in_files(id_), token)
+        new_ids.add(id_)
         names.append(id_)
     edits = []
     for place, (proposal, by) in enumerate(proposals):
@@ -132,7 +132,7 @@ def approve(
     edits: list[Edit] = []
     for name, durable in durables.items():
         entry = memory.get(name)
-        head = _said(memory, entry, texts).head
+        head = _approved_version(memory, entry, texts).head
         changes: dict[str, Any] = {"id": durable, **_arrival(head, durables), "updated": stamp.today}
         changes |= {"anchor": stamp.anchor} if stamp.anchor else {}
         changes["approved_by"] = stamp.actor
@@ -147,14 +147,14 @@ def _durable_ids(memory: Memory, wanted: Sequence[str], texts: Mapping[str, byte
     durables: dict[str, str] = {}
     numbers: dict[str, int] = {}
     ledger, in_files = memory.snapshot.ledger, memory.ids_in_files
-    taken = in_files | ledger.known.keys()
+    used = in_files | ledger.known.keys()
     for entry in candidates(memory, wanted):
         check_candidate(memory, entry)
-        kind = kind_named(memory.kinds, _said(memory, entry, texts).head.type)
+        kind = kind_named(memory.kinds, _approved_version(memory, entry, texts).head.type)
         if kind.prefix not in numbers:
             numbers[kind.prefix] = ids.next_number(kind.prefix, ledger.tops, in_files - ledger.known.keys())
         durable = ids.durable(kind.prefix, numbers[kind.prefix])
-        if durable in taken:
+        if durable in used:
             raise Refused(
                 f"{durable} is taken",
                 todo=f"give the entry with the highest {kind.prefix} number another id.",
@@ -175,7 +175,7 @@ def _arrival(head: Header, durables: Mapping[str, str]) -> dict[str, Any]:
     return changes
 
 
-def _said(memory: Memory, entry: Entry, texts: Mapping[str, bytes]) -> Entry:
+def _approved_version(memory: Memory, entry: Entry, texts: Mapping[str, bytes]) -> Entry:
     """Return the candidate with the text that is approved."""
     return memory.entries_in(texts[entry.id], INBOX)[0] if entry.id in texts else entry
 
@@ -237,12 +237,12 @@ def unpin(memory: Memory, wanted: Sequence[str]) -> Plan:
     return Plan("unpin", edits)
 
 
-def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
-    """Replace an entry with `text` by a person who saw the entry with the digest `seen`. None if nothing
+def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | None:
+    """Replace an entry with `text` by a person who saw the entry with the digest `seen_digest`. None if nothing
     changed.
     """
     entry = memory.get(wanted)
-    if entry.digest != seen:
+    if entry.digest != seen_digest:
         raise Refused(
             f"{entry.id} was changed while it was being edited",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
@@ -254,15 +254,17 @@ def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
     return Plan("edit", [Edit(entry.id, entry.file, core)])
 
 
-def adopt(memory: Memory, wanted: Collection[str], seen: Mapping[str, str | None] | None = None) -> Plan:
+def adopt(
+    memory: Memory, wanted: Collection[str], seen_digests: Mapping[str, str | None] | None = None
+) -> Plan:
     """Approve the manual edits in the files, without changing their bytes.
 
-    `seen` contains the digests of the texts that the person saw, or None for a removed text.
+    `seen_digests` contains the digests of the texts that the person saw, or None for a removed text.
     """
     edits = []
     chosen = _hand_edits(memory, wanted)
-    for change in chosen if seen is not None else ():
-        _check_seen(memory, change, seen or {})
+    for change in chosen if seen_digests is not None else ():
+        _check_seen(memory, change, seen_digests or {})
     added = {change.id for change in chosen if change.change == "added"}
     for change in chosen:
         _check_readable(memory, change)
@@ -280,9 +282,9 @@ def adopt(memory: Memory, wanted: Collection[str], seen: Mapping[str, str | None
     return Plan("adopt", edits)
 
 
-def _check_seen(memory: Memory, change: HandEdit, seen: Mapping[str, str | None]) -> None:
+def _check_seen(memory: Memory, change: HandEdit, seen_digests: Mapping[str, str | None]) -> None:
     now = memory.entries.get(change.id)
-    if seen.get(change.id) != (now.digest if now else None):
+    if seen_digests.get(change.id) != (now.digest if now else None):
         raise Refused(
             f"{change.id} was changed by hand once more since it was shown",
             where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
@@ -346,11 +348,13 @@ def _old_place(memory: Memory, change: HandEdit, text: bytes) -> Gap | None:
         return None
     line_break = "\r\n" if b"\r\n" in text else "\n"
     blocks = page.document.blocks
-    behind = next((place for place, block in enumerate(blocks) if block.id == old.after), -1)
-    follows = behind + 1 < len(blocks)
-    before = page.document.data[: blocks[behind + 1].start if follows else None]
-    apart = before.endswith((b"\n\n", b"\n\r\n")) and (old.after is None or behind >= 0)
-    return Gap(old.after, lead="" if apart else line_break, tail=line_break * 2 if follows else line_break)
+    predecessor = next((place for place, block in enumerate(blocks) if block.id == old.after), -1)
+    follows = predecessor + 1 < len(blocks)
+    before = page.document.data[: blocks[predecessor + 1].start if follows else None]
+    is_separated = before.endswith((b"\n\n", b"\n\r\n")) and (old.after is None or predecessor >= 0)
+    return Gap(
+        old.after, lead="" if is_separated else line_break, tail=line_break * 2 if follows else line_break
+    )
 
 
 def unlabelled(memory: Memory, proposal: Proposal) -> Proposal:
@@ -482,16 +486,16 @@ def check_untouched(memory: Memory, entry: Entry) -> None:
 
 def _single(memory: Memory, entry: Entry, text: bytes) -> bytes:
     """Return the core of a text that a person wrote. It must be one entry with the same id and kind."""
-    read = document.parse(text)
+    page = document.parse(text)
     where = entry.id
-    if read.troubles:
-        trouble = read.troubles[0]
+    if page.troubles:
+        trouble = page.troubles[0]
         raise BadInput(trouble.what, where=f"{where}:{trouble.line}", todo=trouble.todo)
-    if len(read.blocks) != 1 or text[: read.blocks[0].start].strip(b"\xef\xbb\xbf \t\r\n"):
+    if len(page.blocks) != 1 or text[: page.blocks[0].start].strip(b"\xef\xbb\xbf \t\r\n"):
         raise BadInput(
             "the text is not one entry", where=where, todo="keep the header between two `---` lines."
         )
-    block = read.blocks[0]
+    block = page.blocks[0]
     if block.id != entry.id:
         raise BadInput(f"the id was changed to {one_line(block.id, 40)}", where=where, todo="ids stay.")
     head, problems = read_header(block.packed)
@@ -506,4 +510,4 @@ def _single(memory: Memory, entry: Entry, text: bytes) -> bytes:
     if head.status not in statuses:
         what = f"no status `{one_line(head.status, 30)}` here"
         raise BadInput(what, where=where, todo=f"it is {' or '.join(statuses)}.")
-    return read.core(block)
+    return page.core(block)

@@ -76,24 +76,24 @@ def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settle
     # A view that an earlier command wrote during the merge belongs to the merge too.
     open_before = merge_driver.unstaged(layout) if into_merge else set()
     before = {name for name in open_before if Path(name).name not in merge_entries.VIEWS}
-    out = _take_out(store) if deep else []
-    told = _fill_gaps(store) if deep else ()
+    removed_again = _remove_restored(store) if deep else []
+    filled_gaps = _fill_gaps(store) if deep else ()
     ledger = ledgers.read(layout)
     if not ledger.unsettled and not resolved and not (deep and _doubled(layout)):
-        return Settled(told=(*told, *out))
-    done, joined, did = _settle(store)
+        return Settled(told=(*filled_gaps, *removed_again))
+    done, joined, notes = _settle(store)
     if into_merge:
         merge_driver.add(layout, sorted(merge_driver.unstaged(layout) - before))
     return Settled(
         op=done.op if done else None,
-        told=(*told, *out, *did),
+        told=(*filled_gaps, *removed_again, *notes),
         waiting=[id_ for id_ in done.ids if _is_new_candidate(done, id_)] if done else [],
         joined=joined,
         resolved=resolved,
     )
 
 
-def _take_out(store: Store) -> list[Note]:
+def _remove_restored(store: Store) -> list[Note]:
     """Remove entries that one branch decided about and that Git restored from the other. Return notes about
     them.
     """
@@ -106,10 +106,10 @@ def _take_out(store: Store) -> list[Note]:
         mark = known[edit.id]
         if block and mark.digest is None and story and block.digest in story.digests(edit.id):
             standing.append(lost_events.Standing(edit.file, edit.id, block.digest, mark.op))
-    again = lost_events.brought_again(store.layout, standing)
-    if again:
-        store.cut(again)
-    return [RemovedAgain(one.id, one.file) for one in again]
+    restored = lost_events.brought_again(store.layout, standing)
+    if restored:
+        store.cut(restored)
+    return [RemovedAgain(one.id, one.file) for one in restored]
 
 
 def _doubled(layout: Layout) -> bool:
@@ -150,25 +150,25 @@ def _settle(store: Store) -> tuple[Done | None, bool, tuple[Note, ...]]:
     """
     store.put_in_order()
     before = ledgers.read(store.layout)
-    done, notes, cleared = _bring_together(store, before)
+    done, notes, cleared = _join(store, before)
     joined = len(before.heads) > 1
     if done is None and joined:
         store.join()
     return done, joined, notes or tuple(map(Deduplicated, cleared))
 
 
-def _bring_together(store: Store, ledger: Ledger) -> tuple[Done | None, tuple[Note, ...], list[str]]:
+def _join(store: Store, ledger: Ledger) -> tuple[Done | None, tuple[Note, ...], list[str]]:
     """Return the operation, its notes, and the files with texts that were duplicated."""
     story = _story(store.layout)
     cleared = store.cut_doubled(lambda _, id_, core: document.digest(core) in story.digests(id_))
     named = hashlib.sha256("\n".join(sorted(ledger.heads)).encode())
 
     def join(snapshot: Snapshot) -> Joined | None:
-        made = branch_merge.join(Memory(snapshot), _story(store.layout))
-        for edit in made.plan.edits if made else ():
+        joined = branch_merge.join(Memory(snapshot), _story(store.layout))
+        for edit in joined.plan.edits if joined else ():
             standing = snapshot.core(edit.file, edit.id)
             named.update(repr((edit.id, edit.file, edit.text, edit.after, edit.was, standing)).encode())
-        return made
+        return joined
 
     def token(length: int) -> str:
         number = int.from_bytes(named.digest())
@@ -188,8 +188,8 @@ def _bring_together(store: Store, ledger: Ledger) -> tuple[Done | None, tuple[No
 
 
 def _story(layout: Layout) -> Story:
-    _, braid, versions = ledgers.braided(layout)
-    return Story(braid, versions)
+    _, graph, versions = ledgers.braided(layout)
+    return Story(graph, versions)
 
 
 def _moment(store: Store, ledger: Ledger) -> Clock:
@@ -234,37 +234,37 @@ def _resolve(layout: Layout) -> tuple[list[str], list[str]]:
         name = str(path.relative_to(layout.root)) if path.is_relative_to(layout.root) else None
         if name is None:
             continue
-        if _solve(layout, name, stages):
+        if _resolve_file(layout, name, stages):
             resolved.append(name)
         else:
             left.append(name)
     return resolved, left
 
 
-def _solve(layout: Layout, name: str, stages: Stages) -> bool:
+def _resolve_file(layout: Layout, name: str, stages: Stages) -> bool:
     path = layout.file(name)
-    standing = files.read_if(path)
-    if standing is not None and _MARKS not in standing and not _is_a_side(stages, standing):
+    current = files.read_if(path)
+    if current is not None and _MARKS not in current and not _equals_a_side(stages, current):
         return True  # a person already merged the two sides
     if name.endswith(".jsonl"):
         data = _union(stages)
     elif name.endswith((".md", ".json")):
-        made = merge_entries.merge(stages.base or b"", stages.ours or b"", stages.theirs or b"", name)
-        if not made.clean:
+        merged = merge_entries.merge(stages.base or b"", stages.ours or b"", stages.theirs or b"", name)
+        if not merged.clean:
             return False
-        data = made.data
+        data = merged.data
     else:
         return False
     files.write_atomic(path, data)
     return True
 
 
-def _is_a_side(stages: Stages, standing: bytes) -> bool:
+def _equals_a_side(stages: Stages, current: bytes) -> bool:
     """True if a file equals one of the sides, ignoring the line ends that Git uses in a work tree
     on Windows.
     """
     sides = [side.replace(b"\r\n", b"\n") for side in (stages.ours, stages.theirs) if side is not None]
-    return standing.replace(b"\r\n", b"\n") in sides
+    return current.replace(b"\r\n", b"\n") in sides
 
 
 def _union(stages: Stages) -> bytes:

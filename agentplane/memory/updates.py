@@ -40,9 +40,9 @@ def known_as(memory: Memory, external_id: str | None) -> Entry | None:
     """Return the entry in force, of any kind, or else the candidate that a program means by an id."""
     if external_id is None:
         return None
-    found = memory.entries.get(external_id) or memory.by_external_id.get(external_id)
-    is_there = found is not None and (found.file == INBOX or found.head.status == "accepted")
-    return found if is_there else None
+    entry = memory.entries.get(external_id) or memory.by_external_id.get(external_id)
+    is_in_force = entry is not None and (entry.file == INBOX or entry.head.status == "accepted")
+    return entry if is_in_force else None
 
 
 def target_of(memory: Memory, candidate: Entry) -> Entry | None:
@@ -65,7 +65,7 @@ def notice(memory: Memory, candidate: Entry, masked: Callable[[str], str]) -> st
 def differences(entry: Entry, candidate: Entry, masked: Callable[[str], str]) -> list[str]:
     """Return the fields of an entry that a candidate changes, with both values."""
     before, after = msgspec.structs.asdict(entry.head), msgspec.structs.asdict(candidate.head)
-    pairs = [("text", _said(entry), _said(candidate))]
+    pairs = [("text", _body_text(entry), _body_text(candidate))]
     pairs += [(name, before[name], after[name]) for name in _CARRIED if name != "source"]
     return [f"{name} {_shown(old, masked)} → {_shown(new, masked)}" for name, old, new in pairs if old != new]
 
@@ -86,7 +86,7 @@ def plan(memory: Memory, candidate: Entry, entry: Entry, stamp: Stamp) -> Plan:
     changes |= {"anchor": stamp.anchor} if stamp.anchor else {}
     kept = {name for name, value in changes.items() if value is header.DROP and not _has(entry, name)}
     made = header.set_fields(core, {name: value for name, value in changes.items() if name not in kept})
-    if _said(entry) != _said(candidate):
+    if _body_text(entry) != _body_text(candidate):
         made = _with_body(made, candidate.raw)
     return Plan(
         "merge", [Edit(candidate.id, INBOX, None), Edit(entry.id, entry.file, made, was=candidate.id)]
@@ -111,7 +111,7 @@ def _with_body(core: bytes, raw: bytes) -> bytes:
     return core[: block.body] + (text.replace(b"\n", b"\r\n") if b"\r\n" in core else text)
 
 
-def _said(entry: Entry) -> str:
+def _body_text(entry: Entry) -> str:
     return entry.body.replace("\r\n", "\n").strip()
 
 

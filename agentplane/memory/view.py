@@ -57,7 +57,7 @@ class _Marked(msgspec.Struct, frozen=True, dict=True):
                 yield HandEdit(block.id, file, block.line, "changed")
 
     @cached_property
-    def standing(self) -> int:
+    def approved_count(self) -> int:
         """The number of its entries with an approved text in this file, whether or not the file has that
         text.
         """
@@ -140,9 +140,9 @@ class Memory:
         layout, name, shelf = self.snapshot.layout, f"part {page.file}", self.snapshot.ledger.shelf
         # An operation that changes no approved entry keeps this very object, and changes no mark of their
         # files.
-        kept: tuple[str | None, _Part | None] = server_memory.get(layout, name) or (None, None)
-        then, before = kept
-        same_marks = shelf is not None and then is shelf and page.file != INBOX
+        cached: tuple[str | None, _Part | None] = server_memory.get(layout, name) or (None, None)
+        cached_shelf, before = cached
+        same_marks = shelf is not None and cached_shelf is shelf and page.file != INBOX
         if (
             before is not None
             and same_marks
@@ -297,7 +297,7 @@ class Memory:
 
     def _removed(self) -> Iterator[HandEdit]:
         approved = sum(mark.digest is not None for mark in self.snapshot.ledger.known.values())
-        if approved == sum(marked.standing for marked in self._marked.values()):
+        if approved == sum(marked.approved_count for marked in self._marked.values()):
             return
         present = {
             (file, block.id) for file, page in self.snapshot.pages.items() for block in page.document.blocks
@@ -316,10 +316,10 @@ class Memory:
             rb"^[\"']?id[\"']?[ \t]*:[ \t]*[\"']?" + re.escape(id_.encode()) + rb"[\"']?[ \t\r]*$",
             re.MULTILINE,
         )
-        standing = (
+        broken_pieces = (
             piece for piece in document.troubles if headed.search(document.data, piece.start, piece.end)
         )
-        return next((piece.line for piece in standing), None)
+        return next((piece.line for piece in broken_pieces), None)
 
     def approved_as(self, id_: str) -> Entry | None:
         """Return the approved text of an entry in memory."""

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agentplane.match import words
-from agentplane.memory.entry import Entry, said
+from agentplane.memory.entry import Entry, searchable_text
 from agentplane.memory.view import Memory
 from agentplane.plane.derived import server_memory
 
@@ -90,7 +90,7 @@ class _Postings:
         terms: dict[str, int] = {}
         listed, lengths, spelled = array("i"), array("i"), array("i")
         for entry in entries:
-            text = said(entry)
+            text = searchable_text(entry)
             found = dict.fromkeys(words.listed(text))
             if not text.isascii():
                 # Case folding can split a word of another script.

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agentplane.match.words import listed
-from agentplane.memory.entry import Entry, said
+from agentplane.memory.entry import Entry, searchable_text
 from agentplane.memory.word_index import Places, Words
 from agentplane.retrieval.scan import LEAST_SCORE, Result, Wanted, as_result, score_of, shared_words, words_of
 
@@ -101,7 +101,7 @@ def _compared(
     places = np.array([place for _, place in near], dtype=np.int32)
     has = np.array([_is_in(places, holding) for holding in held]).T
     for (entry, _), row in zip(near, has.tolist(), strict=True):
-        text = said(entry)
+        text = searchable_text(entry)
         ratio = fuzz.token_set_ratio(asked, text, processor=utils.default_process)
         if ratio < 1:
             continue

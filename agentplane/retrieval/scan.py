@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from agentplane.match.words import listed
-from agentplane.memory.entry import Entry, said
+from agentplane.memory.entry import Entry, searchable_text
 from agentplane.plane.layout import INBOX
 from agentplane.text.globs import can_meet
 
@@ -62,7 +62,7 @@ def scan(entries: Sequence[Entry], query: str, limit: int) -> list[Result]:
     if not words or limit < 1:
         return []
     asked = " ".join(words)
-    texts = [said(entry) for entry in entries]
+    texts = [searchable_text(entry) for entry in entries]
     found = process.extract(
         asked, texts, scorer=fuzz.token_set_ratio, processor=utils.default_process, limit=None, score_cutoff=1
     )

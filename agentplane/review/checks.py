@@ -39,7 +39,7 @@ def _withheld(store: Store, memory: Memory) -> Iterator[Finding]:
         name, flag = one_line(entry.id, 40), gate.likely_secrets(entry)[0]
         where, what = (
             f"{store.layout.shown(entry.file)}:{entry.line}",
-            f"{name} is withheld from tools: {flag.said}",
+            f"{name} is withheld from tools: {flag.text}",
         )
         remedies = (
             Shell(("agentplane", "edit", name, "--mask"), "", " masks it."),
@@ -91,8 +91,8 @@ def _stale(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
     name = one_line(entry.id, 40)
     for lack in evidence_lookup.lacks(entry.head.evidence, store.layout.project):
         if lack.trouble == "gone":
-            said = lack.what if lack.says_gone else f"is gone: {lack.what}"
-            what = f"{name} rests on {one_line(entry.head.evidence[lack.place], 60)}, which {said}"
+            problem = lack.what if lack.says_gone else f"is gone: {lack.what}"
+            what = f"{name} rests on {one_line(entry.head.evidence[lack.place], 60)}, which {problem}"
             remedy = Shell(("agentplane", "show", name), "see whether it still holds: ")
             yield Finding("evidence-gone", "info", where, what, (remedy,), entry.id)
 
@@ -101,7 +101,7 @@ def _unproved(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
     """Report an entry without receipts. It was approved before the setting was on, so it stays accepted."""
     if not receipts.is_required(store.settings()):
         return
-    if lack := receipts.lacking(entry.head, receipts.ground_of(store.layout)):
+    if lack := receipts.lacking(entry.head, receipts.sources_of(store.layout)):
         name = one_line(entry.id, 40)
         what = f"{name} {lack}, and `policy.require_receipts` is on"
         after = " can add what is missing."

@@ -62,7 +62,7 @@ class Unconfirmed(Refused):
             more = f" and {len(together) - _NAMED} more" if len(together) > _NAMED else ""
             todo = f"Decide on each one individually: `agentplane {verb} {name}`."
             super().__init__(
-                f"{named}{more} can't be approved with other entries ({self.flags[0].said})", todo=todo
+                f"{named}{more} can't be approved with other entries ({self.flags[0].text})", todo=todo
             )
             return
         more = f", and {len(flags) - 1} more" if len(flags) > 1 else ""
@@ -71,7 +71,7 @@ class Unconfirmed(Refused):
         mask = f"mask the secret with `agentplane edit {name} --mask`, or " if "secret" in self.codes else ""
         todo = f"{mask}{how} to approve it unchanged."
         what = "was changed after you confirmed it" if changed else "needs your confirmation"
-        super().__init__(f"{name} {what}: {self.flags[0].said}{more}", todo=todo[:1].upper() + todo[1:])
+        super().__init__(f"{name} {what}: {self.flags[0].text}{more}", todo=todo[:1].upper() + todo[1:])
 
     @property
     def confirmation(self) -> Confirmation:
@@ -124,5 +124,5 @@ def _flags(memory: Memory, entries: Sequence[Entry]) -> "list[tuple[Flag, ...]]"
     actions = msgspec.structs.asdict(memory.snapshot.settings.gate)
     if len(entries) < _MANY:
         return [gate.high_flags(entry, actions) for entry in entries]
-    kept = verdict_cache.kept_high(memory)
-    return [kept(entry) for entry in entries]
+    high_flags = verdict_cache.cached_high(memory)
+    return [high_flags(entry) for entry in entries]

@@ -20,7 +20,7 @@ from agentplane.review import result_versions
 from agentplane.text.json import decode
 
 
-KEPT = cache.CacheFile("delivery", result_versions.mark(result_versions.SECRETS))
+CACHE_FILE = cache.CacheFile("delivery", result_versions.mark(result_versions.SECRETS))
 _KEY = 16
 _MANY = 1000
 _AT_ONCE = 500
@@ -53,14 +53,14 @@ def _name(id_: str) -> str:
     return masked_text(id_)
 
 
-class _Kept(msgspec.Struct, frozen=True, array_like=True):
+class _CachedDigests(msgspec.Struct, frozen=True, array_like=True):
     without: bytes
     """The first bytes of the digests of entries without a secret, concatenated."""
     holding: bytes
     """The same for entries with a secret."""
 
 
-_codec = decode.Pack(_Kept)
+_codec = decode.Pack(_CachedDigests)
 
 
 def given(memory: Memory) -> Given:
@@ -72,16 +72,16 @@ def divided(snapshot: Snapshot, entries: Sequence[Entry]) -> Given:
     """Divide entries of a project. Only texts that were never searched before are searched now."""
     if not snapshot.settings.gate.finds_secrets:
         return Given(tuple(entries))
-    known = _Known(snapshot)
+    cached = _SearchCache(snapshot)
     holding = set()
     for entry in entries:
-        if known.holds_secret(entry):
+        if cached.holds_secret(entry):
             holding.add(entry.digest)
         # A hook has little time for a large memory that is new to this machine. The next hook continues from
         # here.
-        if known.new >= _AT_ONCE:
-            known.save()
-    known.save()
+        if cached.new >= _AT_ONCE:
+            cached.save()
+    cached.save()
     return _divided(entries, holding)
 
 
@@ -92,7 +92,7 @@ def _divided(entries: Sequence[Entry], holding: AbstractSet[str]) -> Given:
     )
 
 
-def unkept(entries: Sequence[Entry]) -> Given:
+def divided_uncached(entries: Sequence[Entry]) -> Given:
     """Divide entries that belong to no project, without reading or writing the cache."""
     return _divided(entries, {entry.digest for entry in entries if _holds_secret(entry)})
 
@@ -124,7 +124,7 @@ def _holds_secret(entry: Entry) -> bool:
     return _searched[entry.digest]
 
 
-class _Known:
+class _SearchCache:
     """Cached results for the texts of a project."""
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -132,11 +132,11 @@ class _Known:
         self._without: set[bytes] = set()
         self._holding: set[bytes] = set()
         self.new = 0
-        data = cache.load(snapshot.layout, KEPT)
+        data = cache.load(snapshot.layout, CACHE_FILE)
         with suppress(msgspec.MsgspecError, ValueError):
-            kept = _codec.decode(data) if data else None
-            if kept:
-                self._without, self._holding = set(_keys(kept.without)), set(_keys(kept.holding))
+            file = _codec.decode(data) if data else None
+            if file:
+                self._without, self._holding = set(_keys(file.without)), set(_keys(file.holding))
 
     def holds_secret(self, entry: Entry) -> bool:
         key = _key(entry)
@@ -149,17 +149,17 @@ class _Known:
         """Save the new results. A long-lived process has them in memory, and waits until they are a share of
         all results.
         """
-        there = len(self._without) + len(self._holding) - self.new
-        if not self.new or (server_memory.is_on() and not server_memory.is_due(self.new, there)):
+        saved = len(self._without) + len(self._holding) - self.new
+        if not self.new or (server_memory.is_on() and not server_memory.is_due(self.new, saved)):
             return
         marks = self._snapshot.ledger.known.values()
         if len(self._without) + len(self._holding) > 2 * len(marks) + _MANY:
             approved = {bytes.fromhex(mark.digest)[:_KEY] for mark in marks if mark.digest}
             self._without &= approved
             self._holding &= approved
-        kept = _Kept(b"".join(sorted(self._without)), b"".join(sorted(self._holding)))
+        file = _CachedDigests(b"".join(sorted(self._without)), b"".join(sorted(self._holding)))
         head = self._snapshot.ledger.head
-        cache.save_as_of(self._snapshot.layout, head, KEPT, msgspec.msgpack.encode(kept))
+        cache.save_as_of(self._snapshot.layout, head, CACHE_FILE, msgspec.msgpack.encode(file))
         self.new = 0
 
 

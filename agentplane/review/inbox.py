@@ -14,7 +14,7 @@ from agentplane.review import inbox_flags
 from agentplane.review.conflicts import result_cache
 from agentplane.review.conflicts.conflicts import Conflict, Text, find, text_of
 from agentplane.review.conflicts.resolve import ConflictsOf
-from agentplane.review.conflicts.shortlist import FEW, Kept, Neighbours, Reach
+from agentplane.review.conflicts.shortlist import FEW, Neighbours, Reach, VectorCache
 from agentplane.review.gate import gate, past_rejections, verdict_cache, verdicts
 from agentplane.review.gate.gate import Context
 from agentplane.review.gate.verdicts import Flag
@@ -77,22 +77,22 @@ class Conflicts:
     def __init__(
         self,
         memory: Memory,
-        beside: Sequence[Entry] | None = None,
+        among: Sequence[Entry] | None = None,
         *,
-        looks: result_cache.Looks | None = None,
+        cache: result_cache.ResultCache | None = None,
         in_parts: bool = False,
     ) -> None:
-        """`beside` are the candidates that count if an operation is only about these. Otherwise, all of them
+        """`among` are the candidates that count if an operation is only about these. Otherwise, all of them
         count.
 
-        With `in_parts`, the caller asks for many candidates in small groups, and `keep` saves the results.
+        With `in_parts`, the caller asks for many candidates in small groups, and `save` writes the results.
         """
         self.memory = memory
-        self.kept = Kept(memory.snapshot.layout, memory.snapshot.ledger.head)
-        self._beside = beside
-        self._looks = looks
+        self.vector_cache = VectorCache(memory.snapshot.layout, memory.snapshot.ledger.head)
+        self._among = among
+        self._cache = cache
         self._in_parts = in_parts
-        self._brought = False
+        self._is_current = False
 
     @property
     def missing(self) -> str | None:
@@ -100,8 +100,8 @@ class Conflicts:
         return self._sides.shelf.missing or self._sides.inbox.missing
 
     @cached_property
-    def looks(self) -> result_cache.Looks:
-        return self._looks or result_cache.of(self.memory.snapshot.layout)
+    def cache(self) -> result_cache.ResultCache:
+        return self._cache or result_cache.of(self.memory.snapshot.layout)
 
     def of_each(
         self, wanted: Sequence[Entry], kinds: Collection[str] | None = None
@@ -109,55 +109,57 @@ class Conflicts:
         """Return the conflicts of each candidate, the most serious first. `kinds` limits the kinds
         of entry.
         """
-        if self._beside is not None or kinds is not None:
-            return self._some(wanted, kinds)
-        if not self.bring(None if self._in_parts or len(wanted) > AT_ONCE else MOST_PAIRS):
-            return [tuple(found) for _, found, _ in self._compared([text_of(one) for one in wanted])]
-        unknown = [text_of(entry) for entry in wanted if entry.id not in self.looks.seen]
-        for text, (others, found, reaches) in zip(unknown, self._compared(unknown), strict=True):
-            self.looks.add(text, others, tuple(found), reaches)
-        self.keep_if_whole()
-        return [self.looks.seen[entry.id].found for entry in wanted]
+        if self._among is not None or kinds is not None:
+            return self._for_operation(wanted, kinds)
+        if not self.drop_outdated(None if self._in_parts or len(wanted) > AT_ONCE else MOST_PAIRS):
+            return [tuple(conflicts) for _, conflicts, _ in self._compared([text_of(one) for one in wanted])]
+        unknown = [text_of(entry) for entry in wanted if entry.id not in self.cache.results]
+        for text, (others, conflicts, reaches) in zip(unknown, self._compared(unknown), strict=True):
+            self.cache.add(text, others, tuple(conflicts), reaches)
+        self.save_if_whole()
+        return [self.cache.results[entry.id].conflicts for entry in wanted]
 
     def known(self) -> dict[str, tuple[Conflict, ...]]:
         """Return the current conflicts of candidates by id, or nothing if finding out takes too long."""
-        brought = self.bring(MOST_PAIRS)
-        return {id_: seen.found for id_, seen in self.looks.seen.items()} if brought else {}
+        is_current = self.drop_outdated(MOST_PAIRS)
+        return {id_: result.conflicts for id_, result in self.cache.results.items()} if is_current else {}
 
-    def bring(self, most: int | None = None) -> bool:
+    def drop_outdated(self, most: int | None = None) -> bool:
         """Drop outdated results. Return False if that takes more than `most` comparisons."""
-        self._brought = self._brought or self.looks.bring(self._sides, most)
-        return self._brought
+        self._is_current = self._is_current or self.cache.drop_outdated(self._sides, most)
+        return self._is_current
 
-    def keep_if_whole(self) -> None:
+    def save_if_whole(self) -> None:
         """Save the results, unless the caller asks in parts."""
         if not self._in_parts:
-            self.keep()
+            self.save()
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Save the results for the next time, and for the badge."""
         snapshot = self.memory.snapshot
-        self.looks.save(snapshot)
-        if self._brought:
+        self.cache.save(snapshot)
+        if self._is_current:
             partners = {
-                id_: [conflict.id for conflict in seen.found if conflict.needs_choice]
-                for id_, seen in self.looks.seen.items()
+                id_: [conflict.id for conflict in result.conflicts if conflict.needs_choice]
+                for id_, result in self.cache.results.items()
             }
             badge_counts.keep_contested(snapshot.layout, partners)
 
     def of(self, entry: Entry) -> tuple[Conflict, ...]:
         return self.of_each([entry])[0]
 
-    def _some(self, wanted: Sequence[Entry], kinds: Collection[str] | None) -> list[tuple[Conflict, ...]]:
+    def _for_operation(
+        self, wanted: Sequence[Entry], kinds: Collection[str] | None
+    ) -> list[tuple[Conflict, ...]]:
         """Return the conflicts for an operation. Earlier results are used, and no new ones are saved."""
         texts = [text_of(entry) for entry in wanted]
         shelves, inboxes = self._compared_with(texts, kinds)
         if not any(shelves) and not any(inboxes):
             return [()] * len(wanted)
-        how = self.looks.comparing(texts) if self._looks or len(texts) > _FEW else None
+        compare = self.cache.comparing(texts) if self._cache or len(texts) > _FEW else None
         with uncollected():
             return [
-                tuple(find(text, [*shelf, *inbox], how))
+                tuple(find(text, [*shelf, *inbox], compare))
                 for text, shelf, inbox in zip(texts, shelves, inboxes, strict=True)
             ]
 
@@ -173,14 +175,14 @@ class Conflicts:
         def of_side(side: int, entries: Iterable[Entry]) -> list[list[Text]]:
             if kinds is None:
                 return self._sides.both[side].of_each(texts)
-            few = [text_of(entry) for entry in entries if entry.head.type in kinds]
-            if len(few) <= FEW:
-                return [few] * len(texts)
+            of_kinds = [text_of(entry) for entry in entries if entry.head.type in kinds]
+            if len(of_kinds) <= FEW:
+                return [of_kinds] * len(texts)
             each = self._sides.both[side].of_each(texts)
             return [[one for one in near if one.type in kinds] for near in each]
 
         accepted = (entry for entry in self.memory.shelf_in_order if entry.head.status == "accepted")
-        return of_side(0, accepted), of_side(1, self._counting)
+        return of_side(0, accepted), of_side(1, self._others)
 
     def _compared(
         self, texts: Sequence[Text]
@@ -188,11 +190,11 @@ class Conflicts:
         """Yield for each text the compared texts, the conflicts, and the reach on both sides."""
         if not texts:
             return
-        how = self.looks.comparing(texts)
+        compare = self.cache.comparing(texts)
         sides = [self._near(texts, side, near) for side, near in enumerate(self._sides.both)]
         with uncollected():
             for text, (shelf, one), (inbox, other) in zip(texts, *sides, strict=True):
-                yield (shelf, inbox), find(text, [*shelf, *inbox], how), (one, other)
+                yield (shelf, inbox), find(text, [*shelf, *inbox], compare), (one, other)
 
     def _near(
         self, texts: Sequence[Text], side: int, near: Neighbours
@@ -200,34 +202,38 @@ class Conflicts:
         """Return the texts to compare with each text on one side. Unaffected earlier results are
         used again.
         """
-        kept = [self.looks.near(text, side) for text in texts]
-        found = iter(near.reached_each([text for text, one in zip(texts, kept, strict=True) if one is None]))
-        return [one or next(found) for one in kept]
+        cached = [self.cache.near(text, side) for text in texts]
+        found = iter(
+            near.reached_each(
+                [text for text, texts_and_reach in zip(texts, cached, strict=True) if texts_and_reach is None]
+            )
+        )
+        return [texts_and_reach or next(found) for texts_and_reach in cached]
 
     @cached_property
     def _sides(self) -> result_cache.Sides:
-        name = "inbox" if self._beside is None else None
+        name = "inbox" if self._among is None else None
         return result_cache.Sides(
-            in_force(self.memory, self.kept),
-            Neighbours([text_of(entry) for entry in self._counting], self.kept, name),
+            in_force(self.memory, self.vector_cache),
+            Neighbours([text_of(entry) for entry in self._others], self.vector_cache, name),
         )
 
     @property
-    def _counting(self) -> Sequence[Entry]:
+    def _others(self) -> Sequence[Entry]:
         """The candidates that count."""
-        return self.memory.inbox if self._beside is None else self._beside
+        return self.memory.inbox if self._among is None else self._among
 
 
-def in_force(memory: Memory, kept: Kept) -> Neighbours:
+def in_force(memory: Memory, vector_cache: VectorCache) -> Neighbours:
     """Return the accepted entries. The object stays the same until memory changes."""
     entries = memory.shelf_in_order
 
-    def made() -> Neighbours:
+    def build() -> Neighbours:
         # The body of an entry isn't searched for claims, so it isn't stored a second time.
         texts = [_without_body(text_of(one)) for one in entries if one.head.status == "accepted"]
-        return Neighbours(texts, kept, "shelf")
+        return Neighbours(texts, vector_cache, "shelf")
 
-    return server_memory.once(memory.snapshot.layout, "in force", (entries,), made).at(kept)
+    return server_memory.once(memory.snapshot.layout, "in force", (entries,), build).at_head(vector_cache)
 
 
 def _without_body(text: Text) -> Text:
@@ -253,8 +259,8 @@ def alike(memory: Memory, wanted: Sequence[str]) -> Alike:
     same: dict[str, None] = {}
     other: dict[str, None] = {}
     for entry, conflicts in zip(named.values(), Conflicts(memory).of_each([*named.values()]), strict=True):
-        said = entry.statement
-        ids = [id_ for id_, candidate in candidates.items() if candidate.statement == said]
+        statement = entry.statement
+        ids = [id_ for id_, candidate in candidates.items() if candidate.statement == statement]
         ids += [conflict.id for conflict in conflicts if conflict.kind == "duplicate"]
         for candidate in (candidates[id_] for id_ in ids if id_ in candidates):
             (same if _decided_with(entry, candidate) else other)[candidate.id] = None
@@ -268,7 +274,7 @@ def _decided_with(entry: Entry, candidate: Entry) -> bool:
 
 def gate_context(memory: Memory, today: date) -> Context:
     """Return the context that a new proposal is checked against."""
-    return gate.context(memory, today, _actions(memory), past_rejections.kept(memory.snapshot))
+    return gate.context(memory, today, _actions(memory), past_rejections.tombstones(memory.snapshot))
 
 
 def same_for_gate(before: Memory, after: Memory) -> bool:
@@ -297,25 +303,25 @@ class Reviewer:
         memory: Memory,
         today: date,
         *,
-        looks: result_cache.Looks | None = None,
+        cache: result_cache.ResultCache | None = None,
         in_parts: bool = False,
         judged: Context | None = None,
     ) -> None:
-        """`looks` are the earlier results. For `in_parts`, see `Conflicts`. `judged` is the context that a
+        """`cache` contains the earlier results. For `in_parts`, see `Conflicts`. `judged` is the context that a
         new candidate was checked against, if the same rejections and settings are in force in `memory`.
         """
         self.memory = memory
-        self.conflicts = Conflicts(memory, looks=looks, in_parts=in_parts)
+        self.conflicts = Conflicts(memory, cache=cache, in_parts=in_parts)
         # Conflicts already report entries that were approved since, so the gate doesn't look for `known`.
         actions: dict[str, Action] = {**_actions(memory), "known": "off"}
         rejected = judged.tombstones if judged else None
-        self._rejected = rejected or past_rejections.kept(memory.snapshot, self.conflicts.kept)
+        self._rejected = rejected or past_rejections.tombstones(memory.snapshot, self.conflicts.vector_cache)
         self._context = (
             msgspec.structs.replace(judged, actions=actions, shelf=(), words=None, tombstones=self._rejected)
             if judged
             else gate.context(memory, today, actions, self._rejected)
         )
-        self._gate = verdict_cache.Gate(memory, self._context, self.conflicts.looks)
+        self._gate = verdict_cache.Gate(memory, self._context, self.conflicts.cache)
         self._places = {id_: place for place, id_ in enumerate(memory.inbox_ids)}
 
     def look(self, wanted: Sequence[str] = ()) -> list[Reviewed]:
@@ -334,10 +340,12 @@ class Reviewer:
 
     def _known(self) -> list[Reviewed]:
         unchecked = self.unchecked()
-        seen = self.conflicts.looks.seen
+        results = self.conflicts.cache.results
         return [
             self._reviewed(
-                entry, seen[entry.id].found if entry.id in seen else (), known=entry.id not in unchecked
+                entry,
+                results[entry.id].conflicts if entry.id in results else (),
+                known=entry.id not in unchecked,
             )
             for entry in self.memory.inbox
         ]
@@ -351,20 +359,22 @@ class Reviewer:
         return self._unknown(None)
 
     def _unknown(self, most: int | None) -> frozenset[str]:
-        brought = self.conflicts.bring(most) and self._gate.bring(most)
-        return frozenset(entry.id for entry in self.memory.inbox if not (brought and self._gate.knows(entry)))
+        is_current = self.conflicts.drop_outdated(most) and self._gate.drop_outdated(most)
+        return frozenset(
+            entry.id for entry in self.memory.inbox if not (is_current and self._gate.knows(entry))
+        )
 
     def _look(self, entries: Sequence[Entry]) -> list[Reviewed]:
-        found = self.conflicts.of_each(entries)
+        conflicts = self.conflicts.of_each(entries)
         self._gate.look_up(entries)
-        reviewed = [self._reviewed(entry, met) for entry, met in zip(entries, found, strict=True)]
-        self.conflicts.keep_if_whole()
+        reviewed = [self._reviewed(entry, found) for entry, found in zip(entries, conflicts, strict=True)]
+        self.conflicts.save_if_whole()
         return reviewed
 
     def earlier(self, entry: Entry) -> verdicts.Earlier | None:
         """Return the rejection that a candidate repeats, exactly or nearly, or None."""
-        found = self._rejected.find(entry.statement, scope=entry.head.scope, besides=entry.id)
-        return verdicts.shown_earlier(found.rejection) if found else None
+        repeat = self._rejected.find(entry.statement, scope=entry.head.scope, ignoring=entry.id)
+        return verdicts.shown_earlier(repeat.rejection) if repeat else None
 
     @property
     def context(self) -> Context:
@@ -384,20 +394,20 @@ class Reviewer:
         """With `known` as None, the gate checks the candidate now. Otherwise, `known` is True if all results
         are available.
         """
-        said = self._gate.of(entry) if known is None else self._gate.kept(entry)
+        gate_flags = self._gate.of(entry) if known is None else self._gate.cached_flags(entry)
         return Reviewed(
             entry=entry,
             conflicts=tuple(conflict for conflict in conflicts if not conflict.is_quiet),
             flags=(
-                *inbox_flags.standing(self.memory, entry, self._context, self._edits),
-                *(flag.said for flag in said),
+                *inbox_flags.own_flags(self.memory, entry, self._context, self._edits),
+                *(flag.text for flag in gate_flags),
             ),
             age=inbox_flags.age_in_days(entry, self._context.today),
             because=inbox_flags.provenance(entry),
             like=self._earlier_like(entry, conflicts),
             near=tuple(conflict for conflict in conflicts if conflict.is_quiet)[:_MOST_NEAR],
             checked=known is not False,
-            noticed=said,
+            noticed=gate_flags,
         )
 
     def _earlier_like(self, entry: Entry, conflicts: Sequence[Conflict]) -> str | None:

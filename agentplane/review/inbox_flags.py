@@ -14,7 +14,7 @@ from agentplane.plane.store.history import in_force
 from agentplane.plane.store.store import Snapshot
 from agentplane.review.gate import receipts, repeat_counts
 from agentplane.review.gate.gate import Context, check_again
-from agentplane.review.gate.verdicts import shown_earlier, told_earlier
+from agentplane.review.gate.verdicts import earlier_text, shown_earlier
 from agentplane.scan.secrets import mask
 from agentplane.text.visible import one_line
 
@@ -36,23 +36,25 @@ class SourceFigures(msgspec.Struct, frozen=True):
         return self.approved / decided if decided else None
 
 
-_TAKEN_IN = ("approve", "supersede", "merge")
+_APPROVING = ("approve", "supersede", "merge")
 
 
 def flags(memory: Memory, entry: Entry, context: Context) -> list[str]:
     """Return the current flags of a candidate, including those of the gate, which checks it again."""
     edits = {entry.id: [edit.change for edit in memory.hand_edits if edit.id == entry.id]}
-    found = standing(memory, entry, context, edits)
+    found = own_flags(memory, entry, context, edits)
     verdict = check_again(entry, context)
-    found += [flag.said for flag in (*verdict.refused, *verdict.flags)]
+    found += [flag.text for flag in (*verdict.refused, *verdict.flags)]
     return found
 
 
-def standing(memory: Memory, entry: Entry, context: Context, edits: Mapping[str, Sequence[str]]) -> list[str]:
+def own_flags(
+    memory: Memory, entry: Entry, context: Context, edits: Mapping[str, Sequence[str]]
+) -> list[str]:
     """Return the flags that don't come from the gate. `edits` are the manual edits of candidates by id."""
     found = [f"hand edit: {change}" for change in edits.get(entry.id, ())]
     found += entry.problems
-    found += [told] if (told := change_notice(memory, entry)) else []
+    found += [notice] if (notice := change_notice(memory, entry)) else []
     found += lost_targets(memory, entry)
     found += _rejected_itself(entry, context)
     found += receipts.flag(memory, entry)
@@ -70,7 +72,7 @@ def _rejected_itself(entry: Entry, context: Context) -> Iterator[str]:
     """
     earlier = context.tombstones.of(entry.id) if context.tombstones else None
     if earlier and context.looks_for("repeat"):
-        yield f"this very candidate was rejected, {told_earlier(shown_earlier(earlier))}"
+        yield f"this very candidate was rejected, {earlier_text(shown_earlier(earlier))}"
 
 
 def lost_targets(memory: Memory, entry: Entry) -> Iterator[str]:
@@ -97,13 +99,13 @@ def age_in_days(entry: Entry, today: date) -> int | None:
 def provenance(entry: Entry) -> str:
     """Return the proposer, the run, and the relations to other entries that the proposer named."""
     head = entry.head
-    told = [f"by {head.proposed_by}" if head.proposed_by else "by hand"]
-    told += [f"from run {head.source}"] if head.source else []
-    told += [f"arrives as {one_line(head.arrives, 20)}"] if head.arrives else []
-    told += [f"superseded by {', '.join(head.superseded_by)}"] if head.superseded_by else []
-    told += [f"says it refines {', '.join(head.refines)}"] if head.refines else []
-    told += [f"says it is unrelated to {', '.join(head.unrelated)}"] if head.unrelated else []
-    return ", ".join(told)
+    parts = [f"by {head.proposed_by}" if head.proposed_by else "by hand"]
+    parts += [f"from run {head.source}"] if head.source else []
+    parts += [f"arrives as {one_line(head.arrives, 20)}"] if head.arrives else []
+    parts += [f"superseded by {', '.join(head.superseded_by)}"] if head.superseded_by else []
+    parts += [f"says it refines {', '.join(head.refines)}"] if head.refines else []
+    parts += [f"says it is unrelated to {', '.join(head.unrelated)}"] if head.unrelated else []
+    return ", ".join(parts)
 
 
 def figures(snapshot: Snapshot) -> list[SourceFigures]:
@@ -119,7 +121,7 @@ def figures(snapshot: Snapshot) -> list[SourceFigures]:
                 proposed[record.actor] += 1
             elif (record.verb == "reject" or change.id in record.rejected) and change.id in source_of:
                 rejected[source_of[change.id]] += 1
-            elif record.verb in _TAKEN_IN and change.was in source_of:
+            elif record.verb in _APPROVING and change.was in source_of:
                 approved[source_of[change.was]] += 1
     refused = repeat_counts.by_source(snapshot.layout)
     for name in refused:

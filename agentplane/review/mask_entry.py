@@ -22,10 +22,10 @@ _LISTS = ("tags", "evidence", "scope")
 _TEXTS = ("check", "layer")
 
 
-def plan(memory: Memory, wanted: str, seen: str | None = None) -> Plan:
-    """Plan the masking of one entry. `seen` is the digest of the text that the person saw, if it was shown."""
+def plan(memory: Memory, wanted: str, seen_digest: str | None = None) -> Plan:
+    """Plan the masking of one entry. `seen_digest` is the digest of the text that the person saw, if it was shown."""
     entry = memory.get(wanted)
-    if seen is not None and entry.digest != seen:
+    if seen_digest is not None and entry.digest != seen_digest:
         raise Refused(f"{entry.id} was changed since it was shown.", todo="Look at it again.")
     if entry.file != INBOX:
         check_untouched(memory, entry)
@@ -39,10 +39,10 @@ def for_tools(entry: Entry) -> Entry:
     if not gate.likely_secrets(entry):
         return entry
     head = msgspec.structs.replace(entry.head, **_fields(entry))
-    masked = entry.saying(_masked_body(entry).encode(), head)
+    masked = entry.with_text(_masked_body(entry).encode(), head)
     if gate.likely_secrets(masked):
         bare = msgspec.structs.replace(entry.head, tags=(), evidence=(), scope=(), check=None, source=None)
-        return entry.saying(_NO_TEXT, bare)
+        return entry.with_text(_NO_TEXT, bare)
     return masked
 
 
@@ -101,7 +101,7 @@ def _spans(body: str, entry: Entry) -> list[tuple[int, int, str]]:
     for part in parts:
         at = body.find(part)
         found += [(at + start, at + end, kind) for start, end, kind in find.spans(part)]
-    return _apart(found)
+    return _without_overlaps(found)
 
 
 def _parts(body: str, label: str) -> list[str]:
@@ -112,12 +112,12 @@ def _parts(body: str, label: str) -> list[str]:
     return [part for text in (words, rationale) if (part := text.strip())]
 
 
-def _apart(found: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    apart: list[tuple[int, int, str]] = []
+def _without_overlaps(found: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    merged: list[tuple[int, int, str]] = []
     for start, end, kind in sorted(found, key=lambda one: (one[0], -one[1])):
-        if apart and start < apart[-1][1]:
-            first, last, name = apart[-1]
-            apart[-1] = first, max(last, end), name
+        if merged and start < merged[-1][1]:
+            first, last, name = merged[-1]
+            merged[-1] = first, max(last, end), name
         else:
-            apart.append((start, end, kind))
-    return apart
+            merged.append((start, end, kind))
+    return merged

@@ -18,7 +18,7 @@ from agentplane.text.visible import one_line
 
 _NAMES = {"id": "external_id", "kind": "type", "source_run": "source", "run_id": "source"}
 """Names of fields that programs use in a fact, with their names in a proposal."""
-_TOLD = ("status", "agentplane")
+_READ_ONLY = ("status", "agentplane")
 """Fields of a fact in state.json that a proposal can't set."""
 _LISTS = ("tags", "evidence", "scope", "supersedes", "refines", "unrelated")
 _OWN = ("supersedes", "refines", "unrelated", "harvested", "external_id")
@@ -57,14 +57,14 @@ def fact_proposal(fact: Mapping[str, Any] | str, memory: Memory) -> Proposal:
         ) from None
 
 
-def said_already(memory: Memory, proposal: Proposal) -> Entry | None:
+def existing_of(memory: Memory, proposal: Proposal) -> Entry | None:
     """Return the entry or candidate with the same external id that already says all of a fact, or None."""
     if proposal.external_id is None:
         return None
     entry = updates.target(memory, proposal.external_id, proposal.type)
     waiting = (one for one in memory.inbox if one.head.external_id == proposal.external_id)
-    said = _without_source(proposal)
-    return next((one for one in (*([entry] if entry else ()), *waiting) if _same(one, said)), None)
+    wanted = _without_source(proposal)
+    return next((one for one in (*([entry] if entry else ()), *waiting) if _same(one, wanted)), None)
 
 
 def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
@@ -76,11 +76,11 @@ def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
     from agentplane.review.gate import receipts
 
     entry = next((entry for entry in memory.inbox if entry.id == id_), None)
-    if entry is None or receipts.lacking(entry.head, receipts.ground_of(memory.snapshot.layout)):
+    if entry is None or receipts.lacking(entry.head, receipts.sources_of(memory.snapshot.layout)):
         return None
     flags = set(inbox_flags.flags(memory, entry, inbox.gate_context(memory, stamp.today)))
-    met = any(not conflict.is_quiet for conflict in inbox.Conflicts(memory).of(entry))
-    if met or flags - {inbox_flags.change_notice(memory, entry)}:
+    has_conflicts = any(not conflict.is_quiet for conflict in inbox.Conflicts(memory).of(entry))
+    if has_conflicts or flags - {inbox_flags.change_notice(memory, entry)}:
         return None
     target = updates.target_of(memory, entry)
     if target is not None:
@@ -97,7 +97,7 @@ def awaited(memory: Memory) -> dict[str, str]:
         return {}
     from agentplane.review.gate import past_rejections
 
-    rejected = {one.external_id for one in past_rejections.kept(memory.snapshot).rejections}
+    rejected = {one.external_id for one in past_rejections.tombstones(memory.snapshot).rejections}
     return {id_: run for id_, run in found.items() if id_ not in rejected}
 
 
@@ -128,10 +128,10 @@ def _fields(fact: Mapping[str, Any] | str) -> dict[str, Any]:
             todo="give `statement`, and `confidence`, `evidence`, `source`.",
         )
     given: dict[str, Any] = {"statement": fact} if isinstance(fact, str) else dict(fact)
-    fields = {name: value for name, value in given.items() if name not in _NAMES and name not in _TOLD}
-    for name, ours in _NAMES.items():
-        if given.get(name) is not None and fields.get(ours) is None:
-            fields[ours] = given[name]
+    fields = {name: value for name, value in given.items() if name not in _NAMES and name not in _READ_ONLY}
+    for name, field in _NAMES.items():
+        if given.get(name) is not None and fields.get(field) is None:
+            fields[field] = given[name]
     if isinstance(expires := fields.get("expires_at"), str):
         fields["expires_at"] = _day(expires)
     return {name: [] if value is None and name in _LISTS else value for name, value in fields.items()}
@@ -152,8 +152,8 @@ def _of_entry(entry: Entry) -> dict[str, Any]:
     """Return the fields of an entry that a change keeps by default."""
     from agentplane.review.gate import gate
 
-    told: dict[str, Any] = msgspec.to_builtins(gate.proposal_of(entry))
-    return {name: value for name, value in told.items() if name not in _OWN}
+    fields: dict[str, Any] = msgspec.to_builtins(gate.proposal_of(entry))
+    return {name: value for name, value in fields.items() if name not in _OWN}
 
 
 def _check_new(memory: Memory, name: str) -> None:
@@ -172,7 +172,7 @@ def _without_source(proposal: Proposal) -> Proposal:
     return msgspec.structs.replace(proposal, source=None, external_id=None, harvested=None)
 
 
-def _same(entry: Entry, said: Proposal) -> bool:
+def _same(entry: Entry, wanted: Proposal) -> bool:
     from agentplane.review.gate import gate
 
-    return _without_source(gate.proposal_of(entry)) == said
+    return _without_source(gate.proposal_of(entry)) == wanted

@@ -29,7 +29,7 @@ from agentplane.text.visible import one_line
 _SHOWN = 300
 
 
-class Met(msgspec.Struct, frozen=True):
+class ReadableConflict(msgspec.Struct, frozen=True):
     """A conflict, with the part of the other entry that a program may read."""
 
     conflict: Conflict
@@ -49,19 +49,19 @@ class Offered(msgspec.Struct, frozen=True):
     """True if the statement was a candidate already."""
 
     @property
-    def seen(self) -> Memory:
+    def memory(self) -> Memory:
         """The memory that includes the candidate."""
         return self.reviewer.memory
 
     @property
     def waiting(self) -> int:
         """The number of candidates in the inbox, including this one."""
-        return len(self.seen.inbox_ids)
+        return len(self.memory.inbox_ids)
 
     @property
-    def met(self) -> tuple[Met, ...]:
+    def conflicts(self) -> tuple[ReadableConflict, ...]:
         """The conflicts of the candidate, each with the part of the other entry that a program may read."""
-        return met(self.seen, self.reviewed)
+        return readable_conflicts(self.memory, self.reviewed)
 
     @property
     def earlier(self) -> Earlier | None:
@@ -89,14 +89,14 @@ def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None)
 
 def waiting_copy(memory: Memory, proposal: Proposal, by: str) -> Entry | None:
     """Return a candidate of the same proposer with the same words, or None."""
-    kind, said = kind_named(memory.kinds, proposal.type).name, " ".join(proposal.statement.split())
+    kind, words = kind_named(memory.kinds, proposal.type).name, " ".join(proposal.statement.split())
     for entry in memory.inbox:
-        if entry.head.proposed_by == by and entry.head.type == kind and _said(entry) == said:
+        if entry.head.proposed_by == by and entry.head.type == kind and _statement_words(entry) == words:
             return entry
     return None
 
 
-def _said(entry: Entry) -> str:
+def _statement_words(entry: Entry) -> str:
     return " ".join(gate.proposal_of(entry).statement.split())
 
 
@@ -119,13 +119,13 @@ def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan 
     return Plan("relate", [Edit(entry.id, INBOX, header.set_fields(core, changes))])
 
 
-def _given(memory: Memory, id_: str) -> Entry | None:
+def _readable(memory: Memory, id_: str) -> Entry | None:
     """Return the entry with its approved text if tools may have it, or None."""
     entry = memory.approved_as(id_)
     return entry if entry and delivery.may_be_delivered(entry, memory.snapshot.settings) else None
 
 
-def met(memory: Memory, reviewed: Reviewed) -> tuple[Met, ...]:
+def readable_conflicts(memory: Memory, reviewed: Reviewed) -> tuple[ReadableConflict, ...]:
     """Return the conflicts of a candidate. The text of another entry is included only if tools may have its
     approved text, or if it is a candidate without flags of high severity.
     """
@@ -133,18 +133,20 @@ def met(memory: Memory, reviewed: Reviewed) -> tuple[Met, ...]:
     for conflict in reviewed.conflicts:
         other = memory.entries.get(conflict.id)
         waits = other is not None and other.file == INBOX
-        told = other if waits and other and not gate.has_high_flag(other, {}) else _given(memory, conflict.id)
-        statement = one_line(told.statement, _SHOWN) if told else None
-        found.append(Met(_shown(conflict, told), waits, statement))
+        readable = (
+            other if waits and other and not gate.has_high_flag(other, {}) else _readable(memory, conflict.id)
+        )
+        statement = one_line(readable.statement, _SHOWN) if readable else None
+        found.append(ReadableConflict(_shown(conflict, readable), waits, statement))
     return tuple(found)
 
 
-def _shown(conflict: Conflict, told: Entry | None) -> Conflict:
-    """Return a conflict as it may be shown. `told` is the other entry if its text may be shown, because reasons quote
+def _shown(conflict: Conflict, readable: Entry | None) -> Conflict:
+    """Return a conflict as it may be shown. `readable` is the other entry if its text may be shown, because reasons quote
     it.
     """
     return msgspec.structs.replace(
         conflict,
         id=one_line(conflict.id, 40),
-        reasons=tuple(one_line(reason, _SHOWN) for reason in conflict.reasons) if told else (),
+        reasons=tuple(one_line(reason, _SHOWN) for reason in conflict.reasons) if readable else (),
     )

@@ -333,38 +333,38 @@ def _meets(rule: _Rule, hits: Mapping[str, list[_Hit]]) -> int | None:
     ordered = [sorted(found, key=lambda hit: hit.first) for found in slots[1:]]
     firsts = [[hit.first for hit in found] for found in ordered]
     for anchor in slots[0][:50]:
-        met = [anchor]
+        chosen = [anchor]
         for found, begins in zip(ordered, firsts, strict=True):
-            near = _nearest(anchor, found, begins, rule.window, met)
+            near = _nearest(anchor, found, begins, rule.window, chosen)
             if near is None:
                 break
-            met.append(near)
+            chosen.append(near)
         else:
             # The lengths of the words themselves don't count.
-            span = max(hit.first for hit in met) - min(hit.last for hit in met)
-            if span <= rule.window and not _near_any(rule, hits, met):
-                return min(hit.offset for hit in met)
+            span = max(hit.first for hit in chosen) - min(hit.last for hit in chosen)
+            if span <= rule.window and not _near_any(rule, hits, chosen):
+                return min(hit.offset for hit in chosen)
     return None
 
 
 def _nearest(
-    anchor: _Hit, found: list[_Hit], begins: list[float], window: float, taken: list[_Hit]
+    anchor: _Hit, found: list[_Hit], begins: list[float], window: float, used: list[_Hit]
 ) -> _Hit | None:
-    """Return the closest hit that shares no word with the taken ones."""
+    """Return the closest hit that shares no word with the used ones."""
     best: _Hit | None = None
     at = bisect_left(begins, anchor.first - window)
     for hit in found[at : at + 60]:
         if hit.first - anchor.last > window:
             break
-        if any(hit.first <= other.last and other.first <= hit.last for other in taken):
+        if any(hit.first <= other.last and other.first <= hit.last for other in used):
             continue
         if best is None or abs(hit.first - anchor.first) < abs(best.first - anchor.first):
             best = hit
     return best
 
 
-def _near_any(rule: _Rule, hits: Mapping[str, list[_Hit]], met: list[_Hit]) -> bool:
-    first, last = min(hit.first for hit in met), max(hit.last for hit in met)
+def _near_any(rule: _Rule, hits: Mapping[str, list[_Hit]], chosen: list[_Hit]) -> bool:
+    first, last = min(hit.first for hit in chosen), max(hit.last for hit in chosen)
     return any(first <= hit.first <= last + 3 for group in rule.none_of for hit in hits.get(group, ()))
 
 

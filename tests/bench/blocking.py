@@ -27,7 +27,7 @@ import msgspec
 
 from agentplane.plane.layout import Layout
 from agentplane.review.conflicts.conflicts import Conflict, Text, find
-from agentplane.review.conflicts.shortlist import Kept, Neighbours
+from agentplane.review.conflicts.shortlist import Neighbours, VectorCache
 
 
 FIRST = 3
@@ -127,7 +127,7 @@ def to_fit(repo: str) -> bool:
     return zlib.crc32(repo.encode()) % 2 == 0
 
 
-def proposed(found: Sequence[Record], kept: Kept) -> Iterator[Proposed]:
+def proposed(found: Sequence[Record], kept: VectorCache) -> Iterator[Proposed]:
     """Each record beside those before it, by the functions that a real proposal goes through."""
     shelf: list[Text] = []
     known: dict[str, str] = {}
@@ -185,7 +185,7 @@ def _share(part: int, whole: int) -> float:
     return round(part / whole, 4) if whole else 0.0
 
 
-def measured(folder: Path, kept: Kept, *, titles: bool, every: bool) -> list[Proposed]:
+def measured(folder: Path, kept: VectorCache, *, titles: bool, every: bool) -> list[Proposed]:
     return [
         row
         for of_repo in records(folder, titles=titles, every=every).values()
@@ -224,7 +224,7 @@ def sentences(data: Path) -> list[str]:
     return sorted(found, key=lambda said: hashlib.sha256(said.encode()).digest())
 
 
-def grown(data: Path, kept: Kept) -> dict[str, dict[str, float]]:
+def grown(data: Path, kept: VectorCache) -> dict[str, dict[str, float]]:
     """Proposals beside so many unrelated sentences; the proposals are sentences too, the same at each size."""
     said = sentences(data)
     wanted = said[:PROPOSALS]
@@ -273,7 +273,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no adrs.jsonl in {folder}; name the folder: `make bench-blocking DATA=folder`")
     labels = Labels(_lines(folder / "pairs.jsonl"))
     with tempfile.TemporaryDirectory() as place:
-        kept = Kept(Layout(Path(place)), None)
+        kept = VectorCache(Layout(Path(place)), None)
         if asked.grow:
             print(json.dumps(grown(folder.parent, kept)))
             return 0

@@ -15,7 +15,7 @@ from rapidfuzz import fuzz, process
 from agentplane.api import Plane
 from agentplane.memory.view import Memory
 from agentplane.review.conflicts.resolve import Choice
-from agentplane.review.conflicts.result_cache import Looks
+from agentplane.review.conflicts.result_cache import ResultCache
 from agentplane.review.inbox import Reviewer
 from tests.bench import planes
 from tests.bench.timing import best
@@ -42,7 +42,7 @@ def look_all(size: int, folder: Path) -> Row:
 
     rounds = 1 if size > _BLOCK else 3
     begin = time.process_time()
-    taken = best(lambda: _look(memory, Looks(plane.layout)), rounds, before=forget)
+    taken = best(lambda: _look(memory, ResultCache(plane.layout)), rounds, before=forget)
     between = time.process_time()
     bare = best(lambda: _alone(memory), rounds)
     cpu_ratio = (between - begin) / max(time.process_time() - between, 1e-6)
@@ -61,26 +61,26 @@ def look_all(size: int, folder: Path) -> Row:
 def look_again(size: int, folder: Path) -> Row:
     """Looking at what one approval has touched, against looking at all `size` candidates first."""
     plane = planes.make(folder, max(size // 10, 1), size)
-    looks = Looks(plane.layout)
+    cache = ResultCache(plane.layout)
     memory = plane.memory.read()
-    first = best(lambda: _look(memory, looks), 1)
+    first = best(lambda: _look(memory, cache), 1)
     again = []
     for id_ in memory.inbox_ids[:3]:
         plane.inbox.approve([id_], _BOTH)
         now = plane.memory.read()
-        again.append(best(lambda now=now: _look(now, looks), 1))  # type: ignore[misc]
+        again.append(best(lambda now=now: _look(now, cache), 1))  # type: ignore[misc]
     taken = min(again)
     return {"ratio": round(taken / first, 4), "limit": 0.02, "ms": round(taken * 1000, 2)}
 
 
-def _look(memory: Memory, looks: Looks) -> int:
+def _look(memory: Memory, cache: ResultCache) -> int:
     """What the screens do after each op: it tells how many were looked at."""
-    reviewer = Reviewer(memory, _TODAY, looks=looks, in_parts=True)
+    reviewer = Reviewer(memory, _TODAY, cache=cache, in_parts=True)
     touched = reviewer.touched()
     left = [id_ for id_ in memory.inbox_ids if id_ in touched]
     for begin in range(0, len(left), _BLOCK):
         reviewer.look(left[begin : begin + _BLOCK])
-    reviewer.conflicts.keep()
+    reviewer.conflicts.save()
     return len(left)
 
 

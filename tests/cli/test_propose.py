@@ -119,7 +119,7 @@ def test_the_gate_and_what_it_reads_are_looked_at_once(
         monkeypatch.setattr(module, name, count)
 
     counted(verbatim, "read_instructions")
-    counted(past_rejections, "kept")
+    counted(past_rejections, "tombstones")
     counted(inbox, "gate_context")
     assert cli("propose", statement).code in (0, 3)
-    assert sorted(calls) == ["gate_context", "kept", "read_instructions"]
+    assert sorted(calls) == ["gate_context", "read_instructions", "tombstones"]

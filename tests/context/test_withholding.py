@@ -27,7 +27,7 @@ class Divider:
 
     def __call__(self, entries: Sequence[Entry]) -> delivery.Given:
         self.searched += [entry.id for entry in entries]
-        return delivery.unkept(entries)
+        return delivery.divided_uncached(entries)
 
 
 def made_of(id_: str, kind: str, body: str, **head: object) -> Entry:

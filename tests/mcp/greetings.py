@@ -54,10 +54,10 @@ def made() -> fast_handshake.Greetings:
 def main() -> None:
     if sys.argv[1:] == ["plain"]:
         server.quiet()
-        counter = client.Desk(None, None, os.environ, asks_roots=True)
-        os._exit(stdio.serve(server.server(counter), counter, Line(), fast_handshake.Greeted()))
+        runner = client.CallRunner(None, None, os.environ, asks_roots=True)
+        os._exit(stdio.serve(server.server(runner), runner, Line(), fast_handshake.Greeted()))
     text = msgspec.json.format(msgspec.json.encode(made()), indent=2)
-    fast_handshake.KEPT.write_bytes(text + b"\n")
+    fast_handshake.GREETINGS_FILE.write_bytes(text + b"\n")
 
 
 if __name__ == "__main__":

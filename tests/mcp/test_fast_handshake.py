@@ -23,7 +23,7 @@ COMMAND = (*AGENTPLANE, "mcp")
 def test_what_is_kept_is_what_the_library_says() -> None:
     """Made anew by `python -m tests.mcp.greetings`."""
     assert (
-        msgspec.json.decode(fast_handshake.KEPT.read_bytes(), type=fast_handshake.Greetings)
+        msgspec.json.decode(fast_handshake.GREETINGS_FILE.read_bytes(), type=fast_handshake.Greetings)
         == greetings.made()
     )
 

@@ -140,8 +140,8 @@ def test_entries_are_equal_by_what_they_say(tmp_path: Path) -> None:
     again = plane.memory.read().shelf[0]
     assert again == one
     assert hash(again) == hash(one)
-    assert one.saying(b"Other words.", one.head) != one
-    assert one.saying(b"Other words.", one.head).header == b""
+    assert one.with_text(b"Other words.", one.head) != one
+    assert one.with_text(b"Other words.", one.head).header == b""
 
 
 @pytest.mark.usefixtures("serving")

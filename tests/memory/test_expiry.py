@@ -168,7 +168,7 @@ def test_how_it_is_said(dated: Plane, day: int, said: str) -> None:
     now = at(dated, datetime(2031, 5, day, tzinfo=UTC))
     told = now.memory.expiry_of(now.memory.read().get("DEC-001"))
     assert told
-    assert told.said == said
+    assert told.text == said
 
 
 def test_a_server_lists_it_with_its_date(dated: Plane) -> None:

@@ -202,13 +202,13 @@ def _one_slot(alignment: Alignment, new: StatementProfile, old: StatementProfile
 
 def _denied_apart(alignment: Alignment, new: Statement, old: Statement) -> float:
     left, right = sense(new.source).denied, sense(old.source).denied
-    apart = met = 0.0
+    apart = total = 0.0
     for pair in alignment.pairs:
         weight = pair.strength * alignment.left[pair.left].weight
-        met += weight
+        total += weight
         if (left[pair.left] != right[pair.right]) != pair.negated_by_prefix:
             apart += weight
-    return round(apart / met, 4) if met else 0.0
+    return round(apart / total, 4) if total else 0.0
 
 
 def _opposites(

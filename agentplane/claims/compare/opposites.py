@@ -190,13 +190,13 @@ def permits(evidence: Evidence) -> bool:
     difference.
     """
     forbidding = {"must not": 0, "may": 1}
-    sides = sorted(
+    strengths = sorted(
         (forbidding.get(statement.modality, 2), at)
         for at, statement in enumerate((evidence.new, evidence.old))
     )
-    if [modality for modality, _ in sides] != [0, 1] or evidence.contexts or evidence.has_value_contrast:
+    if [modality for modality, _ in strengths] != [0, 1] or evidence.contexts or evidence.has_value_contrast:
         return False
-    lone = (evidence.new_only, evidence.old_only)[sides[0][1]]
+    lone = (evidence.new_only, evidence.old_only)[strengths[0][1]]
     return shared(evidence) >= ENOUGH and _weight(lone) < LITTLE
 
 

@@ -36,7 +36,7 @@ def excludes(evidence: Evidence, rules: Relation | None) -> bool:
 
 def replaces(evidence: Evidence) -> bool:
     """True if one says that it replaces the other's choice, for the same subject."""
-    refused = [name for name, who in evidence.slots.refused if who == "replaced"]
+    refused = [name for name, refused_by in evidence.slots.refused if refused_by == "replaced"]
     return bool(refused) and _nothing_over(evidence)
 
 

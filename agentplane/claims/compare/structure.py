@@ -51,20 +51,20 @@ def structural_relation(new: Statement, old: Statement, slots: Slots | None = No
     acts_differ = bool(new.actions) and bool(old.actions) and not set(new.actions) & set(old.actions)
     same = _same_subject(overlap, differ, slots) and not (acts_differ and not slots.refused)
     if not same:
-        placed = _same_place(new, old, shared, slots, (left, right))
-        return placed or (_duplicate(new, old, slots, shared, (left, right)) if differ == 1 else None)
+        overlapping = _same_place(new, old, shared, slots, (left, right))
+        return overlapping or (_duplicate(new, old, slots, shared, (left, right)) if differ == 1 else None)
     subject = spell(shared[:3], new, old)
-    grave = _choices_conflict(slots, subject, overlap, agreement)
-    if grave is None and not slots.clashes:
-        grave = _others_conflict(new, old, slots, overlap, agreement, differ)
-    return grave or _duplicate(new, old, slots, shared, (left, right))
+    conflict = _choices_conflict(slots, subject, overlap, agreement)
+    if conflict is None and not slots.clashes:
+        conflict = _others_conflict(new, old, slots, overlap, agreement, differ)
+    return conflict or _duplicate(new, old, slots, shared, (left, right))
 
 
 def _same_place(
-    new: Statement, old: Statement, shared: list[str], slots: Slots, sides: tuple[list[str], list[str]]
+    new: Statement, old: Statement, shared: list[str], slots: Slots, unmatched: tuple[list[str], list[str]]
 ) -> Relation | None:
     """Return an overlap if the statements differ in one place, in words or names that no family contains."""
-    left, right = sides
+    left, right = unmatched
     if not shared or not left or not right or slots.left or slots.right:
         return None
     named = len(left) == len(right) == 1 and left[0] in new.names and right[0] in old.names
@@ -88,10 +88,10 @@ def _same_subject(overlap: int, differ: int, slots: Slots) -> bool:
 
 def _choices_conflict(slots: Slots, subject: str, overlap: int, agreement: float) -> Relation | None:
     enough = agreement >= SAME_SUBJECT or (overlap == 0 and agreement == 0.0)
-    for name, who in slots.refused:
+    for name, refused_by in slots.refused:
         clash = next((clash for clash in slots.clashes if clash[2] == name), None)
         other = f" by `{clash[1]}`" if clash else ""
-        if who == "replaced" and (agreement >= NEAR_SUBJECT or overlap == 0):
+        if refused_by == "replaced" and (agreement >= NEAR_SUBJECT or overlap == 0):
             return Relation("supersession", _score(0.7, agreement), (f"replaces `{name}`{other}",))
     reasons = []
     kinds = {family for family, _, _ in slots.clashes}
@@ -100,9 +100,9 @@ def _choices_conflict(slots: Slots, subject: str, overlap: int, agreement: float
     for family, mine, others in slots.clashes:
         about = f" of `{subject}`" if subject else ""
         reasons.append(f"same subject `{family}`{about}, other choice: {mine} / {others}")
-    for name, who in slots.refused:
-        if who != "replaced":
-            reasons.append(f"not {name} / {name}" if who == "candidate" else f"{name} / not {name}")
+    for name, refused_by in slots.refused:
+        if refused_by != "replaced":
+            reasons.append(f"not {name} / {name}" if refused_by == "candidate" else f"{name} / not {name}")
     if not reasons:
         return None
     if enough and not (overlap == 0 and slots.left + slots.right):
@@ -146,11 +146,11 @@ def _others_conflict(
 
 
 def _duplicate(
-    new: Statement, old: Statement, slots: Slots, shared: list[str], sides: tuple[list[str], list[str]]
+    new: Statement, old: Statement, slots: Slots, shared: list[str], unmatched: tuple[list[str], list[str]]
 ) -> Relation | None:
     if slots.clashes or slots.refused or (slots.left and slots.right):
         return None
-    left, right = sides
+    left, right = unmatched
     light = set(new.light) ^ set(old.light)
     same = len(shared) + len(slots.agreed) + LIGHT_WORD * len(set(new.light) & set(old.light))
     same_quantities = {quantity.key for quantity in new.quantities} == {

@@ -55,10 +55,10 @@ def _refused(one: StatementProfile, other: StatementProfile, only: Only) -> dict
 
     Users who may not comment may still read.
     """
-    sides = [
+    denying = [
         (profile.refused, lone) for profile, lone in zip((one, other), only, strict=True) if profile.refused
     ]
-    places, lone = sides[0] if len(sides) == 1 else ((), ())
+    places, lone = denying[0] if len(denying) == 1 else ((), ())
     return {
         "refused_unmet": float(any(at in lone for at in places)),
         "refused_met": float(any(at not in lone for at in places)),

@@ -63,10 +63,10 @@ def _words(evidence: Evidence) -> dict[str, float]:
     ]
     mine = _weight(left) + sum([weight for _, weight, _ in weights])
     others = _weight(right) + sum([weight for _, _, weight in weights])
-    met = sum([strength * (weight + other) / 2 for strength, weight, other in weights])
+    matched = sum([strength * (weight + other) / 2 for strength, weight, other in weights])
     return {
-        "cover_small": met / max(min(mine, others), 0.1),
-        "matched": min(met, 6.0) / 3,
+        "cover_small": matched / max(min(mine, others), 0.1),
+        "matched": min(matched, 6.0) / 3,
         "heavy": min(_heavy(left), _heavy(right), 3) / 2,
     }
 
@@ -145,5 +145,5 @@ def _in_order(right: Mapping[int, int]) -> int:
 
 def _common(alignment: Alignment, mine: int, others: int) -> float:
     """Return the common share of all subject words."""
-    met = sum([alignment.left[pair.left].weight >= HEAVY for pair in alignment.pairs])
-    return met / max(1, mine + others - met)
+    shared = sum([alignment.left[pair.left].weight >= HEAVY for pair in alignment.pairs])
+    return shared / max(1, mine + others - shared)

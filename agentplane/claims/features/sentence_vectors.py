@@ -92,9 +92,9 @@ def common(one: Sense, other: Sense) -> float:
     return max(sum(map(one.shares.__getitem__, both)), sum(map(other.shares.__getitem__, both)))
 
 
-def share(one: Sense, met: Sequence[float]) -> float:
-    """Return the covered share of a statement. `met` says for each of its words how far it is covered."""
-    whole: float = sum(map(mul, one.counts, met))
+def share(one: Sense, coverage: Sequence[float]) -> float:
+    """Return the covered share of a statement. `coverage` has the covered share of each of its words."""
+    whole: float = sum(map(mul, one.counts, coverage))
     return round(whole / one.total, 4)
 
 

@@ -139,10 +139,10 @@ def _met(evidence: Evidence, similarity: Similarity) -> tuple[list[float], list[
 
 
 def _heads(
-    evidence: Evidence, similarity: Similarity, met: tuple[list[float], list[float]]
+    evidence: Evidence, similarity: Similarity, coverage: tuple[list[float], list[float]]
 ) -> dict[str, float]:
     """Return the distance of each head from the other statement. The head mostly names the subject."""
-    rows, columns = met
+    rows, columns = coverage
     exchanged = _is_exchanged(evidence, similarity)
     for pair in evidence.alignment.pairs:
         here, there = (pair.right, pair.left) if exchanged else (pair.left, pair.right)
@@ -153,9 +153,9 @@ def _heads(
     return dict(zip(STRANGE, far, strict=True))
 
 
-def _far(one: Sense, met: Sequence[float]) -> float:
+def _far(one: Sense, coverage: Sequence[float]) -> float:
     heads = [row for at, row in one.places.items() if one.line[at].weight >= SURE][:HEAD]
-    return round(1.0 - min(met[row] for row in heads), 4) if heads else 0.0
+    return round(1.0 - min(coverage[row] for row in heads), 4) if heads else 0.0
 
 
 def _is_exchanged(evidence: Evidence, similarity: Similarity) -> bool:

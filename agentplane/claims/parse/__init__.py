@@ -1,1 +1,1 @@
-"""One statement taken apart: its words, its subject, what it chooses, how much and where."""
+"""The parts of one statement: its words, its subject, its choices, its quantities and its place."""

@@ -25,13 +25,13 @@ class Page(msgspec.Struct, frozen=True):
     document: Document
 
 
-class _Kept(msgspec.Struct, frozen=True, array_like=True):
+class _CachedPage(msgspec.Struct, frozen=True, array_like=True):
     sha256: str
     blocks: tuple[Block, ...]
     troubles: tuple[Trouble, ...]
 
 
-_codec = decode.Pack(_Kept)
+_codec = decode.Pack(_CachedPage)
 
 
 def read_all(layout: Layout) -> dict[str, Page]:
@@ -116,7 +116,7 @@ def keep(layout: Layout, page: Page) -> None:
         server_memory.put(layout, f"{name} unwritten", new + 1)
         return
     server_memory.put(layout, f"{name} unwritten", 0)
-    kept = _Kept(page.sha256, page.document.blocks, page.document.troubles)
+    kept = _CachedPage(page.sha256, page.document.blocks, page.document.troubles)
     cache.save(layout, cache_file(page.file), msgspec.msgpack.encode(kept))
 
 
@@ -129,7 +129,7 @@ def name_of(file: str) -> str:
     return f"pages/{Path(file).stem}.mp"
 
 
-def _load(layout: Layout, file: str) -> _Kept | None:
+def _load(layout: Layout, file: str) -> _CachedPage | None:
     data = cache.load(layout, cache_file(file))
     try:
         return _codec.decode(data) if data else None

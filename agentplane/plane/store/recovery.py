@@ -277,14 +277,14 @@ def prune_texts(layout: Layout, digests: Iterable[str]) -> bool:
     return found
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class _CapsuleFile(msgspec.Struct, frozen=True):
     path: str
     sha256: str
 
 
 class _Capsule(msgspec.Struct, frozen=True):
     run_id: str
-    capsule: list[_Kept] = []
+    capsule: list[_CapsuleFile] = []
 
 
 def _prune_capsules(layout: Layout, wanted: frozenset[str]) -> bool:

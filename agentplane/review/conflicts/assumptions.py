@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agentplane.claims.parse.statement import Statement
 
 KIND = "assumption"
-KEPT = cache.CacheFile("assumptions", result_versions.mark(result_versions.CONFLICTS))
+CACHE_FILE = cache.CacheFile("assumptions", result_versions.mark(result_versions.CONFLICTS))
 FEW = 48
 """Up to this number, every assumption is compared with every other assumption."""
 NEAREST = 24
@@ -45,14 +45,14 @@ class Contradiction(msgspec.Struct, frozen=True, order=True):
     """False if the contradiction is only likely."""
 
 
-class _Kept(msgspec.Struct, frozen=True, array_like=True):
+class _CachedPairs(msgspec.Struct, frozen=True, array_like=True):
     without: bytes
     """The keys of pairs that don't contradict each other, concatenated."""
     likely: bytes
     proven: bytes
 
 
-_codec = decode.Pack(_Kept)
+_codec = decode.Pack(_CachedPairs)
 _Judged = dict[bytes, bool | None]
 """Maps the key of a pair to whether its contradiction is proven, or to None if there is none."""
 
@@ -173,11 +173,11 @@ def _key(one: Entry, other: Entry) -> bytes:
 
 
 def _load(snapshot: Snapshot) -> _Judged:
-    data = cache.load(snapshot.layout, KEPT)
+    data = cache.load(snapshot.layout, CACHE_FILE)
     with suppress(msgspec.MsgspecError, ValueError):
-        kept = _codec.decode(data) if data else None
-        if kept:
-            groups = ((kept.without, None), (kept.likely, False), (kept.proven, True))
+        cached = _codec.decode(data) if data else None
+        if cached:
+            groups = ((cached.without, None), (cached.likely, False), (cached.proven, True))
             return {key: proven for keys, proven in groups for key in _keys(keys)}
     return {}
 
@@ -186,8 +186,8 @@ def _save(snapshot: Snapshot, judged: _Judged) -> None:
     def keys(wanted: bool | None) -> bytes:
         return b"".join(sorted(key for key, proven in judged.items() if proven is wanted))
 
-    kept = _Kept(keys(None), keys(False), keys(True))
-    cache.save_as_of(snapshot.layout, snapshot.ledger.head, KEPT, msgspec.msgpack.encode(kept))
+    cached = _CachedPairs(keys(None), keys(False), keys(True))
+    cache.save_as_of(snapshot.layout, snapshot.ledger.head, CACHE_FILE, msgspec.msgpack.encode(cached))
 
 
 def _keys(joined: bytes) -> list[bytes]:

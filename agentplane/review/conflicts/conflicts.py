@@ -105,9 +105,9 @@ def compare_each(
     candidates as well.
     """
     found = _compared(candidate, others, both_ways)
-    left = [at for at, one in enumerate(found) if one is None and _can_meet(candidate, others[at])]
-    near = near_each(parse(candidate.statement), [parse(others[at].statement) for at in left])
-    for at, one in zip(left, near, strict=True):
+    remaining = [at for at, one in enumerate(found) if one is None and _can_meet(candidate, others[at])]
+    near = near_each(parse(candidate.statement), [parse(others[at].statement) for at in remaining])
+    for at, one in zip(remaining, near, strict=True):
         found[at] = _conflict(candidate, others[at], one, claimed=False)
     return found
 
@@ -116,15 +116,19 @@ def _compared(
     candidate: Text, others: Sequence[Text], both_ways: RelationCache | None
 ) -> list[Conflict | None]:
     claimed = claims(candidate)
-    held = [
+    comparable = [
         at
         for at, other in enumerate(others)
         if _can_meet(candidate, other, claims=_claims(candidate, other, claimed))
     ]
-    judged = judge_each(parse(candidate.statement), [parse(others[at].statement) for at in held], both_ways)
+    relations = judge_each(
+        parse(candidate.statement), [parse(others[at].statement) for at in comparable], both_ways
+    )
     found: list[Conflict | None] = [None] * len(others)
-    for at, verdict in zip(held, judged, strict=True):
-        found[at] = _conflict(candidate, others[at], verdict, claimed=_claims(candidate, others[at], claimed))
+    for at, relation in zip(comparable, relations, strict=True):
+        found[at] = _conflict(
+            candidate, others[at], relation, claimed=_claims(candidate, others[at], claimed)
+        )
     return found
 
 

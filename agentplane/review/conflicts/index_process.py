@@ -29,11 +29,11 @@ class _Job(msgspec.Struct, frozen=True, array_like=True):
     statements: list[str]
 
 
-def build(kept: "shortlist.Kept", name: str, statements: list[str]) -> None:
+def build(vector_cache: "shortlist.VectorCache", name: str, statements: list[str]) -> None:
     """Build an index in a child process. Never raises, because a caller without an index builds it
     instead.
     """
-    job = msgspec.msgpack.encode(_Job(str(kept.layout.root), kept.head, name, statements))
+    job = msgspec.msgpack.encode(_Job(str(vector_cache.layout.root), vector_cache.head, name, statements))
     command = programs.python("agentplane.review.conflicts.index_process")
     with suppress(OSError, subprocess.SubprocessError):
         subprocess.run(command, input=job, capture_output=True, timeout=_SECONDS, check=False)
@@ -41,8 +41,8 @@ def build(kept: "shortlist.Kept", name: str, statements: list[str]) -> None:
 
 def main() -> None:
     job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=_Job)
-    kept = shortlist.Kept(Layout(root=Path(job.root)), job.head)
-    shortlist.build(kept, job.name, job.statements)
+    vector_cache = shortlist.VectorCache(Layout(root=Path(job.root)), job.head)
+    shortlist.build(vector_cache, job.name, job.statements)
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def approve(
     changed = _changed_by(memory, entries, targets)
     if targets and len(entries) != 1:
         raise BadInput("--supersede goes with one candidate", todo="approve them one by one.")
-    if not _stands_beside(choice) or any(
+    if not _keeps_both(choice) or any(
         _excludes(conflict) for found in conflicts_of(entries, EXCLUDING) for conflict in found
     ):
         _check_each(memory, entries, choice, {target.id for target in targets}, conflicts_of(entries, None))
@@ -95,8 +95,10 @@ def approve(
         plan = _with_supersession(memory, plan, targets, stamp)
     elif choice.keep_both:
         plan = _without_claims(memory, plan)
-    gone = list(dict.fromkeys([*alike, *_rejected(memory, entries, choice)]))
-    dropped = [Edit(entry.id, INBOX, None) for entry in operations.candidates(memory, gone)] if gone else []
+    removed = list(dict.fromkeys([*alike, *_rejected(memory, entries, choice)]))
+    dropped = (
+        [Edit(entry.id, INBOX, None) for entry in operations.candidates(memory, removed)] if removed else []
+    )
     rejected = _rejected(memory, entries, choice)
     why = choice.why or (f"{entries[0].id} was approved instead." if rejected else None)
     return msgspec.structs.replace(plan, edits=[*plan.edits, *dropped], why=why, rejected=rejected)
@@ -132,12 +134,12 @@ def _changed_by(memory: Memory, entries: Sequence[Entry], targets: Sequence[Entr
 
 
 def merge(
-    memory: Memory, candidate: str, target: str, text: bytes, seen: str, why: str | None = None
+    memory: Memory, candidate: str, target: str, text: bytes, seen_digest: str, why: str | None = None
 ) -> Plan:
-    """Merge a candidate into an entry, with a text by a person who saw the entry with the digest `seen`."""
+    """Merge a candidate into an entry, with a text by a person who saw the entry with the digest `seen_digest`."""
     entry, into = operations.candidates(memory, [candidate])[0], _target(memory, target)
     operations.check_candidate(memory, entry)
-    planned = operations.edit(memory, into.id, text, seen)
+    planned = operations.edit(memory, into.id, text, seen_digest)
     if planned is None:
         raise BadInput(f"the merged text is that of {into.id}", todo="reject the candidate instead.")
     todo = "say it in another way, or approve it with --supersede {}."
@@ -147,34 +149,34 @@ def merge(
 
 
 def merge_candidates(
-    memory: Memory, one: str, other: str, text: bytes, seen: str, stamp: Stamp, why: str | None = None
+    memory: Memory, one: str, other: str, text: bytes, seen_digest: str, stamp: Stamp, why: str | None = None
 ) -> Plan:
-    """Approve one text that a person wrote from two candidates. `seen` is the digest of the first, which is
+    """Approve one text that a person wrote from two candidates. `seen_digest` is the digest of the first, which is
     rewritten.
     """
-    entry, gone = operations.candidates(memory, [one])[0], operations.candidates(memory, [other])[0]
-    if entry.id == gone.id:
+    entry, absorbed = operations.candidates(memory, [one])[0], operations.candidates(memory, [other])[0]
+    if entry.id == absorbed.id:
         raise BadInput(f"{entry.id} can't be merged with itself")
-    for candidate in (entry, gone):
+    for candidate in (entry, absorbed):
         operations.check_candidate(memory, candidate)
-    planned = operations.edit(memory, entry.id, text, seen)
+    planned = operations.edit(memory, entry.id, text, seen_digest)
     if planned is None:
         raise BadInput(
-            f"The merged text is that of {entry.id}.", todo=f"Approve {entry.id} and reject {gone.id}."
+            f"The merged text is that of {entry.id}.", todo=f"Approve {entry.id} and reject {absorbed.id}."
         )
     core = planned.edits[0].text or b""
     todo = "say it in another way, or approve it with --supersede {}."
     _check_reworded(memory, entry, core, "the merged text", todo, before=False)
     plan = operations.approve(memory, [entry.id], stamp, {entry.id: core})
-    left, come = plan.edits
-    return Plan("merge", [left, Edit(gone.id, INBOX, None), come], why=why)
+    removal, addition = plan.edits
+    return Plan("merge", [removal, Edit(absorbed.id, INBOX, None), addition], why=why)
 
 
-def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
-    """Replace an entry with a text by a person who saw it with the digest `seen`. Return None if nothing
+def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | None:
+    """Replace an entry with a text by a person who saw it with the digest `seen_digest`. Return None if nothing
     changed.
     """
-    planned = operations.edit(memory, wanted, text, seen)
+    planned = operations.edit(memory, wanted, text, seen_digest)
     entry = memory.get(wanted)
     if planned is not None and entry.file != INBOX and entry.head.status == "accepted":
         todo = "say it in another way, or `agentplane deprecate {}` first."
@@ -186,15 +188,15 @@ def _check_reworded(
     memory: Memory, into: Entry, core: bytes, what: str, todo: str, *, before: bool = True
 ) -> None:
     """Refuse a text that an invariant excludes, unless the invariant already excluded the text `before`."""
-    stands = text_of(into)
-    said = msgspec.structs.replace(stands, statement=statement_of(_body(core), into.label))
+    old = text_of(into)
+    new = msgspec.structs.replace(old, statement=statement_of(_body(core), into.label))
     rules = [
         text_of(entry)
         for entry in memory.shelf
         if entry.head.status == "accepted" and entry.head.type in EXCLUDING and entry.id != into.id
     ]
-    known = {conflict.id for conflict in find(stands, rules) if _excludes(conflict)} if before else ()
-    for conflict in find(said, rules):
+    known = {conflict.id for conflict in find(old, rules) if _excludes(conflict)} if before else ()
+    for conflict in find(new, rules):
         if _excludes(conflict) and conflict.id not in known:
             raise Refused(
                 f"{what} {described(conflict)}; an invariant cannot stand beside what contradicts it",
@@ -217,9 +219,13 @@ def merged_draft(memory: Memory, candidate: str, target: str) -> tuple[Entry, by
     # Of two candidates, the one that the person decides about is rewritten.
     into, entry = (entry, other) if other.file == INBOX else (_target(memory, target), entry)
     core = memory.snapshot.core(into.file, into.id) or b""
-    has = {"tags": into.head.tags, "evidence": into.head.evidence}
-    brings = {"tags": entry.head.tags, "evidence": entry.head.evidence}
-    both = {name: list(dict.fromkeys([*has[name], *brings[name]])) for name in has if brings[name]}
+    kept_values = {"tags": into.head.tags, "evidence": into.head.evidence}
+    added_values = {"tags": entry.head.tags, "evidence": entry.head.evidence}
+    both = {
+        name: list(dict.fromkeys([*kept_values[name], *added_values[name]]))
+        for name in kept_values
+        if added_values[name]
+    }
     with suppress(BadInput):  # a header with an unusual layout isn't changed
         core = header.set_fields(core, both)
     return into, core + b"\n\n" + entry.raw.strip()
@@ -240,7 +246,7 @@ def _target(memory: Memory, name: str) -> Entry:
     return entry
 
 
-def _stands_beside(choice: Choice) -> bool:
+def _keeps_both(choice: Choice) -> bool:
     """True if the choice keeps both and has a reason. Then only conflicts that exclude each other matter."""
     return choice.keep_both and bool((choice.why or "").strip())
 
@@ -255,22 +261,22 @@ def _check_each(
     together = {entry.id for entry in entries}
     for entry, found in zip(entries, conflicts, strict=True):
         # Conflicting candidates are decided one after the other, unless all of them are approved at once.
-        met = [c for c in found if c.id in together or memory.entries[c.id].file != INBOX]
-        _check_resolved(entry, choice, targets, met, together)
+        blocking = [c for c in found if c.id in together or memory.entries[c.id].file != INBOX]
+        _check_resolved(entry, choice, targets, blocking, together)
 
 
 def _check_resolved(
-    entry: Entry, choice: Choice, targets: set[str], met: Sequence[Conflict], together: set[str]
+    entry: Entry, choice: Choice, targets: set[str], conflicts: Sequence[Conflict], together: set[str]
 ) -> None:
-    open_ones = [c for c in met if c.needs_choice and c.id not in targets]
-    if not open_ones:
+    unresolved = [c for c in conflicts if c.needs_choice and c.id not in targets]
+    if not unresolved:
         return
-    first = next(filter(_excludes, open_ones), open_ones[0])
+    first = next(filter(_excludes, unresolved), unresolved[0])
     if not choice.keep_both or _excludes(first):
-        what = f"{entry.id} {described(first, len(open_ones))}"
+        what = f"{entry.id} {described(first, len(unresolved))}"
         if _excludes(first):
             what += "; an invariant cannot stand beside what contradicts it"
-        others = [c.id for c in open_ones if c.id != first.id and c.id not in together]
+        others = [c.id for c in unresolved if c.id != first.id and c.id not in together]
         named = (*sorted(targets), *others)
         todo = choices(entry.id, first, named, together=first.id in together)
         raise NeedsChoice(what, conflict=first, todo=todo)
@@ -291,8 +297,8 @@ def headline(conflict: Conflict, count: int = 1) -> str:
 
 def described(conflict: Conflict, count: int = 1) -> str:
     """Return the headline of a conflict and its reasons: `contradicts DEC-014 (0.87): same subject …`."""
-    why = f": {'; '.join(conflict.reasons)}" if conflict.reasons else ""
-    return headline(conflict, count) + why
+    reasons = f": {'; '.join(conflict.reasons)}" if conflict.reasons else ""
+    return headline(conflict, count) + reasons
 
 
 def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, together: bool = False) -> str:
@@ -305,19 +311,19 @@ def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, t
     supersede = " ".join(f"--supersede {name}" for name in (*others, other)[-_FEW:])
     more = " …" if len(others) >= _FEW else ""
     if together:
-        ways = [
+        options = [
             f"`agentplane approve {candidate} --reject {other}`",
             f"`agentplane approve {other} --reject {candidate}`",
             f"`agentplane approve {candidate} --merge-into {other}`",
         ]
     else:
-        ways = [f"{supersede}{more}", f"--merge-into {other}"]
+        options = [f"{supersede}{more}", f"--merge-into {other}"]
     if together and conflict.kind == "duplicate":
-        ways = [f"`agentplane approve {candidate} --alike`", *ways]
-    ways += [] if _excludes(conflict) else ["--keep-both --why …"]
-    ways += [] if together else [f"`agentplane reject {candidate}`"]
-    said = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
-    return f"{said}; `agentplane show {candidate} {other}` shows both."
+        options = [f"`agentplane approve {candidate} --alike`", *options]
+    options += [] if _excludes(conflict) else ["--keep-both --why …"]
+    options += [] if together else [f"`agentplane reject {candidate}`"]
+    text = f"{', '.join(options[:-1])}, or {options[-1]}" if len(options) > 1 else options[0]
+    return f"{text}; `agentplane show {candidate} {other}` shows both."
 
 
 def _without_claims(memory: Memory, plan: Plan) -> Plan:
@@ -336,15 +342,15 @@ def _without_claims(memory: Memory, plan: Plan) -> Plan:
 
 def _with_supersession(memory: Memory, plan: Plan, targets: Sequence[Entry], stamp: Stamp) -> Plan:
     """Link both sides, and mark the targets as superseded."""
-    *linked, gone, come = plan.edits
+    *linked, removal, addition = plan.edits
     # A link to a candidate supersedes nothing, and its id never belongs to an approved entry.
     candidates = f"{CANDIDATE_PREFIX}-"
-    claimed = [name for name in memory.entries[gone.id].head.supersedes if not name.startswith(candidates)]
+    claimed = [name for name in memory.entries[removal.id].head.supersedes if not name.startswith(candidates)]
     names = list(dict.fromkeys([*(entry.id for entry in targets), *claimed]))
-    core = header.set_fields(come.text or b"", {"supersedes": names})
-    edits = [*linked, gone, msgspec.structs.replace(come, text=core)]
+    core = header.set_fields(addition.text or b"", {"supersedes": names})
+    edits = [*linked, removal, msgspec.structs.replace(addition, text=core)]
     for entry in targets:
-        links = [*entry.head.superseded_by, come.id]
+        links = [*entry.head.superseded_by, addition.id]
         changes = {"status": "superseded", "superseded_by": links, "updated": stamp.today}
         old = memory.snapshot.core(entry.file, entry.id) or b""
         edits.append(Edit(entry.id, entry.file, header.set_fields(old, changes)))

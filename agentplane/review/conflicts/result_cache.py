@@ -32,7 +32,7 @@ from agentplane.text.log import chain
 
 T = TypeVar("T")
 
-KEPT = "looked"
+CACHE_NAME = "looked"
 _AT_ONCE = 50
 """Number of candidates to encode or decode before another thread gets its turn."""
 _BLOCK = 500
@@ -40,7 +40,7 @@ _MOST_NEW = 100
 """Up to this number of new texts, the affected candidates can be found at once."""
 
 
-class Gated(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class CachedVerdict(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The verdict of the gate about a candidate."""
 
     mark: bytes
@@ -55,19 +55,19 @@ class Gated(msgspec.Struct, frozen=True, array_like=True, gc=False):
     repeat_flags: tuple[Flag, ...]
 
 
-class Seen(msgspec.Struct, array_like=True, gc=False):
+class CachedResult(msgspec.Struct, array_like=True, gc=False):
     """Cached results about a candidate."""
 
     key: bytes
     """Key of its text."""
     compared: tuple[bytes, bytes]
     """The places of the texts that it was compared with, in memory and in the inbox."""
-    found: tuple[Conflict, ...]
+    conflicts: tuple[Conflict, ...]
     reaches: tuple[Reach | None, Reach | None]
     """The reach in memory and in the inbox."""
     names: tuple[str, ...]
     """The entries that it claims to supersede."""
-    gated: Gated | None = None
+    verdict: CachedVerdict | None = None
 
 
 class Sides(msgspec.Struct, frozen=True):
@@ -109,33 +109,33 @@ class _Head(msgspec.Struct, frozen=True, array_like=True):
 
 class _File(msgspec.Struct, frozen=True, array_like=True):
     head: _Head
-    seen: list[msgspec.Raw]
+    results: list[msgspec.Raw]
     stale: list[msgspec.Raw]
 
 
-_file = decode.Pack(_File)
-_some_seen = decode.Pack(dict[str, Seen])
+_file_codec = decode.Pack(_File)
+_results_codec = decode.Pack(dict[str, CachedResult])
 
 
 @lru_cache(maxsize=1)
 def file() -> cache.CacheFile:
     """Return the cache file for the results of this version."""
-    ours = result_versions.mark(result_versions.CONFLICTS, result_versions.GATE, result_versions.SECRETS)
-    return cache.CacheFile(KEPT, f"{ours} {release_of_embeddings()}")
+    mark = result_versions.mark(result_versions.CONFLICTS, result_versions.GATE, result_versions.SECRETS)
+    return cache.CacheFile(CACHE_NAME, f"{mark} {release_of_embeddings()}")
 
 
-class Looks:
-    """Results about candidates so far. All of them are valid for the texts of the last `bring`."""
+class ResultCache:
+    """Results about candidates so far. All of them are valid for the texts of the last `drop_outdated`."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._read = False
-        self.seen: dict[str, Seen] = {}
-        self._stale: dict[str, Seen] = {}
+        self._is_loaded = False
+        self.results: dict[str, CachedResult] = {}
+        self._stale: dict[str, CachedResult] = {}
         """Outdated results. Their results for unchanged pairs are still valid."""
-        self._lost: dict[str, frozenset[int]] = {}
+        self._outdated_sides: dict[str, frozenset[int]] = {}
         """The sides of outdated results that need other neighbors. A missing id means both sides."""
-        self._held: tuple[_Texts, _Texts] = (_Texts(), _Texts())
+        self._texts: tuple[_Texts, _Texts] = (_Texts(), _Texts())
         """The texts of each side."""
         self._keys: list[bytes] = []
         self._ids: list[str] = []
@@ -151,162 +151,174 @@ class Looks:
 
     # Changes of the texts
 
-    def bring(self, now: Sides, most: int | None = None) -> bool:
+    def drop_outdated(self, now: Sides, most: int | None = None) -> bool:
         """Drop the results that are outdated for these texts.
 
         Return False, and drop nothing, if finding out takes more than `most` comparisons.
         """
         self.load()
-        shelf, inbox = (there.of(side) for there, side in zip(self._held, now.both, strict=True))
+        shelf, inbox = (
+            texts_of_side.of(side) for texts_of_side, side in zip(self._texts, now.both, strict=True)
+        )
         texts, keys = (shelf.by_key, inbox.by_key), (shelf.keys, inbox.keys)
         old = self._sides or (frozenset(), frozenset())
         if all(now is before or now == before for now, before in zip(keys, old, strict=True)):
-            self._held = shelf, inbox
+            self._texts = shelf, inbox
             return True
         new: list[list[Text]] = []
-        for there, has, before in zip(texts, keys, old, strict=True):
-            new.append([] if has is before else [there[key] for key in there if key not in before])
+        for texts_of_side, current, before in zip(texts, keys, old, strict=True):
+            new.append(
+                []
+                if current is before
+                else [texts_of_side[key] for key in texts_of_side if key not in before]
+            )
         if most is not None and not self._is_quick(now, new, most):
             return False
-        self._held = shelf, inbox
-        self._lost = {}
+        self._texts = shelf, inbox
+        self._outdated_sides = {}
         own = {text.id: key for key, text in texts[1].items()}
-        for id_ in [id_ for id_, seen in self.seen.items() if own.get(id_) != seen.key]:
-            del self.seen[id_]
-        self._stale = {id_: seen for id_, seen in self._stale.items() if own.get(id_) == seen.key}
-        lost: dict[str, set[int]] = {}
+        for id_ in [id_ for id_, cached in self.results.items() if own.get(id_) != cached.key]:
+            del self.results[id_]
+        self._stale = {id_: cached for id_, cached in self._stale.items() if own.get(id_) == cached.key}
+        outdated: dict[str, set[int]] = {}
 
-        def lose(ids: Iterable[str], *sides: int) -> None:
+        def outdate(ids: Iterable[str], *sides: int) -> None:
             for id_ in ids:
-                lost.setdefault(id_, set()).update(sides)
+                outdated.setdefault(id_, set()).update(sides)
 
         for side in (0, 1):
-            lose(self._without_reach(now.both[side], side), side)
-        went = set().union(
-            *(before - has for before, has in zip(old, keys, strict=True) if has is not before)
+            outdate(self._without_reach(now.both[side], side), side)
+        removed = set().union(
+            *(before - current for before, current in zip(old, keys, strict=True) if current is not before)
         )
-        gone = {key for key in went if key not in keys[0] and key not in keys[1]}
+        dropped = {key for key in removed if key not in keys[0] and key not in keys[1]}
         for side in (0, 1):
-            lose(self._without(gone & old[side], side), side)
+            outdate(self._without(dropped & old[side], side), side)
         names = {name for text in (*new[0], *new[1]) for name in (text.id, *text.superseded_by)}
-        names |= {self._ids[self._places[key]] for key in gone}
-        named = (id_ for id_, one in self.seen.items() if id_ in names or not names.isdisjoint(one.names))
-        lose(named, 0, 1)
-        asked = {text.id: text for text in now.inbox.texts}
+        names |= {self._ids[self._places[key]] for key in dropped}
+        named = (
+            id_ for id_, result in self.results.items() if id_ in names or not names.isdisjoint(result.names)
+        )
+        outdate(named, 0, 1)
+        candidates = {text.id: text for text in now.inbox.texts}
         for side in (0, 1):
-            if new[side] and self.seen:
-                lose(self._met_by(new[side], side, now.both[side], texts[side], old[side], asked), side)
-        for id_, sides in lost.items():
-            self._stale[id_] = self.seen.pop(id_)
-            self._lost[id_] = frozenset(sides)
+            if new[side] and self.results:
+                outdate(
+                    self._near_new(new[side], side, now.both[side], texts[side], old[side], candidates), side
+                )
+        for id_, sides in outdated.items():
+            self._stale[id_] = self.results.pop(id_)
+            self._outdated_sides[id_] = frozenset(sides)
         self._sides = keys
-        for there, has, before in zip(texts, keys, old, strict=True):
-            if has is not before:
-                for key, text in there.items():
+        for texts_of_side, current, before in zip(texts, keys, old, strict=True):
+            if current is not before:
+                for key, text in texts_of_side.items():
                     self._place(key, text.id)
         self._changed = True
         return True
 
     def _is_quick(self, now: Sides, new: Sequence[Sequence[Text]], most: int) -> bool:
-        if not self.seen:
+        if not self.results:
             return True
         if not all(side.is_built for side in now.both):
             return False
         if sum(map(len, new)) > _MOST_NEW:
             return False
-        met = sum(len(texts) for texts, side in zip(new, now.both, strict=True) if not side.ranked)
-        return met * len(self.seen) <= most
+        affected = sum(len(texts) for texts, side in zip(new, now.both, strict=True) if not side.ranked)
+        return affected * len(self.results) <= most
 
-    def _without_reach(self, near: Neighbours, side: int) -> list[str]:
+    def _without_reach(self, neighbours: Neighbours, side: int) -> list[str]:
         """Return the candidates whose neighbors were ranked with another index than the current one."""
-        index = near.index if self.seen else None
-        reaches = ((id_, seen.reaches[side]) for id_, seen in self.seen.items())
+        index = neighbours.index if self.results else None
+        reaches = ((id_, result.reaches[side]) for id_, result in self.results.items())
         return [id_ for id_, reach in reaches if (reach.index if reach else None) != index]
 
-    def _without(self, gone: Collection[bytes], side: int) -> Iterator[str]:
+    def _without(self, removed: Collection[bytes], side: int) -> Iterator[str]:
         """Yield the candidates that conflict with a removed text.
 
         Among ranked texts, also yield the candidates near a removed text, because another text replaces it.
         """
-        if not gone:
+        if not removed:
             return
-        ids = {self._ids[self._places[key]] for key in gone}
-        near = frozenset(self._compared_with([self._places[key] for key in gone], side))
-        for id_, seen in self.seen.items():
-            if (seen.reaches[side] and id_ in near) or any(met.id in ids for met in seen.found):
+        ids = {self._ids[self._places[key]] for key in removed}
+        near = frozenset(self._compared_with([self._places[key] for key in removed], side))
+        for id_, result in self.results.items():
+            if (result.reaches[side] and id_ in near) or any(
+                conflict.id in ids for conflict in result.conflicts
+            ):
                 yield id_
 
     def _compared_with(self, places: Collection[int], side: int) -> list[str]:
         if not places:
             return []
         wanted = frozenset(places)
-        each = ((id_, seen.compared[side]) for id_, seen in self.seen.items())
+        each = ((id_, result.compared[side]) for id_, result in self.results.items())
         return [id_ for id_, compared in each if not wanted.isdisjoint(array("i", compared))]
 
-    def _met_by(
+    def _near_new(
         self,
         new: Sequence[Text],
         side: int,
-        near: Neighbours,
+        neighbours: Neighbours,
         texts: Mapping[bytes, Text],
         old: Collection[bytes],
-        asked: Mapping[str, Text],
+        candidates: Mapping[str, Text],
     ) -> Iterable[str]:
         """Return the candidates that would be compared with a new text. If all texts are compared, only
         related ones.
         """
-        if not near.ranked:
-            return meeting(new, [asked[id_] for id_ in self.seen])
-        before: dict[str, list[int]] = {}
+        if not neighbours.ranked:
+            return meeting(new, [candidates[id_] for id_ in self.results])
+        old_places: dict[str, list[int]] = {}
         for key, text in texts.items():
             if key in old:
-                before.setdefault(text.statement, []).append(self._places[key])
-        copied = [place for text in new for place in before.get(text.statement, ())]
-        found = set(self._compared_with(copied, side))
-        statements = list(dict.fromkeys(text.statement for text in new if text.statement not in before))
+                old_places.setdefault(text.statement, []).append(self._places[key])
+        copies = [place for text in new for place in old_places.get(text.statement, ())]
+        found = set(self._compared_with(copies, side))
+        statements = list(dict.fromkeys(text.statement for text in new if text.statement not in old_places))
         if statements:
             # Candidates that were ranked with another index are ranked again anyway.
-            index = near.index
+            index = neighbours.index
             reaches = {
                 id_: reach
-                for id_, seen in self.seen.items()
-                if id_ not in found and (reach := seen.reaches[side]) and reach.index == index
+                for id_, result in self.results.items()
+                if id_ not in found and (reach := result.reaches[side]) and reach.index == index
             }
             ids = list(reaches)
             if ids:
-                said = [asked[id_].statement for id_ in ids]
-                rows = near.reached_by(said, list(reaches.values()), statements)
+                waiting = [candidates[id_].statement for id_ in ids]
+                rows = neighbours.reached_by(waiting, list(reaches.values()), statements)
                 found.update(ids[row] for row in rows)
         return found
 
     def forget_repeats(
         self,
         rejected: Collection[str],
-        met_by: Callable[[list[str], list[str]], set[str]],
+        related_to: Callable[[list[str], list[str]], set[str]],
         most: int | None = None,
     ) -> bool:
         """Drop the verdicts of the gate that other rejections affect.
 
-        `met_by` returns the candidates that are related to one of some rejections. For `most`, see `bring`.
+        `related_to` returns the candidates that are related to one of some rejections. For `most`, see `drop_outdated`.
         """
         self.load()
         now = frozenset(rejected)
         if now == self.rejected:
             return True
         # A candidate that must be compared again keeps its verdict of the gate.
-        every = {**self._stale, **self.seen}
-        gated = {id_: seen.gated for id_, seen in every.items() if seen.gated}
+        results = {**self._stale, **self.results}
+        verdicts = {id_: result.verdict for id_, result in results.items() if result.verdict}
         before = self.rejected if self.rejected is not None else now
         gone, new = before - now, sorted(now - before)
-        if most is not None and len(new) * len(gated) > most:
+        if most is not None and len(new) * len(verdicts) > most:
             return False
-        lost = {id_ for id_, one in gated.items() if one.repeats in gone}
+        affected = {id_ for id_, verdict in verdicts.items() if verdict.repeats in gone}
         if self.rejected is None:
-            lost = set(gated)
-        elif new and gated:
-            lost |= met_by([*gated], new)
-        for id_ in lost:
-            every[id_].gated = None
+            affected = set(verdicts)
+        elif new and verdicts:
+            affected |= related_to([*verdicts], new)
+        for id_ in affected:
+            results[id_].verdict = None
         self.rejected = now
         self._changed = True
         return True
@@ -333,51 +345,51 @@ class Looks:
 
     def _known(self, candidate: Text) -> dict[bytes, Conflict | None]:
         """Return the earlier results of a candidate by the key of the other text."""
-        seen = self.seen.get(candidate.id) or self._stale.get(candidate.id)
-        if seen is None or seen.key != key_of(candidate):
+        result = self.results.get(candidate.id) or self._stale.get(candidate.id)
+        if result is None or result.key != key_of(candidate):
             return {}
-        met = {conflict.id: conflict for conflict in seen.found}
-        places = (place for side in seen.compared for place in array("i", side))
-        return {self._keys[place]: met.get(self._ids[place]) for place in places}
+        conflicts = {conflict.id: conflict for conflict in result.conflicts}
+        places = (place for side in result.compared for place in array("i", side))
+        return {self._keys[place]: conflicts.get(self._ids[place]) for place in places}
 
     def near(self, candidate: Text, side: int) -> tuple[list[Text], Reach | None] | None:
         """Return the texts that a candidate was compared with on one side, or None if they would
         differ now.
         """
-        seen = self._stale.get(candidate.id)
-        if seen is None or side in self._lost.get(candidate.id, (0, 1)):
+        result = self._stale.get(candidate.id)
+        if result is None or side in self._outdated_sides.get(candidate.id, (0, 1)):
             return None
-        keys = [self._keys[place] for place in array("i", seen.compared[side])]
-        found = (self._held[0].by_key.get(key) or self._held[1].by_key.get(key) for key in keys)
-        return [text for text in found if text is not None], seen.reaches[side]
+        keys = [self._keys[place] for place in array("i", result.compared[side])]
+        texts = (self._texts[0].by_key.get(key) or self._texts[1].by_key.get(key) for key in keys)
+        return [text for text in texts if text is not None], result.reaches[side]
 
     def add(
         self,
         candidate: Text,
         compared: tuple[Sequence[Text], Sequence[Text]],
-        found: tuple[Conflict, ...],
+        conflicts: tuple[Conflict, ...],
         reaches: tuple[Reach | None, Reach | None],
     ) -> None:
         shelf, inbox = (
             array("i", [self._place(self._key(text), text.id) for text in side]).tobytes()
             for side in compared
         )
-        before = self.seen.get(candidate.id) or self._stale.pop(candidate.id, None)
+        before = self.results.get(candidate.id) or self._stale.pop(candidate.id, None)
         key = key_of(candidate)
-        gated = before.gated if before and before.key == key else None
+        verdict = before.verdict if before and before.key == key else None
         names = tuple(sorted(claims(candidate)))
-        self.seen[candidate.id] = Seen(key, (shelf, inbox), found, reaches, names, gated)
+        self.results[candidate.id] = CachedResult(key, (shelf, inbox), conflicts, reaches, names, verdict)
         self._stale.pop(candidate.id, None)
         self._changed = True
         self._unsaved += 1
 
-    def gated(self, id_: str, found: Gated) -> None:
-        if id_ in self.seen:
-            self.seen[id_].gated = found
+    def set_verdict(self, id_: str, verdict: CachedVerdict) -> None:
+        if id_ in self.results:
+            self.results[id_].verdict = verdict
             self._changed = True
 
     def _key(self, text: Text) -> bytes:
-        shelf, inbox = self._held
+        shelf, inbox = self._texts
         return shelf.key_at.get(id(text)) or inbox.key_at.get(id(text)) or key_of(text)
 
     def _place(self, key: bytes, id_: str) -> int:
@@ -392,7 +404,7 @@ class Looks:
 
     def is_overtaken(self) -> bool:
         """True if another process has written since this was read or written."""
-        return self._read and _stamp(self._layout) != self._stamp
+        return self._is_loaded and _stamp(self._layout) != self._stamp
 
     def save(self, snapshot: Snapshot) -> bool:
         """Save all results if there are new ones. If the log has moved on, the file isn't changed."""
@@ -423,7 +435,7 @@ class Looks:
         sides = tuple(array("i", sorted(self._places[key] for key in side)).tobytes() for side in self._sides)
         rejected = sorted(self.rejected) if self.rejected is not None else None
         first = _Head(self._keys, self._ids, (sides[0], sides[1]), rejected)
-        data = msgspec.msgpack.encode(_File(first, list(_packed(self.seen)), list(_packed(self._stale))))
+        data = msgspec.msgpack.encode(_File(first, list(_packed(self.results)), list(_packed(self._stale))))
         cache.save_as_of(self._layout, head, file(), data)
         self._changed, self._unsaved = False, 0
         self._stamp = _stamp(self._layout)
@@ -435,64 +447,64 @@ class Looks:
             return
         kept = [place for place, key in enumerate(self._keys) if key in live]
         moved = {place: at for at, place in enumerate(kept)}
-        for seen in (*self.seen.values(), *self._stale.values()):
+        for result in (*self.results.values(), *self._stale.values()):
             shelf, inbox = (
                 array("i", [moved[place] for place in array("i", side) if place in moved]).tobytes()
-                for side in seen.compared
+                for side in result.compared
             )
-            seen.compared = shelf, inbox
+            result.compared = shelf, inbox
         self._keys, self._ids = [self._keys[at] for at in kept], [self._ids[at] for at in kept]
         self._places = {key: at for at, key in enumerate(self._keys)}
 
     def load(self) -> None:
         """Read the saved results, once."""
-        if self._read:
+        if self._is_loaded:
             return
-        self._read = True
+        self._is_loaded = True
         self._stamp = _stamp(self._layout)
         data = cache.load(self._layout, file())
         try:
-            kept = _file.decode(data) if data else None
-            if kept is None:
+            saved = _file_codec.decode(data) if data else None
+            if saved is None:
                 return
-            seen, stale = _unpacked(kept.seen), _unpacked(kept.stale)
-            keys = kept.head.keys
-            sides = [frozenset(keys[place] for place in array("i", side)) for side in kept.head.sides]
-            every = (side for one in (*seen.values(), *stale.values()) for side in one.compared)
-            most = max((max(array("i", side), default=-1) for side in every), default=-1)
+            results, stale = _unpacked(saved.results), _unpacked(saved.stale)
+            keys = saved.head.keys
+            sides = [frozenset(keys[place] for place in array("i", side)) for side in saved.head.sides]
+            compared = (side for result in (*results.values(), *stale.values()) for side in result.compared)
+            most = max((max(array("i", side), default=-1) for side in compared), default=-1)
         except (msgspec.MsgspecError, ValueError, IndexError):
             return
-        if len(kept.head.ids) != len(keys) or most >= len(keys):
+        if len(saved.head.ids) != len(keys) or most >= len(keys):
             return
-        self.seen, self._stale = seen, stale
-        self._keys, self._ids = keys, kept.head.ids
+        self.results, self._stale = results, stale
+        self._keys, self._ids = keys, saved.head.ids
         self._places = {key: at for at, key in enumerate(keys)}
         self._sides = sides[0], sides[1]
-        rejected = kept.head.rejected
+        rejected = saved.head.rejected
         self.rejected = frozenset(rejected) if rejected is not None else None
 
 
-def of(layout: Layout) -> Looks:
+def of(layout: Layout) -> ResultCache:
     """Return the results so far. A long-lived process has them in memory unless another process has written since."""
-    found: Looks | None = server_memory.get(layout, KEPT)
-    if found is None or found.is_overtaken():
-        found = Looks(layout)
-        server_memory.put(layout, KEPT, found)
-    return found
+    results: ResultCache | None = server_memory.get(layout, CACHE_NAME)
+    if results is None or results.is_overtaken():
+        results = ResultCache(layout)
+        server_memory.put(layout, CACHE_NAME, results)
+    return results
 
 
-def save_held() -> None:
+def save_all() -> None:
     """Save the results before a long-lived process ends."""
-    for found in server_memory.each(KEPT):
-        found.save_now()
+    for results in server_memory.each(CACHE_NAME):
+        results.save_now()
 
 
 def _stamp(layout: Layout) -> tuple[int, int, int] | None:
     try:
-        found = os.lstat(layout.cache / KEPT)
+        status = os.lstat(layout.cache / CACHE_NAME)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def meeting(new: Sequence[Text], asked: Sequence[Text]) -> set[str]:
@@ -509,15 +521,15 @@ def _blocks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (items[begin : begin + size] for begin in range(0, len(items), size))
 
 
-def _packed(seen: Mapping[str, Seen]) -> Iterator[msgspec.Raw]:
+def _packed(results: Mapping[str, CachedResult]) -> Iterator[msgspec.Raw]:
     """Yield encoded pieces. Encoding everything at once would block the other threads."""
-    items = iter(seen.items())
+    items = iter(results.items())
     while piece := dict(islice(items, _AT_ONCE)):
         yield msgspec.Raw(msgspec.msgpack.encode(piece))
 
 
-def _unpacked(pieces: Iterable[msgspec.Raw]) -> dict[str, Seen]:
-    found: dict[str, Seen] = {}
+def _unpacked(pieces: Iterable[msgspec.Raw]) -> dict[str, CachedResult]:
+    results: dict[str, CachedResult] = {}
     for piece in pieces:
-        found.update(_some_seen.decode(piece))
-    return found
+        results.update(_results_codec.decode(piece))
+    return results

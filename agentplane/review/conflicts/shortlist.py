@@ -64,16 +64,16 @@ class _Index(msgspec.Struct, frozen=True, array_like=True):
     corpus: memoryview
 
 
-class _Built(msgspec.Struct, frozen=True):
+class _BuiltIndex(msgspec.Struct, frozen=True):
     corpus: "Corpus"
     written: int
     """Number of texts that are in the cache."""
 
 
-class _Found(msgspec.Struct, frozen=True):
+class _EarlierIndex(msgspec.Struct, frozen=True):
     """The result of looking for an earlier index, so that it is looked for only once."""
 
-    built: _Built | None
+    built: _BuiltIndex | None
 
 
 _index = msgspec.msgpack.Decoder(_Index)
@@ -108,51 +108,51 @@ def _embeddings(name: str) -> cache.CacheFile:
     return cache.CacheFile(name, f"1 {release_of_embeddings()}")
 
 
-class Kept:
+class VectorCache:
     """The vectors of a project, read at the first use."""
 
     def __init__(self, layout: Layout, head: str | None) -> None:
         """`head` is the head of the log when the texts were read."""
         self.layout = layout
         self.head = head
-        self._read: Vectors | None = None
+        self._vectors: Vectors | None = None
         """The vectors, after the first use."""
 
     @property
     def vectors(self) -> "Vectors":
-        if self._read is None:
+        if self._vectors is None:
             from agentplane.match.vectors import Vectors
 
-            self._read = Vectors(lambda: cache.load(self.layout, _embeddings(_VECTORS)))
-        return self._read
+            self._vectors = Vectors(lambda: cache.load(self.layout, _embeddings(_VECTORS)))
+        return self._vectors
 
     def save(self) -> None:
         """Save the vectors if there are new ones. Computing the vectors of a few texts is faster than writing
         all of them.
         """
-        if self._read is not None and self._read.changed:
-            cache.save_as_of(self.layout, self.head, _embeddings(_VECTORS), self._read.to_bytes())
-            self._read.changed = False
+        if self._vectors is not None and self._vectors.changed:
+            cache.save_as_of(self.layout, self.head, _embeddings(_VECTORS), self._vectors.to_bytes())
+            self._vectors.changed = False
 
 
 class Neighbours:
     """Texts in their order, with a search for the nearest texts."""
 
-    def __init__(self, texts: Sequence[Text], kept: Kept, name: str | None) -> None:
+    def __init__(self, texts: Sequence[Text], vector_cache: VectorCache, name: str | None) -> None:
         """`name` is the name of the index in the cache, or None if it isn't saved."""
         self.texts = texts
-        self._kept = kept
+        self._vector_cache = vector_cache
         self._name = f"index-{name}" if name else None
         self._built: Corpus | None = None
         """The index of all statements here, after the first use."""
-        self._found: _Found | None = None
+        self._earlier: _EarlierIndex | None = None
         """The result of looking for an earlier index, until the index of these statements is built
         from it.
         """
 
-    def at(self, kept: Kept) -> "Neighbours":
+    def at_head(self, vector_cache: VectorCache) -> "Neighbours":
         """Return the same texts for a later head of the log that didn't change them."""
-        self._kept = kept
+        self._vector_cache = vector_cache
         return self
 
     @property
@@ -181,7 +181,7 @@ class Neighbours:
         asked = [_compared(text) for text in wanted]
         found: list[tuple[list[Text], Reach | None]] = []
         for text, ranked in zip(wanted, corpus.ranked_each(asked, NEAREST, self._alive), strict=True):
-            copies = (_all(places[corpus.texts[near].title])[:COPIES] for near in ranked.places)
+            copies = (_as_list(places[corpus.texts[near].title])[:COPIES] for near in ranked.places)
             each = dict.fromkeys(chain(*copies, self._named(text)))
             reach = Reach(corpus.built_of, ranked.least, ranked.own)
             found.append(([self.texts[place] for place in each], reach))
@@ -207,10 +207,10 @@ class Neighbours:
         from agentplane.match.corpus import Text as Compared
 
         corpus = self._corpus
-        at = {text.title: place for place, text in enumerate(corpus.texts)}
+        at_head = {text.title: place for place, text in enumerate(corpus.texts)}
         ranked = [Ranked([], reach.least, reach.own) for reach in reaches]
         asked = [Compared(statement) for statement in wanted]
-        places = corpus.would_be_among(asked, ranked, [at[one] for one in statements])
+        places = corpus.would_be_among(asked, ranked, [at_head[one] for one in statements])
         return [int(place) for place in places]
 
     @cached_property
@@ -225,7 +225,7 @@ class Neighbours:
 
     def _named(self, text: Text) -> Iterator[int]:
         return chain.from_iterable(
-            _all(self._linked.get(name, ())) for name in (*sorted(claims(text)), text.id)
+            _as_list(self._linked.get(name, ())) for name in (*sorted(claims(text)), text.id)
         )
 
     @cached_property
@@ -244,16 +244,16 @@ class Neighbours:
         """The index of all statements here. Statements that were removed may be in it too."""
         if self._built is None:
             self._built = self._build()
-            self._found = None
+            self._earlier = None
         return self._built
 
     def _build(self) -> "Corpus":
         from agentplane.match.corpus import Corpus
         from agentplane.match.corpus import Text as Compared
 
-        base, vectors = self._base or self._built_apart(), self._kept.vectors
+        base, vectors = self._base or self._built_in_child(), self._vector_cache.vectors
         if base is None:
-            base = _Built(Corpus([Compared(statement) for statement in self._places], vectors), 0)
+            base = _BuiltIndex(Corpus([Compared(statement) for statement in self._places], vectors), 0)
         corpus = base.corpus
         present = {text.title for text in corpus.texts}
         new = [Compared(statement) for statement in self._places if statement not in present]
@@ -261,53 +261,55 @@ class Neighbours:
             corpus = corpus.extended(new)
         written = base.written
         if self._name and (not written or server_memory.is_due(len(corpus) - written, written)):
-            _keep(self._kept, self._name, corpus)
+            _save_index(self._vector_cache, self._name, corpus)
             written = len(corpus)
         if self._name:
-            server_memory.put(self._kept.layout, self._name, _Built(corpus, written))
+            server_memory.put(self._vector_cache.layout, self._name, _BuiltIndex(corpus, written))
         if server_memory.is_on():
             vectors.release()
         return corpus
 
     @property
-    def _base(self) -> "_Built | None":
+    def _base(self) -> "_BuiltIndex | None":
         """An earlier index in this process or in the cache, if little has changed since it was built."""
-        if self._found is None:
-            self._found = _Found(self._find())
-        return self._found.built
+        if self._earlier is None:
+            self._earlier = _EarlierIndex(self._find())
+        return self._earlier.built
 
-    def _find(self) -> "_Built | None":
-        built: _Built | None = server_memory.get(self._kept.layout, self._name) if self._name else None
+    def _find(self) -> "_BuiltIndex | None":
+        built: _BuiltIndex | None = (
+            server_memory.get(self._vector_cache.layout, self._name) if self._name else None
+        )
         if built is not None:
             titles = [text.title for text in built.corpus.texts]
             return built if self._is_near(titles, built.corpus.first) else None
         return self._from_cache()
 
-    def _built_apart(self) -> "_Built | None":
+    def _built_in_child(self) -> "_BuiltIndex | None":
         """Return a large index that a child process builds, if this process is long-lived."""
         from agentplane.review.conflicts import index_process
 
         if self._name is None or not server_memory.is_on() or len(self._places) < index_process.LEAST:
             return None
-        index_process.build(self._kept, self._name, list(self._places))
+        index_process.build(self._vector_cache, self._name, list(self._places))
         return self._from_cache()
 
-    def _from_cache(self) -> "_Built | None":
+    def _from_cache(self) -> "_BuiltIndex | None":
         from agentplane.match.corpus import Corpus
         from agentplane.match.corpus import Text as Compared
 
-        data = cache.load(self._kept.layout, _embeddings(self._name)) if self._name else None
+        data = cache.load(self._vector_cache.layout, _embeddings(self._name)) if self._name else None
         try:
-            kept = _index.decode(data) if data else None
+            index = _index.decode(data) if data else None
         except (msgspec.MsgspecError, ValueError):
             return None
-        if kept is None or not self._is_near(kept.statements, kept.first):
+        if index is None or not self._is_near(index.statements, index.first):
             return None
         # Use one of two equal texts, the one that this object already contains.
         own = {statement: statement for statement in self._places}
-        texts = [Compared(own.get(statement, statement)) for statement in kept.statements]
-        corpus = Corpus.from_bytes(texts, kept.corpus, self._kept.vectors, kept.first)
-        return _Built(corpus, len(corpus)) if corpus.was_kept else None
+        texts = [Compared(own.get(statement, statement)) for statement in index.statements]
+        corpus = Corpus.from_bytes(texts, index.corpus, self._vector_cache.vectors, index.first)
+        return _BuiltIndex(corpus, len(corpus)) if corpus.is_restored else None
 
     def _is_near(self, statements: Sequence[str], first: int) -> bool:
         """True if little has changed since the index was built. It was built from the first `first` statements."""
@@ -315,8 +317,8 @@ class Neighbours:
             return False
         present = set(statements)
         new = sum(statement not in present for statement in self._places)
-        gone = sum(statement not in self._places for statement in present)
-        return new + len(statements) - first + gone <= _MOST_CHANGED * first
+        removed = sum(statement not in self._places for statement in present)
+        return new + len(statements) - first + removed <= _MOST_CHANGED * first
 
     @cached_property
     def _alive(self) -> "Places | None":
@@ -326,7 +328,9 @@ class Neighbours:
         texts = self._corpus.texts
         if len(texts) == len(self._places):
             return None
-        return np.array([at for at, text in enumerate(texts) if text.title in self._places], dtype=np.int64)
+        return np.array(
+            [at_head for at_head, text in enumerate(texts) if text.title in self._places], dtype=np.int64
+        )
 
 
 def _add(places: dict[str, _Places], name: str, place: int) -> None:
@@ -336,10 +340,10 @@ def _add(places: dict[str, _Places], name: str, place: int) -> None:
     elif isinstance(before, list):
         before.append(place)
     else:
-        places[name] = [*_all(before), place]
+        places[name] = [*_as_list(before), place]
 
 
-def _all(places: _Places) -> Sequence[int]:
+def _as_list(places: _Places) -> Sequence[int]:
     return (places,) if isinstance(places, int) else places
 
 
@@ -349,16 +353,18 @@ def _compared(text: Text) -> "Compared":
     return Compared(text.statement)
 
 
-def build(kept: Kept, name: str, statements: Sequence[str]) -> None:
+def build(vector_cache: VectorCache, name: str, statements: Sequence[str]) -> None:
     """Build an index of these statements and put it into the cache."""
     from agentplane.match.corpus import Corpus
     from agentplane.match.corpus import Text as Compared
 
-    _keep(kept, name, Corpus([Compared(statement) for statement in statements], kept.vectors))
+    _save_index(
+        vector_cache, name, Corpus([Compared(statement) for statement in statements], vector_cache.vectors)
+    )
 
 
-def _keep(kept: Kept, name: str, corpus: "Corpus") -> None:
-    said = [text.title for text in corpus.texts]
-    data = msgspec.msgpack.encode(_Index(corpus.first, said, memoryview(corpus.to_bytes())))
-    cache.save_as_of(kept.layout, kept.head, _embeddings(name), data)
-    kept.save()
+def _save_index(vector_cache: VectorCache, name: str, corpus: "Corpus") -> None:
+    statements = [text.title for text in corpus.texts]
+    data = msgspec.msgpack.encode(_Index(corpus.first, statements, memoryview(corpus.to_bytes())))
+    cache.save_as_of(vector_cache.layout, vector_cache.head, _embeddings(name), data)
+    vector_cache.save()

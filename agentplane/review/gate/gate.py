@@ -27,8 +27,8 @@ from agentplane.review.gate.verdicts import (
     Consequence,
     Flag,
     Verdict,
+    earlier_text,
     shown_earlier,
-    told_earlier,
 )
 from agentplane.scan.secrets import find
 from agentplane.text import visible
@@ -48,7 +48,7 @@ _MOST_CHARACTERS = 2 * MAX_TEXT
 _MOST_FLAGS = 40
 _MANY = 50
 
-_NOT_SAID = frozenset(("source", "type", "expires_at"))
+_NOT_READ_AS_ORDERS = frozenset(("source", "type", "expires_at"))
 _NEEDS_EVIDENCE = ("fact", "assumption")
 
 
@@ -90,12 +90,12 @@ def context(
     `known`.
     """
     project = memory.snapshot.layout.project
-    found = Context(today=today, actions=actions, project=project, tombstones=tombstones)
+    result = Context(today=today, actions=actions, project=project, tombstones=tombstones)
     return msgspec.structs.replace(
-        found,
-        instructions=verbatim.read_instructions(project) if found.looks_for("restated") else {},
-        shelf=memory.shelf_in_order if found.looks_for("known") else (),
-        words=_words(memory) if found.looks_for("known") else None,
+        result,
+        instructions=verbatim.read_instructions(project) if result.looks_for("restated") else {},
+        shelf=memory.shelf_in_order if result.looks_for("known") else (),
+        words=_words(memory) if result.looks_for("known") else None,
     )
 
 
@@ -134,16 +134,18 @@ def check(proposal: Proposal, context: Context) -> Verdict:
 
 def check_again(entry: Entry, context: Context) -> Verdict:
     """Return the verdict for a candidate in the inbox, including its raw header."""
-    found = check(
+    verdict = check(
         proposal_of(entry), msgspec.structs.replace(context, candidate=entry.id, header=entry.header)
     )
-    if not context.looks_for(SECRET) or any(flag.code == SECRET for flag in (*found.refused, *found.flags)):
-        return found
+    if not context.looks_for(SECRET) or any(
+        flag.code == SECRET for flag in (*verdict.refused, *verdict.flags)
+    ):
+        return verdict
     # A secret can begin in the statement and end in the rationale.
     whole = tuple(_flag(SECRET, what, where, context.actions) for _, what, where in _secrets_of_body(entry))
     if context.action(SECRET) == "refuse":
-        return msgspec.structs.replace(found, refused=(*whole, *found.refused))
-    return msgspec.structs.replace(found, flags=(*whole, *found.flags))
+        return msgspec.structs.replace(verdict, refused=(*whole, *verdict.refused))
+    return msgspec.structs.replace(verdict, flags=(*whole, *verdict.flags))
 
 
 def suspicious(text: str, where: str = "text") -> tuple[Flag, ...]:
@@ -165,10 +167,10 @@ def suspicious(text: str, where: str = "text") -> tuple[Flag, ...]:
 def high_flags(entry: Entry, actions: Mapping[str, Action]) -> tuple[Flag, ...]:
     """Return the flags of high severity that an entry or a candidate has under these settings."""
     texts = list(texts_of(entry))
-    said = [text for text in texts if text[0] not in _NOT_SAID]
-    found = [*_secrets(texts), *_hidden(texts), *_aimed(said)]
-    told = frozenset(code for code, _, _ in found)
-    found += _header(entry.header, told, candidate=entry.file == INBOX)
+    texts_for_reader = [text for text in texts if text[0] not in _NOT_READ_AS_ORDERS]
+    found = [*_secrets(texts), *_hidden(texts), *_aimed(texts_for_reader)]
+    flagged = frozenset(code for code, _, _ in found)
+    found += _header(entry.header, flagged, candidate=entry.file == INBOX)
     if not any(code == SECRET for code, _, _ in found):
         found += _secrets_of_body(entry)
     flags = (_flag(code, what, where, actions) for code, what, where in found if code in HIGH)
@@ -212,7 +214,7 @@ def let_in_again(context: Context) -> Context:
 def proposal_of(entry: Entry) -> Proposal:
     """Return a candidate as a proposal, to check it again."""
     head = entry.head
-    body = verbatim.said_in(entry)
+    body = verbatim.unlabeled_body(entry)
     statement, _, rationale = body.partition("\nRationale:")
     return Proposal(
         type=head.type,
@@ -258,14 +260,14 @@ def _texts(proposal: Proposal) -> Iterator[tuple[str, str]]:
 
 
 def _clipped(texts: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], bool]:
-    room = _MOST_CHARACTERS
+    left = _MOST_CHARACTERS
     kept: list[tuple[str, str]] = []
     for where, text in texts:
-        if len(text) > room:
-            return [*kept, (where, text[:room])], False
+        if len(text) > left:
+            return [*kept, (where, text[:left])], False
         kept.append((where, text))
-        room -= len(text) + 1
-        if room < 0:
+        left -= len(text) + 1
+        if left < 0:
             return kept, False
     return kept, True
 
@@ -275,9 +277,9 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         yield from _secrets(texts)
     if context.looks_for("escape", "bidi", "smuggled", "hidden"):
         yield from _hidden(texts)
-    said = [(where, text) for where, text in texts if where not in _NOT_SAID]
+    texts_for_reader = [(where, text) for where, text in texts if where not in _NOT_READ_AS_ORDERS]
     if context.looks_for("instruction", "markup", "command"):
-        yield from _aimed(said)
+        yield from _aimed(texts_for_reader)
     yield from _size(proposal)
     yield from _evidence(proposal, context)
     clipped = dict(texts)
@@ -292,9 +294,9 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
     ):
         yield "restated", f"says word for word what {place} says", "statement"
     if context.looks_for("known"):
-        besides = frozenset(proposal.supersedes) | _changed_by(proposal, context)
+        ignored = frozenset(proposal.supersedes) | _changed_by(proposal, context)
         entries = context.words.holding(statement) if context.words else context.shelf
-        if id_ := verbatim.on_shelf(statement, entries, besides):
+        if id_ := verbatim.on_shelf(statement, entries, ignored):
             yield "known", f"says word for word what {one_line(id_, 40)} says", "statement"
 
 
@@ -318,8 +320,8 @@ def _is_taken_from_project(proposal: Proposal) -> bool:
     )
 
 
-def _header(header: bytes, told: Collection[str], *, candidate: bool = True) -> Iterator[_Noticed]:
-    """Yield findings in a raw header. `told` has the codes that the fields of the entry were already flagged
+def _header(header: bytes, flagged: Collection[str], *, candidate: bool = True) -> Iterator[_Noticed]:
+    """Yield findings in a raw header. `flagged` has the codes that the fields of the entry were already flagged
     for.
 
     In the header of a candidate, anything that no program writes is odd. In memory, people may add their own
@@ -334,7 +336,7 @@ def _header(header: bytes, told: Collection[str], *, candidate: bool = True) -> 
     for code, what, where in (*_secrets(texts), *_hidden(texts), *_aimed(texts)):
         # Ids, dates and names of runs look random. A code that a field was already flagged for isn't
         # repeated.
-        if code != "random" and code not in told:
+        if code != "random" and code not in flagged:
             yield code, what, where
 
 
@@ -361,15 +363,15 @@ _COUNTRIES = re.compile(
 def _hidden(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
     for where, whole in texts:
         text = _COUNTRIES.sub(lambda found: " " * len(found[0]), whole)
-        seen: dict[str, tuple[str, int, int]] = {}
+        hits: dict[str, tuple[str, int, int]] = {}
         for hit in visible.hidden(text):
             code = hidden_code(hit.char)
-            if code in seen:
-                name, line, count = seen[code]
+            if code in hits:
+                name, line, count = hits[code]
             else:
                 name, line, count = hit.name, text.count("\n", 0, hit.offset) + 1, 0
-            seen[code] = name, line, count + 1
-        for code, (name, line, count) in seen.items():
+            hits[code] = name, line, count + 1
+        for code, (name, line, count) in hits.items():
             more = f", and {count - 1} more such" if count > 1 else ""
             yield code, f"holds a hidden character: {name} (line {line}{more})", where
         for what in order_flags.unseen(whole):
@@ -437,12 +439,12 @@ def _status(statement: str, proposal: Proposal, today: date) -> Iterator[_Notice
 def _repeat(statement: str, proposal: Proposal, context: Context) -> Repeat | None:
     if not context.tombstones or not context.looks_for("repeat"):
         return None
-    return context.tombstones.find(statement, scope=proposal.scope, besides=context.candidate)
+    return context.tombstones.find(statement, scope=proposal.scope, ignoring=context.candidate)
 
 
 def _repeats(repeat: Repeat | None) -> Iterator[_Noticed]:
     if repeat is None:
         return
-    told = told_earlier(shown_earlier(repeat.rejection))
-    how = "" if repeat.sure else f" (alike: {repeat.alike:.0%})"
-    yield "repeat", f"was rejected before, {told}{how}", "statement"
+    earlier = earlier_text(shown_earlier(repeat.rejection))
+    likeness = "" if repeat.sure else f" (alike: {repeat.alike:.0%})"
+    yield "repeat", f"was rejected before, {earlier}{likeness}", "statement"

@@ -60,11 +60,11 @@ def _noticed(text: str) -> Iterator[tuple[str, str, tuple[int, bool]]]:
         return
     if encoded := wording.blob(text):
         yield "command", f"{encoded[0]} (line {_line(text, encoded[1])})", (encoded[1], True)
-    told: set[str] = set()
+    yielded: set[str] = set()
     for view in readings.views(text):
         for code, what, offset in _in_view(view):
-            if what not in told:
-                told.add(what)
+            if what not in yielded:
+                yielded.add(what)
                 yield code, what + _place(text, view, offset), _offset(text, view, offset)
 
 

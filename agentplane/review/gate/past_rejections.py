@@ -18,7 +18,7 @@ from agentplane.plane.store.records import Stored
 from agentplane.plane.store.store import Snapshot
 from agentplane.plane.store.undo import out_of_force
 from agentplane.review.conflicts.conflicts import Text, compare
-from agentplane.review.conflicts.shortlist import Kept, Neighbours
+from agentplane.review.conflicts.shortlist import Neighbours, VectorCache
 from agentplane.text import globs
 from agentplane.text.json import decode
 from agentplane.text.markdown import document
@@ -55,7 +55,7 @@ class Tombstones:
     ) -> None:
         """`near` contains the texts of the same rejections. Without it, only words are compared."""
         self.rejections: Sequence[Rejection] = tuple(rejected)
-        self._given = words
+        self._given_words = words
         self._texts = near
         self._near_by: dict[tuple[str, tuple[str, ...]], list[Text]] = {}
 
@@ -64,7 +64,7 @@ class Tombstones:
 
     @cached_property
     def _words(self) -> Sequence[Words]:
-        return self._given or [wording.words_of(rejection.text) for rejection in self.rejections]
+        return self._given_words or [wording.words_of(rejection.text) for rejection in self.rejections]
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
@@ -97,12 +97,12 @@ class Tombstones:
     def texts(self) -> Sequence[Text]:
         return [_text(rejection) for rejection in self.rejections]
 
-    def find(self, statement: str, *, scope: Sequence[str] = (), besides: str = "") -> Repeat | None:
+    def find(self, statement: str, *, scope: Sequence[str] = (), ignoring: str = "") -> Repeat | None:
         """Return the rejection that a statement repeats: the most similar, then the latest. None if there is
         none.
         """
         # A rejection with nearly the same words has priority. Otherwise, compare the meaning.
-        return self._worded(statement, scope, besides) or self._meant(statement, scope, besides)
+        return self._by_words(statement, scope, ignoring) or self._by_meaning(statement, scope, ignoring)
 
     def look_up(self, asked: Sequence[Text]) -> None:
         """Look up the neighbors of many texts at once."""
@@ -110,19 +110,19 @@ class Tombstones:
             near = self._texts.of_each(asked)
             self._near_by.update(zip(((one.statement, one.scope) for one in asked), near, strict=True))
 
-    def _meant(self, statement: str, scope: Sequence[str], besides: str) -> Repeat | None:
+    def _by_meaning(self, statement: str, scope: Sequence[str], ignoring: str) -> Repeat | None:
         """Return the rejection with the same structure, or None. Structure alone is never sure enough to
         refuse.
         """
         if self._texts is None or not self.rejections:
             return None
-        asked = Text(id=besides, type="", statement=statement, scope=tuple(scope))
-        if (statement, asked.scope) not in self._near_by:
-            self.look_up([asked])
+        candidate = Text(id=ignoring, type="", statement=statement, scope=tuple(scope))
+        if (statement, candidate.scope) not in self._near_by:
+            self.look_up([candidate])
         best: Repeat | None = None
-        for text in self._near_by[statement, asked.scope]:
+        for text in self._near_by[statement, candidate.scope]:
             rejection = self._by_name[text.id]
-            found = compare(asked, text) if rejection.id != besides else None
+            found = compare(candidate, text) if rejection.id != ignoring else None
             if found and found.kind == "duplicate" and (best is None or found.score > best.alike):
                 best = Repeat(rejection, found.score, sure=False)
         return best
@@ -131,28 +131,28 @@ class Tombstones:
     def _by_name(self) -> dict[str, Rejection]:
         return {_name(rejection): rejection for rejection in self.rejections}
 
-    def _worded(self, statement: str, scope: Sequence[str], besides: str) -> Repeat | None:
-        said = wording.words_of(statement)
+    def _by_words(self, statement: str, scope: Sequence[str], ignoring: str) -> Repeat | None:
+        words = wording.words_of(statement)
         best: Repeat | None = None
-        for place in self._near(said):
+        for place in self._near(words):
             rejection = self.rejections[place]
-            if rejection.id == besides:
+            if rejection.id == ignoring:
                 continue
-            repeat = _compare(said, scope, self._words[place], rejection)
+            repeat = _compare(words, scope, self._words[place], rejection)
             if repeat and (best is None or (repeat.sure, repeat.alike) > (best.sure, best.alike)):
                 best = repeat
         return best
 
-    def _near(self, said: Words) -> list[int]:
+    def _near(self, words: Words) -> list[int]:
         """Return the places of the rejections that share the most words, the latest first."""
         shared: Counter[int] = Counter()
-        for beginning in _beginnings(said):
+        for beginning in _beginnings(words):
             shared.update(self._places.get(beginning, ()))
-        mine = len(said.all)
+        own_count = len(words.all)
         enough = (
             (count, place)
             for place, count in shared.items()
-            if count >= _SHARED * max(mine, len(self._words[place].all))
+            if count >= _SHARED * max(own_count, len(self._words[place].all))
         )
         return sorted((place for _, place in sorted(enough)[-_MOST_NEAR:]), reverse=True)
 
@@ -167,32 +167,32 @@ def _beginnings(words: Words) -> set[str]:
     return {word[:_BEGINNING] for word in words.all}
 
 
-def _compare(said: Words, scope: Sequence[str], old: Words, rejection: Rejection) -> Repeat | None:
-    found = wording.likeness(said, old)
-    if found is None:
+def _compare(words: Words, scope: Sequence[str], old: Words, rejection: Rejection) -> Repeat | None:
+    likeness = wording.likeness(words, old)
+    if likeness is None:
         return None
     # A rejection for one scope doesn't decide about another scope.
-    sure = found.sure and globs.can_meet(scope, rejection.scope)
-    return Repeat(rejection, found.score, sure)
+    sure = likeness.sure and globs.can_meet(scope, rejection.scope)
+    return Repeat(rejection, likeness.score, sure)
 
 
-class _Kept(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class _CachedRejection(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A cached rejection with the digests of its texts. Either text can be pruned."""
 
     rejection: Rejection
     words: Words
-    digest: str
-    why: str | None
+    text_digest: str
+    reason_digest: str | None
 
 
 class _File(msgspec.Struct, frozen=True):
-    ops: dict[str, tuple[_Kept, ...]] = {}
+    ops: dict[str, tuple[_CachedRejection, ...]] = {}
     """Rejections by operation. A record never changes once its operation counts, except that texts are pruned
     from it.
     """
 
 
-KEPT = cache.CacheFile("rejections.mp", f"3.{wording.VERSION}")
+CACHE_FILE = cache.CacheFile("rejections.mp", f"3.{wording.VERSION}")
 _NONE: Mapping[str, str] = {}
 _codec = decode.Pack(_File)
 _FEW = 8
@@ -203,13 +203,13 @@ def rejections(snapshot: Snapshot) -> list[Rejection]:
     return [one.rejection for one in _in_force(snapshot)]
 
 
-def kept(snapshot: Snapshot, kept_vectors: Kept | None = None) -> Tombstones:
+def tombstones(snapshot: Snapshot, vector_cache: VectorCache | None = None) -> Tombstones:
     """Return the rejections in force, ready to be compared."""
-    found = _in_force(snapshot)
-    rejected = [one.rejection for one in found]
-    vectors = kept_vectors or Kept(snapshot.layout, snapshot.ledger.head)
+    cached = _in_force(snapshot)
+    rejected = [one.rejection for one in cached]
+    vectors = vector_cache or VectorCache(snapshot.layout, snapshot.ledger.head)
     near = Neighbours(list(map(_text, rejected)), vectors, "rejected")
-    return Tombstones(rejected, [one.words for one in found], near)
+    return Tombstones(rejected, [one.words for one in cached], near)
 
 
 def _text(rejection: Rejection) -> Text:
@@ -228,7 +228,7 @@ def _name(rejection: Rejection) -> str:
     return f"{rejection.op}/{rejection.id}"
 
 
-def _in_force(snapshot: Snapshot) -> list[_Kept]:
+def _in_force(snapshot: Snapshot) -> list[_CachedRejection]:
     notes = snapshot.ledger.ops
     rejects = [note.op for note in notes if note.verb == "reject" or note.rejects]
     if not rejects:
@@ -240,7 +240,7 @@ def _in_force(snapshot: Snapshot) -> list[_Kept]:
     return [one for op in wanted for one in known.get(op, ())]
 
 
-def _known(snapshot: Snapshot, wanted: Collection[str]) -> dict[str, tuple[_Kept, ...]]:
+def _known(snapshot: Snapshot, wanted: Collection[str]) -> dict[str, tuple[_CachedRejection, ...]]:
     """Return the rejections of these operations from the cache. Missing ones are read from the records."""
     loaded = _load(snapshot.layout)
     pruned = frozenset(snapshot.ledger.pruned)
@@ -255,8 +255,8 @@ def _known(snapshot: Snapshot, wanted: Collection[str]) -> dict[str, tuple[_Kept
     return known
 
 
-def _load(layout: Layout) -> dict[str, tuple[_Kept, ...]]:
-    data = cache.load(layout, KEPT)
+def _load(layout: Layout) -> dict[str, tuple[_CachedRejection, ...]]:
+    data = cache.load(layout, CACHE_FILE)
     try:
         file = _codec.decode(data) if data else None
     except (msgspec.MsgspecError, ValueError):
@@ -264,26 +264,26 @@ def _load(layout: Layout) -> dict[str, tuple[_Kept, ...]]:
     return file.ops if file else {}
 
 
-def _save(snapshot: Snapshot, ops: dict[str, tuple[_Kept, ...]]) -> None:
+def _save(snapshot: Snapshot, ops: dict[str, tuple[_CachedRejection, ...]]) -> None:
     data = msgspec.msgpack.encode(_File(ops))
-    cache.save_as_of(snapshot.layout, snapshot.ledger.head, KEPT, data)
+    cache.save_as_of(snapshot.layout, snapshot.ledger.head, CACHE_FILE, data)
 
 
-def _unpruned(found: tuple[_Kept, ...], pruned: frozenset[str]) -> tuple[_Kept, ...]:
-    return tuple(_without_reason(one, pruned) for one in found if one.digest not in pruned)
+def _unpruned(cached: tuple[_CachedRejection, ...], pruned: frozenset[str]) -> tuple[_CachedRejection, ...]:
+    return tuple(_without_reason(one, pruned) for one in cached if one.text_digest not in pruned)
 
 
-def _without_reason(one: _Kept, pruned: frozenset[str]) -> _Kept:
-    if one.why not in pruned:
-        return one
+def _without_reason(rejected: _CachedRejection, pruned: frozenset[str]) -> _CachedRejection:
+    if rejected.reason_digest not in pruned:
+        return rejected
     return msgspec.structs.replace(
-        one, why=None, rejection=msgspec.structs.replace(one.rejection, reason=None)
+        rejected, reason_digest=None, rejection=msgspec.structs.replace(rejected.rejection, reason=None)
     )
 
 
 def _read(
     layout: Layout, ops: frozenset[str], pruned: frozenset[str], labels: Mapping[str, str] = _NONE
-) -> dict[str, tuple[_Kept, ...]]:
+) -> dict[str, tuple[_CachedRejection, ...]]:
     """Return the rejections of these operations from the records. `labels` has the label before a statement
     by kind.
     """
@@ -304,7 +304,7 @@ def _lines(layout: Layout, ops: frozenset[str]) -> Iterator[bytes]:
         )
 
 
-def _of(stored: Stored, labels: Mapping[str, str]) -> Iterator[_Kept]:
+def _of(stored: Stored, labels: Mapping[str, str]) -> Iterator[_CachedRejection]:
     record = stored.record
     for change in record.changes:
         if record.verb != "reject" and change.id not in record.rejected:
@@ -312,23 +312,23 @@ def _of(stored: Stored, labels: Mapping[str, str]) -> Iterator[_Kept]:
         text = stored.text(change.found)
         if text is None or change.found is None:
             continue
-        head, said = _taken_apart(text, labels)
+        head, statement = _parsed(text, labels)
         kind, scope = (head.type, head.scope) if head else ("", ())
-        rejection = Rejection(change.id, said, stored.why, record.ts, record.op, kind, scope)
+        rejection = Rejection(change.id, statement, stored.why, record.ts, record.op, kind, scope)
         if head and head.external_id:
             rejection = msgspec.structs.replace(rejection, external_id=head.external_id)
-        yield _Kept(rejection, wording.words_of(said), change.found, record.why)
+        yield _CachedRejection(rejection, wording.words_of(statement), change.found, record.why)
 
 
 _LABEL = re.compile(r"\s*[A-Z][\w-]{0,30}:\s")
 
 
-def _taken_apart(core: bytes, labels: Mapping[str, str]) -> tuple[Header | None, str]:
+def _parsed(core: bytes, labels: Mapping[str, str]) -> tuple[Header | None, str]:
     """Return the header and the statement of an entry's text."""
     page = document.parse(core)
     body = page.body(page.blocks[0]) if page.blocks else core.decode(errors="replace")
     statement = body.partition("\nRationale:")[0]
     head = read_header(page.blocks[0].packed)[0] if page.blocks else None
-    said = without_label(statement, labels.get(head.type, "") if head else "")
-    label = _LABEL.match(said) if said == statement else None
-    return head, (said[label.end() :] if label else said).strip()
+    bare = without_label(statement, labels.get(head.type, "") if head else "")
+    label = _LABEL.match(bare) if bare == statement else None
+    return head, (bare[label.end() :] if label else bare).strip()

@@ -48,9 +48,9 @@ def read(text: str) -> Iterator[tuple[str, str]]:
     """
     for key, value in _fields(text).items():
         if isinstance(key, str) and key in _KNOWN and not _is_read(key, value):
-            said = _said(value)
-            if not (_RUN if key == "source" else _HARMLESS).fullmatch(said):
-                yield key, said
+            text_of_value = _value_text(value)
+            if not (_RUN if key == "source" else _HARMLESS).fullmatch(text_of_value):
+                yield key, text_of_value
     if next(unshown(text), None) is not None:
         yield "header", text
 
@@ -120,7 +120,7 @@ def _is_read(key: str, value: Any) -> bool:
     return key in _LISTS or (key in _TEXTS and not isinstance(value, list | dict))
 
 
-def _said(value: Any) -> str:
+def _value_text(value: Any) -> str:
     items = value if isinstance(value, list) else [value]
     return "\n".join(str(item) for item in items)
 

@@ -42,47 +42,47 @@ class Receipt(msgspec.Struct, frozen=True):
     """True if it exists or existed. URLs aren't fetched, so they always count."""
 
 
-class Ground(msgspec.Struct, frozen=True):
+class ReceiptSources(msgspec.Struct, frozen=True):
     """The places where receipts are looked up."""
 
     project: Path
     has_run: Callable[[str], bool]
 
 
-def ground_of(layout: Layout) -> Ground:
-    return Ground(layout.project, partial(run_lookup.has_run, layout.log))
+def sources_of(layout: Layout) -> ReceiptSources:
+    return ReceiptSources(layout.project, partial(run_lookup.has_run, layout.log))
 
 
 def is_required(settings: Settings) -> bool:
     return settings.policy.require_receipts is not False
 
 
-def read(text: str, ground: Ground, anchor: str | None = None) -> Receipt | None:
+def read(text: str, sources: ReceiptSources, anchor: str | None = None) -> Receipt | None:
     """Return the receipt that a piece of evidence names, or None. `anchor` is a commit that may have the file."""
     text = evidence_lookup.plain(text)
     run = text.removeprefix("run:").removeprefix("run ").strip()
     if run_lookup.is_run_id(run):
-        return Receipt("run", ground.has_run(run))
+        return Receipt("run", sources.has_run(run))
     if evidence_lookup.is_url(text):
         return Receipt("url", found=True)
-    if commit := evidence_lookup.commit_in(text, ground.project):
-        return Receipt("commit", git.knows(ground.project, commit) == "commit")
-    name = evidence_lookup.path_in(text, ground.project)
+    if commit := evidence_lookup.commit_in(text, sources.project):
+        return Receipt("commit", git.knows(sources.project, commit) == "commit")
+    name = evidence_lookup.path_in(text, sources.project)
     if name is None:
         return None
-    return Receipt("path", _is_there(name, ground.project) or _was_there(name, ground.project, anchor))
+    return Receipt("path", _is_there(name, sources.project) or _was_there(name, sources.project, anchor))
 
 
-def lacking(head: Header, ground: Ground) -> str | None:
+def lacking(head: Header, sources: ReceiptSources) -> str | None:
     """Return what an entry lacks, such as `cites no run and no evidence`, or None if it has its receipts."""
-    lacks = [lack for lack in (_source(head.source, ground), _evidence(head, ground)) if lack]
+    lacks = [lack for lack in (_source(head.source, sources), _evidence(head, sources)) if lack]
     return f"cites {' and '.join(lacks)}" if lacks else None
 
 
 def flag(memory: Memory, entry: Entry) -> Iterator[str]:
     """Yield the notice for reviewers if a candidate lacks receipts."""
     layout, settings = memory.snapshot.layout, memory.snapshot.settings
-    if is_required(settings) and (lack := lacking(entry.head, ground_of(layout))):
+    if is_required(settings) and (lack := lacking(entry.head, sources_of(layout))):
         yield f"lacks a receipt: {lack}; `agentplane edit {one_line(entry.id, 40)}` adds it"
 
 
@@ -91,13 +91,13 @@ def require(memory: Memory, plan: Plan) -> None:
     snapshot = memory.snapshot
     if plan.verb not in BRINGING or not is_required(snapshot.settings):
         return
-    ground = ground_of(snapshot.layout)
+    sources = sources_of(snapshot.layout)
     for edit in plan.edits:
         page = document.parse(edit.text) if edit.text is not None and edit.file != INBOX else None
         head = read_header(page.blocks[0].packed)[0] if page and page.blocks else None
         if head is None or head.status != "accepted":
             continue
-        if lack := lacking(head, ground):
+        if lack := lacking(head, sources):
             named = edit.was if plan.verb in ("approve", "supersede") else None
             name = one_line(named or edit.id, 40)
             raise Refused(
@@ -107,17 +107,17 @@ def require(memory: Memory, plan: Plan) -> None:
             )
 
 
-def _source(source: str | None, ground: Ground) -> str | None:
+def _source(source: str | None, sources: ReceiptSources) -> str | None:
     if source is None:
         return "no run"
-    return None if ground.has_run(source) else f"run {one_line(source, 40)}, which is not in the log"
+    return None if sources.has_run(source) else f"run {one_line(source, 40)}, which is not in the log"
 
 
-def _evidence(head: Header, ground: Ground) -> str | None:
+def _evidence(head: Header, sources: ReceiptSources) -> str | None:
     if not head.evidence:
         return "no evidence"
     pieces = head.evidence[: evidence_lookup.MOST]
-    if any(receipt and receipt.found for receipt in (read(text, ground, head.anchor) for text in pieces)):
+    if any(receipt and receipt.found for receipt in (read(text, sources, head.anchor) for text in pieces)):
         return None
     first = "it" if find.find(pieces[0][:400]) else f"`{one_line(pieces[0], 60)}`"
     more = f" and {len(head.evidence) - 1} more" if len(head.evidence) > 1 else ""

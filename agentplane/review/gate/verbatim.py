@@ -44,18 +44,20 @@ def in_instructions(statement: str, instructions: Mapping[str, str]) -> str | No
     """Return the place where an instruction file already contains this statement, such as `AGENTS.md:12`, or
     None.
     """
-    said = words(statement)
-    if said.count(" ") - 1 < _FEWEST_WORDS:
+    statement_words = words(statement)
+    if statement_words.count(" ") - 1 < _FEWEST_WORDS:
         return None
     for name, text in instructions.items():
-        if said in words(text):
-            lines = (number for number, line in enumerate(text.splitlines(), 1) if said in words(line))
+        if statement_words in words(text):
+            lines = (
+                number for number, line in enumerate(text.splitlines(), 1) if statement_words in words(line)
+            )
             number = next(lines, None)
             return f"{name}:{number}" if number else name
     return None
 
 
-def said_in(entry: Entry) -> str:
+def unlabeled_body(entry: Entry) -> str:
     """Return the body without its label, which is the label of its kind or a label that somebody wrote
     instead.
     """
@@ -63,19 +65,19 @@ def said_in(entry: Entry) -> str:
     return body if body != entry.body else _LABEL.sub("", body, count=1)
 
 
-def on_shelf(statement: str, entries: Iterable[Entry], besides: frozenset[str] = frozenset()) -> str | None:
+def on_shelf(statement: str, entries: Iterable[Entry], ignored: frozenset[str] = frozenset()) -> str | None:
     """Return the id of the trusted entry in force that already contains this statement, or None."""
-    said = words(statement)
-    if said == "  ":
+    statement_words = words(statement)
+    if statement_words == "  ":
         return None
     plain = _PLAIN_WORD.findall(statement.encode(errors="replace"))
     needle = max(plain, key=len, default=b"").lower()
     for entry in entries:
         if needle not in entry.raw.lower():
             continue
-        if not entry.trusted or entry.head.status != "accepted" or entry.id in besides:
+        if not entry.trusted or entry.head.status != "accepted" or entry.id in ignored:
             continue
-        told = words(said_in(entry))
-        if told == said or told.startswith(f"{said}rationale "):
+        entry_words = words(unlabeled_body(entry))
+        if entry_words == statement_words or entry_words.startswith(f"{statement_words}rationale "):
             return entry.id
     return None

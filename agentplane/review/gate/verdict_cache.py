@@ -11,7 +11,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.settings import Action
 from agentplane.review.conflicts.conflicts import text_of
-from agentplane.review.conflicts.result_cache import Gated, Looks, meeting
+from agentplane.review.conflicts.result_cache import CachedVerdict, ResultCache, meeting
 from agentplane.review.gate import evidence_lookup, gate, past_rejections, verbatim
 from agentplane.review.gate.gate import DEFAULTS, Context
 from agentplane.review.gate.past_rejections import Tombstones
@@ -21,83 +21,83 @@ from agentplane.review.gate.verdicts import Flag, Verdict
 class Gate:
     """The gate with cached verdicts. It checks a candidate again only if the checked content has changed."""
 
-    def __init__(self, memory: Memory, context: Context, looks: Looks) -> None:
+    def __init__(self, memory: Memory, context: Context, cache: ResultCache) -> None:
         self._memory = memory
         self._context = context
-        self._looks = looks
+        self._cache = cache
 
     def look_up(self, entries: Sequence[Entry]) -> None:
         """Prepare the checks of many candidates at once."""
-        seen = self._looks.seen
-        self.bring()
-        new = [entry for entry in entries if entry.id not in seen or not seen[entry.id].gated]
+        results = self._cache.results
+        self.drop_outdated()
+        new = [entry for entry in entries if entry.id not in results or not results[entry.id].verdict]
         if self._rejected and new:
             self._rejected.look_up([text_of(entry) for entry in new])
 
-    def kept(self, entry: Entry) -> tuple[Flag, ...]:
+    def cached_flags(self, entry: Entry) -> tuple[Flag, ...]:
         """Return the flags of the last check, plus the current repeats of instruction files."""
-        seen = self._looks.seen.get(entry.id)
-        return self._told(entry, seen.gated) if seen and seen.gated else ()
+        result = self._cache.results.get(entry.id)
+        return self._all_flags(entry, result.verdict) if result and result.verdict else ()
 
     def knows(self, entry: Entry) -> bool:
         """True if a verdict about the candidate with exactly these bytes is cached."""
-        seen = self._looks.seen.get(entry.id)
-        return seen is not None and seen.gated is not None and seen.gated.digest == entry.digest
+        result = self._cache.results.get(entry.id)
+        return result is not None and result.verdict is not None and result.verdict.digest == entry.digest
 
-    def if_kept(self, entry: Entry) -> tuple[Flag, ...] | None:
+    def cached_own_flags(self, entry: Entry) -> tuple[Flag, ...] | None:
         """Return the cached flags of this text under these settings, without repeats, or None if it wasn't checked."""
-        seen = self._looks.seen.get(entry.id)
-        gated = seen.gated if seen else None
-        if gated is None or gated.mark != self._mark(entry):
+        result = self._cache.results.get(entry.id)
+        verdict = result.verdict if result else None
+        if verdict is None or verdict.mark != self._mark(entry):
             return None
-        return (*gated.refused, *gated.flags)
+        return (*verdict.refused, *verdict.flags)
 
     def of(self, entry: Entry) -> tuple[Flag, ...]:
         """Return the current flags of a candidate."""
-        seen = self._looks.seen.get(entry.id)
-        gated = seen.gated if seen else None
+        result = self._cache.results.get(entry.id)
+        verdict = result.verdict if result else None
         mark = self._mark(entry)
-        if gated is None or gated.mark != mark:
-            gated = self._asked(entry, mark)
-            self._looks.gated(entry.id, gated)
-        return self._told(entry, gated)
+        if verdict is None or verdict.mark != mark:
+            verdict = self._checked(entry, mark)
+            self._cache.set_verdict(entry.id, verdict)
+        return self._all_flags(entry, verdict)
 
-    def _told(self, entry: Entry, gated: Gated) -> tuple[Flag, ...]:
+    def _all_flags(self, entry: Entry, verdict: CachedVerdict) -> tuple[Flag, ...]:
         refused, flags = self._restated(entry)
-        first = (*gated.refused, *refused, *gated.repeat_refused)
-        return (*first, *gated.flags, *flags, *gated.repeat_flags)
+        first = (*verdict.refused, *refused, *verdict.repeat_refused)
+        return (*first, *verdict.flags, *flags, *verdict.repeat_flags)
 
-    def _asked(self, entry: Entry, mark: bytes) -> Gated:
+    def _checked(self, entry: Entry, mark: bytes) -> CachedVerdict:
         proposal = gate.proposal_of(entry)
-        alone = msgspec.structs.replace(self._context, instructions={}, tombstones=None)
-        verdict = gate.check_again(entry, alone)
+        context_without_repeats = msgspec.structs.replace(self._context, instructions={}, tombstones=None)
+        verdict = gate.check_again(entry, context_without_repeats)
         repeat = None
-        again = Verdict()
+        repeat_verdict = Verdict()
         if self._rejected and self._context.looks_for("repeat"):
             text = proposal.statement
-            repeat = self._rejected.find(text, scope=proposal.scope, besides=entry.id)
+            repeat = self._rejected.find(text, scope=proposal.scope, ignoring=entry.id)
             only = self._only("repeat", tombstones=self._rejected, candidate=entry.id)
-            again = gate.check(proposal, only) if repeat else again
-        return Gated(
+            repeat_verdict = gate.check(proposal, only) if repeat else repeat_verdict
+        return CachedVerdict(
             mark,
             entry.digest,
             verdict.refused,
             verdict.flags,
             past_rejections.name_of(repeat),
-            again.refused,
-            again.flags,
+            repeat_verdict.refused,
+            repeat_verdict.flags,
         )
 
     def _mark(self, entry: Entry) -> bytes:
         """Return a hash of the content that the gate checks, except past rejections and instruction files."""
         context = self._context
-        made = hashlib.blake2b(self._settings, digest_size=16)
-        made.update(f"{entry.digest} {entry.label} ".encode(errors="surrogateescape"))
+        digest = hashlib.blake2b(self._settings, digest_size=16)
+        digest.update(f"{entry.digest} {entry.label} ".encode(errors="surrogateescape"))
         if entry.head.expires_at:
-            made.update(f"{context.today} ".encode())
+            digest.update(f"{context.today} ".encode())
         if context.project is not None and entry.head.evidence and context.looks_for("gone", "outside"):
-            made.update(msgspec.msgpack.encode(evidence_lookup.lacks(entry.head.evidence, context.project)))
-        return made.digest()
+            digest.update(msgspec.msgpack.encode(evidence_lookup.lacks(entry.head.evidence, context.project)))
+        return digest.digest()
 
     @cached_property
     def _settings(self) -> bytes:
@@ -124,7 +124,7 @@ class Gate:
     def _rejected(self) -> Tombstones | None:
         return self._context.tombstones
 
-    def bring(self, most: int | None = None) -> bool:
+    def drop_outdated(self, most: int | None = None) -> bool:
         """Forget the verdicts about repeats if the rejections have changed.
 
         Return False, and forget nothing, if finding out takes more than `most` comparisons.
@@ -133,29 +133,29 @@ class Gate:
         if rejected is None:
             return True
 
-        def met_by(ids: list[str], names: list[str]) -> set[str]:
+        def related_to(ids: list[str], names: list[str]) -> set[str]:
             entries = self._memory.entries
-            known = [entries[id_] for id_ in ids if id_ in entries]
+            candidates = [entries[id_] for id_ in ids if id_ in entries]
             new = rejected.only(names)
-            found = {one.id for one in known if new.find(one.statement, scope=one.head.scope)}
-            return found | meeting(new.texts, [text_of(one) for one in known])
+            found = {one.id for one in candidates if new.find(one.statement, scope=one.head.scope)}
+            return found | meeting(new.texts, [text_of(one) for one in candidates])
 
-        return self._looks.forget_repeats(rejected.names, met_by, most)
+        return self._cache.forget_repeats(rejected.names, related_to, most)
 
 
-def kept_high(memory: Memory) -> Callable[[Entry], tuple[Flag, ...]]:
+def cached_high(memory: Memory) -> Callable[[Entry], tuple[Flag, ...]]:
     """Return a function for the high-severity flags of a candidate. It asks the gate only about new texts."""
-    looks = Looks(memory.snapshot.layout)
-    looks.load()
+    cache = ResultCache(memory.snapshot.layout)
+    cache.load()
     actions = msgspec.structs.asdict(memory.snapshot.settings.gate)
     # The inbox is checked with the same settings, so the marks are the same.
     asked = Context(
         today=date.min, actions={**actions, "known": "off"}, project=memory.snapshot.layout.project
     )
-    known = Gate(memory, asked, looks)
+    gate_cache = Gate(memory, asked, cache)
 
     def high(entry: Entry) -> tuple[Flag, ...]:
-        found = known.if_kept(entry) if not entry.head.expires_at else None
+        found = gate_cache.cached_own_flags(entry) if not entry.head.expires_at else None
         flags = gate.high_flags(entry, actions) if found is None else found
         return tuple(flag for flag in flags if flag.high)
 

@@ -40,7 +40,7 @@ class Flag(msgspec.Struct, frozen=True):
         return self.severity == "high"
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """Return the flag as one line for a person."""
         return f"{self.where}: {self.what}"
 
@@ -102,7 +102,7 @@ def shown_earlier(rejection: Rejection) -> Earlier:
     return Earlier(one_line(rejection.id, 40), one_line(rejection.when[:10], 10), reason)
 
 
-def told_earlier(earlier: Earlier) -> str:
+def earlier_text(earlier: Earlier) -> str:
     return f"as {earlier.id} on {earlier.date}" + (
         f": {earlier.reason}" if earlier.reason else ", without a reason"
     )

@@ -245,11 +245,11 @@ def news(text: str) -> int | None:
     for sentence in _SENTENCE_END.split(clean):
         at = clean.find(sentence, place)
         place = at + len(sentence)
-        said = sentence.strip(" -*\t\"'")
-        if not said:
+        bare = sentence.strip(" -*\t\"'")
+        if not bare:
             continue
-        if _ALWAYS_NEWS.search(said) and not _CONDITION.search(said):
+        if _ALWAYS_NEWS.search(bare) and not _CONDITION.search(bare):
             return _line(clean, at)
-        if _NEWS.search(said) and not (_CONDITION.search(said) or _RULE.search(said)):
+        if _NEWS.search(bare) and not (_CONDITION.search(bare) or _RULE.search(bare)):
             return _line(clean, at)
     return None

@@ -49,7 +49,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     (r"rabbitmqctl|ejabberdctl|prosodyctl|emqx_ctl|vmq-admin|kamctl|opensipsctl|saslpasswd2|couchbase-cli|neo4j-admin|grafana-cli|nextcloud\S{0,20}|occ",
      (rf"\b(?:(?:add_user|change_password|adduser|authenticate_user|passwd|set_password|change-password|manual-install)\s+(?!-)\S{{1,80}}|reset-admin-password|set-initial-password|set-default-admin|register\s+\S{{1,60}}\s+\S{{1,80}})\s+(?!-){_WORD}")),
     (r"manage\.py|flask|artisan|rake|galaxy|unifi|asterisk|jenkins-cli|argocd|bootstrap|admin-cli|cli|console",
-     r"\b(?:add_user|add-user|adduser|addUser|create-user|create_user|user:create|user:add|change_password|changepassword|set_password|set-password|reset-password|reset_password|user:password)\s+(?!-)\S{1,80}\s+(?:\S{1,60}@\S{1,60}\s+)?(?!-)(?P<told>[^\s\"'`|;&<>()]{6,200})"),
+     r"\b(?:add_user|add-user|adduser|addUser|create-user|create_user|user:create|user:add|change_password|changepassword|set_password|set-password|reset-password|reset_password|user:password)\s+(?!-)\S{1,80}\s+(?:\S{1,60}@\S{1,60}\s+)?(?!-)(?P<password>[^\s\"'`|;&<>()]{6,200})"),
     (r"kadmin(?:\.local)?", rf"\s-pw\s+{_WORD}"),
     ("mosquitto_passwd", rf"\s-[a-zA-Z]*b[a-zA-Z]*\s+\S{{1,120}}\s+\S{{1,80}}\s+{_WORD}"),
     ("samba-tool", rf"\buser\s+(?:create|add)\s+(?!-)\S{{1,60}}\s+(?!-){_WORD}"),
@@ -63,9 +63,9 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("dscl", rf"\s-passwd\s+\S{{1,80}}\s+(?:\S{{1,80}}\s+(?=\S))?{_WORD}\s*$"),
     (r"schtasks", rf"\s/rp\s+{_WORD}"),
     ("wpa_passphrase", rf"\s+(?:\"[^\"\n]{{1,40}}\"|\S{{1,40}})\s+{_WORD}"),
-    ("kinit|cryptsetup|veracrypt|passwd|su|sudo|gpg|age|vault|gh|wrangler|docker|podman", r"[^\n|;]{0,120}<<<\s*[\"']?(?P<told>[^\s\"'`|;&<>()]{6,300})"),
+    ("kinit|cryptsetup|veracrypt|passwd|su|sudo|gpg|age|vault|gh|wrangler|docker|podman", r"[^\n|;]{0,120}<<<\s*[\"']?(?P<password>[^\s\"'`|;&<>()]{6,300})"),
     # Commands of routers and switches.
-    ("username|enable|neighbor|tacacs-server|radius-server|ppp|isakmp|snmp-server|user", r"(?:\s+[\w./-]{1,40}){0,6}?\s+(?:secret|password|key|key-string)\s+(?:level\s\d+\s)?(?:[0-9]\s+)?(?P<told>[^\s\"'`|;&<>()-][^\s\"'`|;&<>()]{4,200})\s*$"),
+    ("username|enable|neighbor|tacacs-server|radius-server|ppp|isakmp|snmp-server|user", r"(?:\s+[\w./-]{1,40}){0,6}?\s+(?:secret|password|key|key-string)\s+(?:level\s\d+\s)?(?:[0-9]\s+)?(?P<password>[^\s\"'`|;&<>()-][^\s\"'`|;&<>()]{4,200})\s*$"),
     ("wpa-psk|wpa_passphrase|psk", rf"[ \t]{{1,4}}{_WORD}\s*$"),
     ("bindpw|rootpw|requirepass|masterauth|rootbindpw|bind_pw|smtp_passwd|passwd", rf"[ \t]{{1,8}}(?:--plaintext\s+)?{_WORD}\s*$"),
     ("SETUSER|setuser|user", r"\s+\w{1,40}\s+(?:[~+&%@\w*-]+\s+){0,6}[\"']?>(?P<bare>[^\s\"'<>|;]{4,120})"),
@@ -80,8 +80,8 @@ _ROWS: tuple[tuple[str, str], ...] = (
      "SymmetricSecurityKey|hmacShaKeyFor|HMAC256|HMAC384|HMAC512|signWith|setSigningKey|secretbox.open|createCipheriv|createDecipheriv|AESGCM|TimestampSigner|URLSafeTimedSerializer|cookieParser|keygrip|Keygrip|SecretBox|new_hmac|hmac_sha256|encode_jwt|jwt_encode|JwtSigner.hmac"),
      r"\s{0,2}\(\s{0,2}(?:(?:[\w.$()]{1,60}|\{[^{}\n\"']{0,80}\}|\[\s?|[\"'][\w-]{2,12}[\"'])\s{0,2},\s{0,2}){0,2}(?:\[\]byte\(|(?:[\w.]{1,40})\(|\[|[bB])?[\"'](?P<key>[^\"'\n]{8,200})[\"']"),
     ("PasswordAuthentication|Credential|Credentials|mysqli_connect|mysqli|pg_connect|PDO|ftp_login|imap_open|ldap_bind|simple_bind_s|bind_s|create_user|createUser|create_superuser|BasicCredentials|auth_basic|basic_auth|basicAuth|login_user|Login|sign_in|setCredentials|userpass|with_credentials",
-     r"\s{0,2}\(\s{0,2}(?:(?:[\w.$]{1,60}|[\"'][^\"'\n]{0,120}[\"'])\s{0,2},\s{0,2}){1,2}[\"'](?P<told>[^\"'\n]{4,200})[\"']"),
-    ("auth", r"\s?=\s?\(\s{0,2}[\"'][^\"'\n]{1,80}[\"']\s{0,2},\s{0,2}[\"'](?P<told>[^\"'\n]{4,200})[\"']"),
+     r"\s{0,2}\(\s{0,2}(?:(?:[\w.$]{1,60}|[\"'][^\"'\n]{0,120}[\"'])\s{0,2},\s{0,2}){1,2}[\"'](?P<password>[^\"'\n]{4,200})[\"']"),
+    ("auth", r"\s?=\s?\(\s{0,2}[\"'][^\"'\n]{1,80}[\"']\s{0,2},\s{0,2}[\"'](?P<password>[^\"'\n]{4,200})[\"']"),
     ("jdbc", r":oracle:(?:thin|oci):[\w$]{1,40}/(?P<bare>[^\s@\"']{3,120})@"),
 )  # fmt: skip
 
@@ -183,7 +183,7 @@ def _fits(group: str, value: str) -> bool:
         return values.is_secret(value, strong=True, quoted=True) and (
             values.is_mixed(value) or len(value) >= 16
         )
-    if group == "told":
+    if group == "password":
         return (
             values.is_secret(value, strong=True, quoted=True)
             and values.is_mixed(value)

@@ -90,7 +90,7 @@ def spans(text: str) -> list[tuple[int, int, str]]:
     found += _packed(whole)
     if read:
         found = [(*read.back(at, until), kind, sure) for at, until, kind, sure in found]
-    return _apart(found)
+    return _without_overlaps(found)
 
 
 def is_stand_in(value: str) -> bool:
@@ -101,21 +101,21 @@ def _secret(text: str, at: int, kind: str, sure: bool) -> Secret:
     return Secret(kind, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), sure)
 
 
-def _apart(found: list[Hit]) -> list[tuple[int, int, str]]:
+def _without_overlaps(found: list[Hit]) -> list[tuple[int, int, str]]:
     """Return the hits in order, with overlapping ones merged."""
-    apart: list[tuple[int, int, str]] = []
+    merged: list[tuple[int, int, str]] = []
     for at, until, kind, _ in sorted(found, key=lambda hit: (hit[0], -hit[1])):
-        if apart and at < apart[-1][1]:
-            first, last, name = apart[-1]
-            apart[-1] = (first, max(last, until), name)
+        if merged and at < merged[-1][1]:
+            first, last, name = merged[-1]
+            merged[-1] = (first, max(last, until), name)
         elif until > at:
-            apart.append((at, until, kind))
-    return apart
+            merged.append((at, until, kind))
+    return merged
 
 
 def _hits(text: str, low: Lowered | None = None) -> Iterator[Hit]:
     low = low or plain_text.lowered(text)
-    if b"private" in low.seen:
+    if b"private" in low.encoded:
         yield from _key_blocks(text)
     yield from _formats(text, low)
     yield from named.hits(text, low)
@@ -170,25 +170,25 @@ def _key_blocks(text: str) -> Iterator[Hit]:
     begins += [match.span() for match in formats.PUTTY.finditer(text)]
     begins.sort()
     ends = [match.span() for match in formats.KEY_END.finditer(text)]
-    taken = 0
+    next_end = 0
     for number, (start, after) in enumerate(begins):
         limit = begins[number + 1][0] if number + 1 < len(begins) else len(text)
         limit = min(limit, after + 40_000)
-        while taken < len(ends) and ends[taken][0] < after:
-            yield from _key_above(text, ends[taken], ends[taken - 1][1] if taken else 0)
-            taken += 1
+        while next_end < len(ends) and ends[next_end][0] < after:
+            yield from _key_above(text, ends[next_end], ends[next_end - 1][1] if next_end else 0)
+            next_end += 1
         until = None
-        if taken < len(ends) and ends[taken][0] <= limit:
-            until = ends[taken][1]
-            body = text[after : ends[taken][0]]
-            taken += 1
+        if next_end < len(ends) and ends[next_end][0] <= limit:
+            until = ends[next_end][1]
+            body = text[after : ends[next_end][0]]
+            next_end += 1
             if _is_body(body):
                 yield start, until, "a private key", True
             continue
         last = _key_below(text, after, limit)
         if last is not None and _is_body(text[after:last]):
             yield start, last, "a private key", True
-    for number in range(taken, len(ends)):
+    for number in range(next_end, len(ends)):
         yield from _key_above(text, ends[number], ends[number - 1][1] if number else 0)
 
 

@@ -51,7 +51,7 @@ _CELL = re.compile(
     r"[ \t*_`]{0,3}[|│┃][ \t]{0,30}[`*]{0,2}(?P<value>[^|│┃\s`]{6,120})[`*]{0,2}[ \t]{0,60}(?:[|│┃]|(?=\n|$))"
 )
 _BELOW = re.compile(
-    r"(?P<said>[ \t*_`\"')\]]{0,4}(?:[a-z][^\n]{0,80})?[:：]?[ \t*_`]{0,4})(?:\n[ \t]{0,12}[-=─*~]{3,80}[ \t]*)?(?:\n[ \t]*){1,3}[`\"'>]{0,3}[ \t]{0,12}[`\"']?(?P<value>[^\s`\"']{6,200})[`\"']?[ \t]*(?=\n|$)",
+    r"(?P<rest>[ \t*_`\"')\]]{0,4}(?:[a-z][^\n]{0,80})?[:：]?[ \t*_`]{0,4})(?:\n[ \t]{0,12}[-=─*~]{3,80}[ \t]*)?(?:\n[ \t]*){1,3}[`\"'>]{0,3}[ \t]{0,12}[`\"']?(?P<value>[^\s`\"']{6,200})[`\"']?[ \t]*(?=\n|$)",
     re.IGNORECASE,
 )
 _COLUMN = re.compile(r"[^\n]*")
@@ -143,7 +143,7 @@ def behind(text: str, begin: int, end: int, strong: bool) -> Iterator[tuple[int,
     found = list(_in_column(text, line, begin, strong))
     yield from found
     if not found and (below := _BELOW.match(text, end)):
-        line_rest = below["said"].strip(" \t*_`\"')]")
+        line_rest = below["rest"].strip(" \t*_`\"')]")
         value = below["value"]
         alone = (
             not line_rest.rstrip(":：")
@@ -189,4 +189,4 @@ def _fits(value: str, strong: bool, if_random: bool = True) -> bool:
         return False
     if values.is_random(value) and not re.match(r"(?i)sha\d*[:-]|SHA256:", value):
         return if_random
-    return strong and values.is_told(value, near=True)
+    return strong and values.is_password_in_sentence(value, near=True)

@@ -129,13 +129,13 @@ def masked_value(value: Any) -> Any:
     return value
 
 
-def _unused(name: str, taken: Collection[str]) -> str:
+def _unused(name: str, used: Collection[str]) -> str:
     """Return a name that no other field has, because two secrets can have the same mask."""
-    number, found = 1, name
-    while found in taken:
+    number, unused = 1, name
+    while unused in used:
         number += 1
-        found = f"{name} {number}"
-    return found
+        unused = f"{name} {number}"
+    return unused
 
 
 def places(data: bytes) -> list[Masked]:

@@ -435,13 +435,13 @@ def _end_of_token(text: str, at: int) -> int:
 
 
 def hits(text: str, low: Lowered) -> Iterator[Hit]:
-    taken = 0  # a name inside a secret names nothing
+    secret_end = 0  # a name inside a secret names nothing
     names = _NAME if text.isascii() else _NAME_OTHER
     for start, end in near(low, _CORES, 24, 64):
         for match in names.finditer(low.text, start, end):
-            if match.start() >= taken:
+            if match.start() >= secret_end:
                 for hit in _named(text, match):
-                    taken = max(taken, hit[1])
+                    secret_end = max(secret_end, hit[1])
                     yield hit
     for run in _FOREIGN.finditer(low.text) if not text.isascii() else ():
         for other in _OTHER.finditer(low.text, run.start(), min(len(text), run.end() + 12)):
@@ -730,7 +730,12 @@ def _assigned(
             and not (values.is_mixed(value) and (quoted or sign == "=" or text[end - 1] == "s"))
         ):
             return
-        if not quoted and not literal and _goes_on(follows) and not (values.is_told(value, near=True)):
+        if (
+            not quoted
+            and not literal
+            and _goes_on(follows)
+            and not (values.is_password_in_sentence(value, near=True))
+        ):
             phrase = _phrase(text, start) if strong else None
             if phrase:
                 yield start, phrase, True
@@ -802,7 +807,7 @@ def _assigned(
         return
     if strong and (form := _NEXT.match(text, end)):
         value, start, until, _ = _value(form)
-        if word == "pass" and not values.is_told(value, near=True):
+        if word == "pass" and not values.is_password_in_sentence(value, near=True):
             return  # an argument is passed
         if values.is_secret(value, strong=True, quoted=True) and not (
             value.isalpha() and value.lower() in {"with", "from"}
@@ -900,8 +905,8 @@ def _in_sentence(
         )
         if (
             word in {"secret", "pass"}
-            and not (near and _TIGHT.search(between) and values.is_told(value, near=False))
-            and not (quoted and values.is_told(value, near=True))
+            and not (near and _TIGHT.search(between) and values.is_password_in_sentence(value, near=False))
+            and not (quoted and values.is_password_in_sentence(value, near=True))
         ):
             continue
         start = end + token.start() + lead
@@ -914,7 +919,7 @@ def _in_sentence(
                 and bool(re.search(r"\w[!#$%&*+?@^]\w", value))
             )
             if (
-                values.is_told(value, near=near)
+                values.is_password_in_sentence(value, near=near)
                 or (foreign and not values.is_reference(value))
                 or (
                     quoted
@@ -953,7 +958,7 @@ def _in_sentence(
         text, max(0, begin - 140), begin
     ):
         value = before["value"].rstrip(".,;:")
-        if values.is_told(value, near=True):
+        if values.is_password_in_sentence(value, near=True):
             yield before.start("value"), before.start("value") + len(value), True
 
 
@@ -967,13 +972,13 @@ def _logins(text: str, low: Lowered) -> Iterator[Hit]:
         start, end = match.span("value")
         value = text[start:end].rstrip("\"'`.,;)")
         quoted = text[start - 1 : start] in {"'", '"', "`"} and text[end - 1 : end] == text[start - 1 : start]
-        fits = values.is_told(value, near=True) or (
+        fits = values.is_password_in_sentence(value, near=True) or (
             quoted
             and match["gap"][-1:] == text[end - 1 : end]
             and re.search(r"[/:|]\s?[\"'`]$", text[match.end("user") : start]) is not None
             and values.is_secret(value, strong=True, quoted=True)
         )
-        if fits and not values.is_told(match["user"], near=False) and "/" not in value:
+        if fits and not values.is_password_in_sentence(match["user"], near=False) and "/" not in value:
             yield start, start + len(value), "a password", True
 
 

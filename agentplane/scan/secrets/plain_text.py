@@ -88,7 +88,7 @@ class Lowered(msgspec.Struct, frozen=True):
     """A lowercase text with every character at its place, and one byte for each to search marks faster."""
 
     text: str
-    seen: bytes
+    encoded: bytes
     triples: AbstractSet[bytes] | None = None
     """All sequences of three bytes. None for a long text, which has `places`."""
     places: dict[int, list[int]] | None = None
@@ -123,10 +123,10 @@ def lowered(text: str) -> Lowered:
     low = text.lower()
     if len(low) != len(text):
         low = "".join(one if len(one := char.lower()) == 1 else char for char in text)
-    seen = low.encode("latin-1", errors="replace")
-    if len(seen) > _LONG:
-        return Lowered(low, seen, places=_places(seen))
-    return Lowered(low, seen, {seen[at : at + _BEGIN] for at in range(len(seen) - _BEGIN + 1)})
+    encoded = low.encode("latin-1", errors="replace")
+    if len(encoded) > _LONG:
+        return Lowered(low, encoded, places=_places(encoded))
+    return Lowered(low, encoded, {encoded[at : at + _BEGIN] for at in range(len(encoded) - _BEGIN + 1)})
 
 
 def marks_of(*marks: str) -> Marks:
@@ -142,7 +142,7 @@ def marks_of(*marks: str) -> Marks:
 def near(low: Lowered, marks: Marks, before: int, after: int) -> list[tuple[int, int]]:
     """Return the places around the marks, sorted and without overlaps."""
     found: list[tuple[int, int]] = []
-    size = len(low.seen)
+    size = len(low.encoded)
     for mark in marks.possible(low):
         last = -after
         for at in _found(low, mark):
@@ -150,30 +150,30 @@ def near(low: Lowered, marks: Marks, before: int, after: int) -> list[tuple[int,
                 last = at
                 found.append((max(0, at - before), min(size, at + after)))
     found.sort()
-    apart: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for start, end in found:
-        if apart and start <= apart[-1][1]:
-            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            apart.append((start, end))
-    return apart
+            merged.append((start, end))
+    return merged
 
 
 def holds(low: Lowered, marks: Marks) -> bool:
-    return any(mark in low.seen for mark in marks.possible(low))
+    return any(mark in low.encoded for mark in marks.possible(low))
 
 
 def _found(low: Lowered, mark: bytes) -> Iterator[int]:
-    seen = low.seen
+    encoded = low.encoded
     if low.places is not None and len(mark) >= _BEGIN:
         for at in low.places.get(_code(mark), ()):
-            if seen.startswith(mark, at):
+            if encoded.startswith(mark, at):
                 yield at
         return
-    at = seen.find(mark)
+    at = encoded.find(mark)
     while at >= 0:
         yield at
-        at = seen.find(mark, at + 1)
+        at = encoded.find(mark, at + 1)
 
 
 def _code(mark: bytes) -> int:
@@ -181,13 +181,13 @@ def _code(mark: bytes) -> int:
     return first << 12 | second << 6 | third
 
 
-def _places(seen: bytes) -> dict[int, list[int]]:
+def _places(encoded: bytes) -> dict[int, list[int]]:
     """Return the places of each beginning of a mark, in one pass instead of one pass for each mark."""
     import numpy as np
 
     wanted = np.zeros(1 << 18, dtype=bool)
     wanted[[_code(mark) for mark in _MARKS if len(mark) >= _BEGIN]] = True
-    codes = np.frombuffer(seen.translate(_CODES), dtype=np.uint8).astype(np.uint32)
+    codes = np.frombuffer(encoded.translate(_CODES), dtype=np.uint8).astype(np.uint32)
     grams = codes[:-2] << 12 | codes[1:-1] << 6 | codes[2:]
     at = np.flatnonzero(wanted[grams])
     if not len(at):

@@ -1045,7 +1045,7 @@ def is_chosen(value: str) -> bool:
     )
 
 
-def is_told(value: str, *, near: bool) -> bool:
+def is_password_in_sentence(value: str, *, near: bool) -> bool:
     """True if a word in a sentence about a password is the password. `near` is True if the sentence says so."""
     if (
         not (6 if near else 8) <= len(value) <= 200

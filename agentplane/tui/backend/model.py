@@ -23,7 +23,7 @@ from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX
 from agentplane.plane.settings import Settings, Tui
 from agentplane.review import policy
-from agentplane.review.conflicts.result_cache import Looks
+from agentplane.review.conflicts.result_cache import ResultCache
 from agentplane.review.inbox import Reviewed, Reviewer
 from agentplane.tui.backend import first_rows, inbox_rows
 from agentplane.tui.backend.outcome_text import DOING, Outcome, outcome_of
@@ -79,7 +79,7 @@ class PlaneModel:
         self.plane = plane
         self._check_person = check_person or policy.check_person
         self._reviewer: Reviewer | None = None
-        self._looks = Looks(plane.layout)
+        self._looks = ResultCache(plane.layout)
         """The cache of check results. It outlives a reload of the plane."""
         self._keep_at = 0.0
         self._fresh: set[str] = set()
@@ -140,7 +140,7 @@ class PlaneModel:
         self._reviewer = None
         if self.shown and self.shown.memory.snapshot.ledger.pruned != memory.snapshot.ledger.pruned:
             # The cached results may quote texts that were removed from history.
-            self._looks = Looks(self.plane.layout)
+            self._looks = ResultCache(self.plane.layout)
         self._fresh = set()
         self._before = self.shown
         self._mark_read = mark
@@ -177,7 +177,7 @@ class PlaneModel:
     def _begin(self, shown: PlaneView) -> Reviewer:
         """Create the reviewer, and find the candidates that a change has affected. All other results are current."""
         today = self.plane.store.clock().date()
-        reviewer = Reviewer(shown.memory, today, looks=self._looks, in_parts=True)
+        reviewer = Reviewer(shown.memory, today, cache=self._looks, in_parts=True)
         touched = reviewer.touched()
         self.touched = tuple(touched & shown.reviewed.keys())
         for id_ in self.touched:
@@ -202,7 +202,7 @@ class PlaneModel:
             self._fresh.add(found.entry.id)
         began = time.monotonic()
         if began >= self._keep_at or len(self._fresh) == len(shown.inbox):
-            reviewer.conflicts.keep()
+            reviewer.conflicts.save()
             now = time.monotonic()
             self._keep_at = now + max(_KEEP_SECONDS, _KEEP_SHARE * (now - began))
 

@@ -18,7 +18,7 @@ from agentplane.plane.derived import cache
 from agentplane.plane.store import lock
 from agentplane.review.conflicts import result_cache
 from agentplane.review.conflicts.resolve import Choice
-from agentplane.review.conflicts.result_cache import Looks
+from agentplane.review.conflicts.result_cache import ResultCache
 from agentplane.review.conflicts.shortlist import FEW
 from agentplane.review.inbox import AT_ONCE, Reviewed, Reviewer
 from tests import cached
@@ -49,9 +49,9 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
-def look(plane: Plane, looks: Looks) -> dict[str, Reviewed]:
+def look(plane: Plane, results: ResultCache) -> dict[str, Reviewed]:
     """What the screens do: only what was touched is looked at; of the others what was found is taken."""
-    reviewer = Reviewer(plane.memory.read(), plane.today(), looks=looks, in_parts=True)
+    reviewer = Reviewer(plane.memory.read(), plane.today(), cache=results, in_parts=True)
     touched = reviewer.touched()
     if touched:
         reviewer.look(sorted(touched))
@@ -105,18 +105,18 @@ CHANGES = (approve, reject, edit, propose, undo)
 def test_a_change_has_only_those_compared_that_it_touches(
     crowd: Plane, compared: list[int], change: Callable[[Plane], object]
 ) -> None:
-    looks = Looks(crowd.layout)
-    look(crowd, looks)
+    results = ResultCache(crowd.layout)
+    look(crowd, results)
     whole = sum(compared)
     assert whole > 20 * AT_ONCE
     change(crowd)
     compared.clear()
-    found = look(crowd, looks)
+    found = look(crowd, results)
     assert sum(compared) < whole / 10
     assert all(one.checked for one in found.values())
     assert without_near(found) == without_near(cold(crowd))
     compared.clear()
-    look(crowd, looks)
+    look(crowd, results)
     assert not compared
 
 
@@ -128,49 +128,49 @@ def test_where_all_are_compared_the_same_is_found_as_by_a_first_look(
         plane.propose(decision(planes.statement(planes.random.Random(number))))
     plane.propose(decision("Cache sessions in Redis."))
     plane.inbox.approve([plane.propose(decision("Cache sessions in Memcached."))], BOTH)
-    looks = Looks(plane.layout)
-    look(plane, looks)
+    results = ResultCache(plane.layout)
+    look(plane, results)
     for _ in range(2):
         change(plane)
-        assert look(plane, looks) == cold(plane)
+        assert look(plane, results) == cold(plane)
 
 
 def test_where_a_shelf_grows_so_long_that_only_the_nearest_are_compared(tmp_path: Path) -> None:
     plane = planes.make(tmp_path / "growing", FEW - 1, 20)
-    looks = Looks(plane.layout)
-    look(plane, looks)
+    results = ResultCache(plane.layout)
+    look(plane, results)
     for _ in range(3):
         approve(plane)
-        found = look(plane, looks)
+        found = look(plane, results)
         assert all(one.checked for one in found.values())
     assert len(plane.memory.read().shelf) > FEW
     assert found == cold(plane)
     for _ in range(3):
         plane.history.undo()
-        found = look(plane, looks)
+        found = look(plane, results)
     assert found == cold(plane)
 
 
 def test_what_a_candidate_names_is_looked_at_when_it_comes_and_goes(plane: Plane) -> None:
     taking_over = plane.propose(decision("Print labels. It replaces DEC-001."))
-    looks = Looks(plane.layout)
-    assert not look(plane, looks)[taking_over].conflicts
+    results = ResultCache(plane.layout)
+    assert not look(plane, results)[taking_over].conflicts
     plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
-    assert [met.kind for met in look(plane, looks)[taking_over].conflicts] == ["supersession"]
+    assert [met.kind for met in look(plane, results)[taking_over].conflicts] == ["supersession"]
     plane.memory.deprecate(["DEC-001"])
-    assert not look(plane, looks)[taking_over].conflicts
+    assert not look(plane, results)[taking_over].conflicts
 
 
 def test_a_rejection_flags_those_that_say_the_same(plane: Plane) -> None:
     ids = [plane.propose(decision(text)) for text in ("Cache sessions in Redis.", *UNLIKE)]
     again = plane.propose(decision("Cache carts and sessions in Redis."))
-    looks = Looks(plane.layout)
-    assert not look(plane, looks)[again].flags
+    results = ResultCache(plane.layout)
+    assert not look(plane, results)[again].flags
     plane.inbox.reject(ids[:1], "no")
-    assert any("was rejected before" in flag for flag in look(plane, looks)[again].flags)
-    assert look(plane, looks) == cold(plane)
+    assert any("was rejected before" in flag for flag in look(plane, results)[again].flags)
+    assert look(plane, results) == cold(plane)
     plane.history.undo()
-    assert not look(plane, looks)[again].flags
+    assert not look(plane, results)[again].flags
 
 
 def test_the_gate_is_asked_again_where_what_it_looked_up_has_changed(plane: Plane) -> None:
@@ -187,13 +187,13 @@ def test_the_gate_is_asked_again_where_what_it_looked_up_has_changed(plane: Plan
 @pytest.mark.parametrize("damage", [b"", b"nonsense", b"\x94", b"{}\n{}"])
 def test_what_is_kept_and_not_whole_counts_as_none(crowd: Plane, damage: bytes) -> None:
     found = [reviewed.conflicts for reviewed in crowd.inbox.review()]
-    kept = cached.load(crowd.layout, result_cache.KEPT)
+    kept = cached.load(crowd.layout, result_cache.CACHE_NAME)
     assert kept
     for data in (damage, kept[: len(kept) // 2], kept + b"x"):
-        cached.save(crowd.layout, result_cache.KEPT, data)
-        looks = Looks(crowd.layout)
-        looks.comparing([])
-        assert not looks.seen
+        cached.save(crowd.layout, result_cache.CACHE_NAME, data)
+        results = ResultCache(crowd.layout)
+        results.comparing([])
+        assert not results.results
     assert [reviewed.conflicts for reviewed in crowd.inbox.review()] == found
 
 
@@ -282,7 +282,7 @@ def test_the_job_is_killed_without_loss_and_there_is_one_at_a_time(
         assert free
         subprocess.run(command, check=True, timeout=60)  # it ends at once: another one has the lock
     assert crowd.status().unchecked > 0
-    assert cached.load(crowd.layout, result_cache.KEPT) is None
+    assert cached.load(crowd.layout, result_cache.CACHE_NAME) is None
     job = subprocess.Popen(command)
     time.sleep(0.5)
     job.send_signal(signal.SIGKILL)

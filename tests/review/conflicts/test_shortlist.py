@@ -11,7 +11,7 @@ from agentplane.memory.operations import Proposal
 from agentplane.plane.derived import badge_counts, cache
 from agentplane.review.conflicts.conflicts import Text, find
 from agentplane.review.conflicts.resolve import EXCLUDING, Choice
-from agentplane.review.conflicts.shortlist import FEW, NEAREST, Kept, Neighbours
+from agentplane.review.conflicts.shortlist import FEW, NEAREST, Neighbours, VectorCache
 from agentplane.review.inbox import Alike, Conflicts, alike
 from tests import cached
 from tests.bench.planes import statement
@@ -32,8 +32,8 @@ def asked(words: str, **more: object) -> Text:
     return Text(id="CAND-1", type="decision", statement=words, status="proposed", **more)  # type: ignore[arg-type]
 
 
-def kept(plane: Plane) -> Kept:
-    return Kept(plane.layout, plane.store.snapshot().ledger.head)
+def kept(plane: Plane) -> VectorCache:
+    return VectorCache(plane.layout, plane.store.snapshot().ledger.head)
 
 
 def near(plane: Plane, shelf: list[Text], wanted: Text) -> list[str]:

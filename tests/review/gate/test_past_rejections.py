@@ -13,7 +13,7 @@ from agentplane.claims.compare import wording
 from agentplane.claims.compare.wording import words_of
 from agentplane.plane.derived import cache
 from agentplane.review.gate import past_rejections
-from agentplane.review.gate.past_rejections import Rejection, Tombstones, kept, rejections
+from agentplane.review.gate.past_rejections import Rejection, Tombstones, rejections, tombstones
 from tests import cached
 from tests.conftest import decision, plane_in
 from tests.review.gate.test_gate import NORMAL
@@ -194,7 +194,7 @@ def reject(plane: Plane, statement: str, why: str | None = None) -> str:
 
 
 def texts(plane: Plane) -> list[str]:
-    return [one.text for one in kept(plane.store.snapshot()).rejections]
+    return [one.text for one in tombstones(plane.store.snapshot()).rejections]
 
 
 def test_only_new_rejections_are_read_again(plane: Plane, reads: list[frozenset[str]]) -> None:

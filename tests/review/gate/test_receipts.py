@@ -38,8 +38,8 @@ def require(plane: Plane, value: str = "true", more: str = "") -> None:
     plane.layout.config.write_text(f"[policy]\nrequire_receipts = {value}\n{more}")
 
 
-def ground(project: Path) -> receipts.Ground:
-    return receipts.Ground(project, LOGGED.__contains__)
+def sources(project: Path) -> receipts.ReceiptSources:
+    return receipts.ReceiptSources(project, LOGGED.__contains__)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def ground(project: Path) -> receipts.Ground:
 )
 def test_evidence_names_something(git_project: Path, text: str, kind: receipts.Kind, found: bool) -> None:
     os.symlink("/etc/hostname", git_project / "link-out")
-    assert receipts.read(text, ground(git_project)) == Receipt(kind, found)
+    assert receipts.read(text, sources(git_project)) == Receipt(kind, found)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_evidence_names_something(git_project: Path, text: str, kind: receipts.K
     ],
 )
 def test_words_are_no_receipt(git_project: Path, text: str) -> None:
-    found = receipts.read(text, ground(git_project))
+    found = receipts.read(text, sources(git_project))
     assert found is None or not found.found
 
 
@@ -86,16 +86,16 @@ def test_a_commit_that_git_knows_is_one(git_project: Path) -> None:
     head = subprocess.check_output(
         ("git", "rev-parse", "--short=8", "HEAD"), cwd=git_project, text=True
     ).strip()
-    assert receipts.read(f"commit {head}", ground(git_project)) == Receipt("commit", found=True)
+    assert receipts.read(f"commit {head}", sources(git_project)) == Receipt("commit", found=True)
 
 
 def test_a_file_that_was_there_at_a_commit_is_one(git_project: Path) -> None:
     old = subprocess.check_output(("git", "rev-parse", "HEAD"), cwd=git_project, text=True).strip()
     (git_project / "README.md").unlink()
-    assert receipts.read("README.md", ground(git_project)) == Receipt("path", found=True)
+    assert receipts.read("README.md", sources(git_project)) == Receipt("path", found=True)
     subprocess.run(("git", "commit", "-qam", "without"), cwd=git_project, check=True)
-    assert receipts.read("README.md", ground(git_project)) == Receipt("path", found=False)
-    assert receipts.read("README.md", ground(git_project), old) == Receipt("path", found=True)
+    assert receipts.read("README.md", sources(git_project)) == Receipt("path", found=False)
+    assert receipts.read("README.md", sources(git_project), old) == Receipt("path", found=True)
 
 
 @pytest.mark.parametrize(

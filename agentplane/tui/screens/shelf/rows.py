@@ -55,7 +55,7 @@ def _row(entry: "Entry", edit: "HandEdit | None", told: "Expiry | None", width: 
     right = (
         edit.change
         if edit
-        else told.said
+        else told.text
         if told
         else ("pinned" if head.pinned else "")
         if head.status == "accepted"
