@@ -106,8 +106,8 @@ def _write(found: _Found, text: str) -> bool:
 
 def _lines(layout: Layout, found: _Found, paths: Sequence[str]) -> list[str]:
     real = _real(layout, paths)
-    taken = _set_by_others(layout, found, real)
-    lines = [f"{_pattern(found.above + path)} merge={TOOLS_DRIVER}" for path in real if path not in taken]
+    chosen = _set_by_others(layout, found, real)
+    lines = [f"{_pattern(found.above + path)} merge={TOOLS_DRIVER}" for path in real if path not in chosen]
     context = _pattern(f"{found.above}{layout.root.name}/context/", glob="**")
     return [*lines, f"{context} merge={MEMORY_DRIVER}"]
 
