@@ -335,7 +335,7 @@ class _Answering:
             return None
         run_id = str(found["run_id"])
         if not session.owns(found) and hook_marker.is_gone(found):
-            hook_marker.change(self.root, run_id, pid=session.pid, born=session.born)
+            hook_marker.change(self.root, run_id, pid=session.pid, born=session.started_at)
         return run_id
 
     def _around(self) -> str | None:

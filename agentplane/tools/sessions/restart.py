@@ -124,7 +124,7 @@ def _outcome(layout: Layout, one: Session) -> Outcome:
             return came("restarted", now=follower.run_id)
         return (
             came("waits", "it is being restarted")
-            if processes.born(one.pid)
+            if processes.started_at(one.pid)
             else came("ended", "it has ended")
         )
     said = requests.reply(layout, run.run_id)

@@ -164,7 +164,7 @@ def _of_processes(layout: Layout, known: Mapping[int, Tool]) -> list[_Seen]:
             continue
         folder = processes.folder(pid)
         if folder == project or folder.startswith(os.path.join(project, "")):
-            began = processes.born(pid)
+            began = processes.started_at(pid)
             if began:
                 found[pid] = _Seen(place[0], pid, began, folder, words)
     listed = {*known, *found}
