@@ -105,11 +105,11 @@ def make(wanted: Outlook, channel: str) -> Made:
     layout = Layout(root=folder.parent.resolve() / folder.name)
     files = create.create(Store(layout), origin.here(channel, layout.project))
     files += [f".gitattributes: {rule}" for rule in create.complete_rules(layout)]
-    told = merge_driver.set_up(layout, git_conflicts.paths())
+    git_changes = merge_driver.set_up(layout, git_conflicts.paths())
     wired = None
     plane = open_plane(layout.root, channel=channel)
     if wanted.touched or wanted.blocked:
         wired = plane.tools.wire(wanted.tools)
     with suppress(AgentplaneError):  # `doctor` explains a damaged plane
         files += [active.ACTIVE] if plane.tools.make_context() else []
-    return Made(tuple(files), tuple(told), wired)
+    return Made(tuple(files), tuple(git_changes), wired)

@@ -259,7 +259,7 @@ class _Answering:
         from agentplane.tools.hooks import start_context
 
         task = os.environ.get("AGENTPLANE_TASK") or None
-        if found := start_context.kept(self.root, self.tool, task):
+        if found := start_context.cached(self.root, self.tool, task):
             return found
         made = hook_process.made_apart(lambda: self._made(task), _SECONDS - _FOR_THE_ANSWER, _MEMORY_APART)
         if made is None:
