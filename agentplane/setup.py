@@ -27,7 +27,7 @@ _LOG = "memory/log.jsonl"
 _NOT_HERE = "The project memory is in git, but its files are not here."
 
 
-class Outlook(msgspec.Struct, frozen=True):
+class Preview(msgspec.Struct, frozen=True):
     """Preview of a setup."""
 
     folder: Path
@@ -63,13 +63,13 @@ def tools_in_use(project: Path) -> list[Tool]:
     return [row.tool for row in presence.look(project) if row.in_project]
 
 
-def outlook(folder: Path, tools: Sequence[Tool]) -> Outlook:
+def preview(folder: Path, tools: Sequence[Tool]) -> Preview:
     """Return the preview of a setup. Refuse a directory that belongs to another program."""
     create.check_free(folder)
     _check_checked_out(folder)
     project = folder.parent
     touched = tuple(connections.touched(project, tools))
-    return Outlook(folder, is_plane(folder), tuple(tools), touched, connections.blocked(project, tools))
+    return Preview(folder, is_plane(folder), tuple(tools), touched, connections.blocked(project, tools))
 
 
 def _check_checked_out(folder: Path) -> None:
@@ -98,7 +98,7 @@ def _check_out(name: str) -> Shell:
     return Shell(("git", "sparse-checkout", "add", name), after=" to check it out.")
 
 
-def make(wanted: Outlook, channel: str) -> Made:
+def make(wanted: Preview, channel: str) -> Made:
     """Create the missing parts of a plane, configure Git for it, and connect the tools."""
     folder = wanted.folder
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -45,14 +45,14 @@ class Signed(msgspec.Struct, frozen=True):
     signature: str
 
 
-class _CachedVerdict(msgspec.Struct, frozen=True, array_like=True):
+class _CachedSignature(msgspec.Struct, frozen=True, array_like=True):
     """A previous result of a verification, with a mark that only this user can make."""
 
     by: str
     mark: bytes
 
 
-_cached_verdicts = msgspec.msgpack.Decoder(dict[str, _CachedVerdict])
+_cached_verdicts = msgspec.msgpack.Decoder(dict[str, _CachedSignature])
 
 
 def signed_event(
@@ -127,7 +127,7 @@ def verdicts(
     all_signers = "\n".join(signers).encode()
     results: dict[str, Verdict] = {}
     wrong = 0
-    fresh: dict[str, _CachedVerdict] = {}
+    fresh: dict[str, _CachedSignature] = {}
     with Verifier(signers) as verifier:
         for one in found:
             if wrong == _MOST_WRONG:
@@ -146,13 +146,13 @@ def verdicts(
             )
             wrong += verdict.by is None
             if verdict.by is not None and (mark := user_key.mark(_PURPOSE, *parts, verdict.by.encode())):
-                fresh[one.op] = _CachedVerdict(verdict.by, mark)
+                fresh[one.op] = _CachedSignature(verdict.by, mark)
     if layout and fresh:
         cache.save(layout, _CACHE_FILE, msgspec.msgpack.encode({**cached, **fresh}))
     return results
 
 
-def _load(layout: Layout) -> dict[str, _CachedVerdict]:
+def _load(layout: Layout) -> dict[str, _CachedSignature]:
     data = cache.load(layout, _CACHE_FILE)
     try:
         return _cached_verdicts.decode(data) if data else {}

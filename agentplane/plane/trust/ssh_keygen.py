@@ -60,7 +60,7 @@ class Verdict(msgspec.Struct, frozen=True):
     """The reason why the signature proves nothing."""
 
     @property
-    def summary(self) -> str:
+    def text(self) -> str:
         """Return the verdict in a few words, for a list."""
         return f"signed by {one_line(self.by, 60)}" if self.by else f"WRONGLY SIGNED: {self.trouble}"
 
