@@ -41,7 +41,7 @@ class Preview(msgspec.Struct, frozen=True):
     """Files that agentplane may not write, with the reason."""
 
 
-class Made(msgspec.Struct, frozen=True):
+class SetupResult(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
     """Paths inside the plane, or rules that were added to a file."""
     git: tuple[str, ...]
@@ -84,7 +84,7 @@ def _check_checked_out(folder: Path) -> None:
     raise Refused(_NOT_HERE, where=str(folder), todo=todo)
 
 
-def kept_out(here: Path) -> Finding | None:
+def not_checked_out(here: Path) -> Finding | None:
     """Return the finding about a sparse checkout that leaves the plane out, or None."""
     folder = folder_for(here) if ".git" not in here.parts else here
     known = git.in_index(folder.parent, f"{folder.name}/{_LOG}") if folder.parent.is_dir() else None
@@ -98,7 +98,7 @@ def _check_out(name: str) -> Shell:
     return Shell(("git", "sparse-checkout", "add", name), after=" to check it out.")
 
 
-def make(wanted: Preview, channel: str) -> Made:
+def make(wanted: Preview, channel: str) -> SetupResult:
     """Create the missing parts of a plane, configure Git for it, and connect the tools."""
     folder = wanted.folder
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -112,4 +112,4 @@ def make(wanted: Preview, channel: str) -> Made:
         wired = plane.tools.wire(wanted.tools)
     with suppress(AgentplaneError):  # `doctor` explains a damaged plane
         files += [active.ACTIVE] if plane.tools.make_context() else []
-    return Made(tuple(files), tuple(git_changes), wired)
+    return SetupResult(tuple(files), tuple(git_changes), wired)

@@ -131,8 +131,8 @@ def output(
 ) -> bytes | None:
     """Return the output of a Git command, or None if the command fails or Git is missing.
 
-    `send` is the command's input, and `variables` are added to its environment. `hooks` leaves the setting for the
-    folder of hooks unchanged, for commands that only read settings.
+    `send` is the command's input, and `variables` are added to its environment. `hooks` leaves the setting
+    for the folder of hooks unchanged, for commands that only read settings.
     """
     done = _run(folder, Values(**values).command(words, hooks=hooks), send, variables or {}, seconds)
     return done[0] if done and done[1] == 0 else None

@@ -1,6 +1,7 @@
 """The versions of one id's text in a log with branches, and the versions that no operation has replaced.
 
-Like the order of the events, the result depends only on the set of events. The order of lines in the file doesn't matter.
+Like the common order of events, the result depends only on the set of events. The order of lines in the file
+doesn't matter.
 """
 
 from collections.abc import Sequence

@@ -105,8 +105,8 @@ def _found(
 ) -> Harvest:
     """Return the statements to offer.
 
-    `known_marks` are the marks of statements that aren't offered again. `existing` has the plane's entries by their
-    marks.
+    `known_marks` are the marks of statements that aren't offered again. `existing` has the plane's entries by
+    their marks.
     """
     home_folder = home or Path(os.path.expanduser("~"))
     hauls = [SOURCES[source](project, home_folder, environ) for source in sources]
