@@ -118,10 +118,10 @@ class Tools:
         from agentplane.context import active, pack
         from agentplane.tools.memory_file import size_limit, sync
 
-        def make(budget: int, said: "Mapping[str, str]") -> "Pack":
+        def make(budget: int, repeated: "Mapping[str, str]") -> "Pack":
             ask = msgspec.structs.replace(made.ask, budget=budget)
             memory = Memory(deliverable(self._store.snapshot()))
-            return pack.make(active.sources(memory, ask, self._committer.today()), ask, said=said)
+            return pack.make(active.sources(memory, ask, self._committer.today()), ask, repeated=repeated)
 
         return sync.imported(self._layout.project, size_limit.Packs(made, make), tools)
 

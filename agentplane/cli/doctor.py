@@ -20,13 +20,13 @@ def doctor_command(fix: bool, as_json: bool) -> int:
     try:
         plane = opened()
     except BadInput:
-        kept_out = setup.kept_out(Path.cwd())
-        if kept_out is None:
+        not_checked_out = setup.not_checked_out(Path.cwd())
+        if not_checked_out is None:
             raise
         if as_json:
-            output.emit("doctor", findings=[shown.row(kept_out)], fixed=[])
+            output.emit("doctor", findings=[shown.row(not_checked_out)], fixed=[])
         else:
-            shown.say(kept_out)
+            shown.say(not_checked_out)
         return 0
     plane.settle_merged()
     mended = health.fix(plane.store) if fix else []

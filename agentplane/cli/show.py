@@ -293,7 +293,7 @@ def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 
         reason = f"  ({one_line(step.why, 60)})" if step.why else ""
         pruned = "  text pruned" if step.pruned else ""
         reason += f"  confirmed: {', '.join(step.confirmed)}" if step.confirmed else ""
-        signer = f", {one_line(signed[step.op].said, 160)}" if step.op in signed else ""
+        signer = f", {one_line(signed[step.op].text, 160)}" if step.op in signed else ""
         by = f"by {one_line(step.actor, 30)} ({step.channel}){signer}"
         output.line(f"{step.ts}  {step.verb:<9} {step.id}  {by}{reason}{pruned}")
         if texts and step.after is not None:

@@ -267,7 +267,7 @@ def _left_out(cut: int, short: int) -> str:
     return ", ".join(parts)
 
 
-def _row(row: presence.Found, wiring: Wiring) -> dict[str, object]:
+def _row(row: presence.ToolPresence, wiring: Wiring) -> dict[str, object]:
     file = wiring.parts[0]
     return {
         "name": row.tool.name,

@@ -56,8 +56,8 @@ def _runs(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
         try:
             run_id = events.of_line(line).run_id or ""
         except (BadInput, RecursionError, msgspec.MsgspecError) as error:
-            said = error.what if isinstance(error, BadInput) else str(error)
-            what = f"is no event of a run: {shown(said, 120)}"
+            reason = error.what if isinstance(error, BadInput) else str(error)
+            what = f"is no event of a run: {shown(reason, 120)}"
             yield Finding("run-event-odd", "error", where, what, (_OUT, back))
             continue
         if run_id in known and not _is_known_twice(now, line, run_id):

@@ -151,21 +151,21 @@ def test_a_kept_context_is_not_given_on_another_branch(plane: Plane) -> None:
     plane.write_log({"summary": "On the other branch."})
 
     def given() -> str:
-        found = start_context.kept(root, tool, None)
+        found = start_context.cached(root, tool, None)
         if found is None:
             start_context.make(plane.store, plane.origin, tool, None)
-            found = start_context.kept(root, tool, None)
+            found = start_context.cached(root, tool, None)
             assert found is not None
         return found.text
 
     assert "On the other branch." in given()
-    kept = start_context.kept(root, tool, None)
+    kept = start_context.cached(root, tool, None)
     assert kept is not None
     git(folder, "checkout", "-q", "main")
-    assert start_context.kept(root, tool, None) is None
+    assert start_context.cached(root, tool, None) is None
     assert "On main." in given()
     git(folder, "merge", "-q", "other")
-    assert start_context.kept(root, tool, None) is None
+    assert start_context.cached(root, tool, None) is None
     assert "On the other branch." in given()
     assert list(start_context.wrong(plane.store)) == []
 
@@ -174,9 +174,9 @@ def test_a_new_commit_alone_makes_nothing_anew(plane: Plane) -> None:
     root, tool = str(plane.layout.root), BY_NAME["codex"]
     plane.write_log({"summary": "On main."})
     start_context.make(plane.store, plane.origin, tool, None)
-    assert start_context.kept(root, tool, None) is not None
+    assert start_context.cached(root, tool, None) is not None
     commit(plane.layout.project, "b.txt")
-    assert start_context.kept(root, tool, None) is not None
+    assert start_context.cached(root, tool, None) is not None
 
 
 def test_the_event_names_branch_and_commit(plane: Plane) -> None:

@@ -18,12 +18,12 @@ def log(layout: Layout) -> Ledger:
 
     If a line of the log is damaged, the log stays unchanged.
     """
-    ledger, braid, _ = ledgers.braided(layout)
+    ledger, graph, _ = ledgers.braided(layout)
     recovery.prune_texts(layout, ledger.pruned)
-    _order_records(layout, braid)
-    if not ledger.tangled or not all(map(event_line.is_intact, braid.lines)):
+    _order_records(layout, graph)
+    if not ledger.tangled or not all(map(event_line.is_intact, graph.lines)):
         return ledger
-    files.write_atomic(layout.file("memory/log.jsonl"), b"".join(braid.lines))
+    files.write_atomic(layout.file("memory/log.jsonl"), b"".join(graph.lines))
     return ledgers.advance(Ledger(), layout)
 
 
@@ -37,9 +37,9 @@ def add(layout: Layout, events: Iterable[bytes], found: Iterable[bytes]) -> None
     files.append(layout.log, b"".join(events))
 
 
-def _order_records(layout: Layout, braid: Braid) -> None:
+def _order_records(layout: Layout, graph: Braid) -> None:
     places: dict[str, int] = {}
-    for place, line in enumerate(braid.lines):
+    for place, line in enumerate(graph.lines):
         if event := ledgers.op_event_of(line):
             places.setdefault(event.op, place)
     for path in records.months(layout):
@@ -62,12 +62,12 @@ def _ordered(lines: Iterable[bytes], places: dict[str, int]) -> Iterable[bytes]:
 def doubled(data: bytes) -> list[tuple[str, bytes, int, int]]:
     """Return the entries of a file whose id another entry already has, each with id, text, start and end."""
     read = document.parse(data)
-    taken = {block.id for block in read.blocks}
+    ids = {block.id for block in read.blocks}
     found = []
     for trouble in read.troubles:
         core = data[trouble.start : trouble.end]
         inner = document.parse(core)
-        if len(inner.blocks) == 1 and inner.blocks[0].start == 0 and inner.blocks[0].id in taken:
+        if len(inner.blocks) == 1 and inner.blocks[0].start == 0 and inner.blocks[0].id in ids:
             found.append((inner.blocks[0].id, core, trouble.start, trouble.end))
     return found
 

@@ -34,9 +34,9 @@ def needed(layout: Layout) -> bool:
     """
     if unfit(layout):
         return True
-    kept = cache.load(layout, records.SIZES)
-    if kept is not None:
-        return kept != records.sizes(layout)
+    cached = cache.load(layout, records.SIZES)
+    if cached is not None:
+        return cached != records.sizes(layout)
     last = records.last_op(layout)
     return last != views.applied(layout).op and last not in committed_ops(ledgers.read(layout))
 
@@ -117,7 +117,7 @@ def _mend_records(layout: Layout, ledger: Ledger) -> list[str]:
     record whose event is elsewhere, on another branch or in a stash, may be the only copy.
     """
     done = []
-    before = _kept_sizes(layout)
+    before = _cached_sizes(layout)
     committed = committed_ops(ledger)
     for path in records.months(layout):
         if what := end_records(path):
@@ -148,7 +148,7 @@ def end_records(path: Path) -> str | None:
     return "cut off a record that was not written to its end"
 
 
-def _kept_sizes(layout: Layout) -> dict[str, int]:
+def _cached_sizes(layout: Layout) -> dict[str, int]:
     """Return the cached sizes of the operation files after the last operation. Empty if they aren't cached."""
     lines = (cache.load(layout, records.SIZES) or b"").decode().splitlines()
     return {name: int(size) for name, _, size in (line.rpartition(" ") for line in lines)}
@@ -192,7 +192,7 @@ def _lagging(layout: Layout, ledger: Ledger) -> list[str]:
         before = ledger.ops[-2].op if len(ledger.ops) > 1 else None
         return [last] if applied.op == before else []
     path = records.month_file(layout, last)
-    complete = _kept_sizes(layout).get(path.name, 0)
+    complete = _cached_sizes(layout).get(path.name, 0)
     mark = records.op_mark(last)
     return [last] if any(mark in line for offset, line in chain.lines(path) if offset >= complete) else []
 
@@ -307,4 +307,4 @@ def _sealed(line: bytes, wanted: frozenset[str]) -> list[str]:
         run = decode.Json(_Capsule).decode(line)
     except msgspec.MsgspecError:
         return []
-    return [f"runs/{run.run_id}/{kept.path}" for kept in run.capsule if kept.sha256 in wanted]
+    return [f"runs/{run.run_id}/{file.path}" for file in run.capsule if file.sha256 in wanted]

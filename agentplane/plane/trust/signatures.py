@@ -29,7 +29,7 @@ NEEDS_NONE = frozenset({"init", "propose", "relate", "settle", rules.VERB})
 
 _KEY = "signature"
 _MARK = b'"signature":"'
-_KEPT = cache.CacheFile("signatures")
+_CACHE_FILE = cache.CacheFile("signatures")
 _PURPOSE = "signature"
 _MOST_WRONG = 50
 _YES = ("true", "yes", "on", "1")
@@ -52,7 +52,7 @@ class _CachedSignature(msgspec.Struct, frozen=True, array_like=True):
     mark: bytes
 
 
-_kept = msgspec.msgpack.Decoder(dict[str, _CachedSignature])
+_cached_verdicts = msgspec.msgpack.Decoder(dict[str, _CachedSignature])
 
 
 def signed_event(
@@ -123,23 +123,23 @@ def verdicts(
     operation. After many wrong signatures, the rest are skipped, so that a branch full of them can't keep CI
     busy.
     """
-    kept = _load(layout) if layout else {}
+    cached = _load(layout) if layout else {}
     all_signers = "\n".join(signers).encode()
-    made: dict[str, Verdict] = {}
+    results: dict[str, Verdict] = {}
     wrong = 0
     fresh: dict[str, _CachedSignature] = {}
     with Verifier(signers) as verifier:
         for one in found:
             if wrong == _MOST_WRONG:
                 break
-            old = kept.get(one.op)
+            old = cached.get(one.op)
             parts = (one.payload, one.signature.encode(), all_signers)
             if old and user_key.is_marked(old.mark, _PURPOSE, *parts, old.by.encode()):
-                made[one.op] = Verdict(old.by)
+                results[one.op] = Verdict(old.by)
                 continue
             at = _time(one.ts) if layout else None
             readable = at is not None or layout is None
-            made[one.op] = verdict = (
+            results[one.op] = verdict = (
                 verifier.verdict(one.payload, one.signature, at)
                 if readable
                 else Verdict(None, "its time can't be read")
@@ -148,14 +148,14 @@ def verdicts(
             if verdict.by is not None and (mark := user_key.mark(_PURPOSE, *parts, verdict.by.encode())):
                 fresh[one.op] = _CachedSignature(verdict.by, mark)
     if layout and fresh:
-        cache.save(layout, _KEPT, msgspec.msgpack.encode({**kept, **fresh}))
-    return made
+        cache.save(layout, _CACHE_FILE, msgspec.msgpack.encode({**cached, **fresh}))
+    return results
 
 
 def _load(layout: Layout) -> dict[str, _CachedSignature]:
-    data = cache.load(layout, _KEPT)
+    data = cache.load(layout, _CACHE_FILE)
     try:
-        return _kept.decode(data) if data else {}
+        return _cached_verdicts.decode(data) if data else {}
     except msgspec.MsgspecError:
         return {}
 

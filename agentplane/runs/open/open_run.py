@@ -145,7 +145,7 @@ def begin(
         run_id=run_id,
         started=timestamp(now),
         pid=owner,
-        born=processes.born(owner),
+        born=processes.started_at(owner),
         asked=_masked(asked),
         actor=by.actor,
         revision=store.snapshot().ledger.revision(),
@@ -311,8 +311,8 @@ def claimed(layout: Layout, run_id: str) -> Iterator[bool]:
 
 def is_alive(run: OpenRun) -> bool:
     """True if the process of the run still exists."""
-    born = processes.born(run.pid)
-    return born > 0 and abs(born - run.born) < _NEAR
+    started_at = processes.started_at(run.pid)
+    return started_at > 0 and abs(started_at - run.born) < _NEAR
 
 
 def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:

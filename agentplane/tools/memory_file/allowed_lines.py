@@ -166,9 +166,11 @@ def _of_runs(ids: set[str], log: Iterable[bytes]) -> dict[str, frozenset[tuple[s
         return found
     marks = [id_.encode() for id_ in ids]
     for run in capsule.read_events(line for line in log if any(mark in line for mark in marks)):
-        told = notes.of(run) if run.run_id in ids else None
-        if told is not None:
-            said = lines(pack.of_run(told).encode())
+        run_notes = notes.of(run) if run.run_id in ids else None
+        if run_notes is not None:
+            note_lines = lines(pack.of_run(run_notes).encode())
             # After a merge, a log may have two events of one run.
-            found[run.run_id] = found.get(run.run_id, frozenset()) | {(one.text, one.fenced) for one in said}
+            found[run.run_id] = found.get(run.run_id, frozenset()) | {
+                (one.text, one.fenced) for one in note_lines
+            }
     return found

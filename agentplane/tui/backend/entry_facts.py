@@ -247,7 +247,7 @@ def _signed(memory: Memory, steps: Sequence[history.Step]) -> dict[str, str]:
         found = signatures.signers_of(snapshot.layout, snapshot.settings, {step.op for step in steps})
     except (AgentplaneError, OSError):
         return {}
-    return {op: verdict.said for op, verdict in found.items()}
+    return {op: verdict.text for op, verdict in found.items()}
 
 
 def _runs(layout: Layout, id_: str, source: str) -> Iterator[Run]:

@@ -30,7 +30,7 @@ from agentplane.text.visible import one_line, visible
 from agentplane.tools import presence
 from agentplane.tools.harvest import harvest
 from agentplane.tools.harvest.harvest import Harvest
-from agentplane.tools.presence import Found
+from agentplane.tools.presence import ToolPresence
 from agentplane.tui import theme
 from agentplane.tui.backend.model import as_error
 from agentplane.tui.textual_fixes.fixed_size_screen import Sized
@@ -44,8 +44,8 @@ _SHOWN = 4
 class Sight(msgspec.Struct, frozen=True):
     """The tools and memories found here, and the files that would be written."""
 
-    wanted: setup.Outlook
-    tools: tuple[Found, ...]
+    wanted: setup.Preview
+    tools: tuple[ToolPresence, ...]
     """Tools that are in use here, or installed."""
     offers: Harvest
 
@@ -54,7 +54,7 @@ def look(folder: Path) -> Sight:
     """Return the `Sight` of a folder. Nothing is written."""
     project = folder.parent
     rows = tuple(row for row in presence.look(project) if row.in_project or row.installed)
-    wanted = setup.outlook(folder, setup.tools_in_use(project))
+    wanted = setup.preview(folder, setup.tools_in_use(project))
     return Sight(wanted, rows, harvest.look_before(project, list(harvest.SOURCES)))
 
 
@@ -63,7 +63,7 @@ def make(sight: Sight, *, bare: bool = False) -> str:
 
     With `bare`, create only the plane. Return messages that a person should know.
     """
-    wanted = setup.outlook(sight.wanted.folder, ()) if bare else sight.wanted
+    wanted = setup.preview(sight.wanted.folder, ()) if bare else sight.wanted
     made = setup.make(wanted, "tui")
     told = [] if made.wired is None else [f"{path} was not touched: it {why}" for path, why in made.wired.blocked.items()]  # fmt: skip
     if not bare:

@@ -278,7 +278,7 @@ def test_a_tool_is_known_by_its_command_line(words: str, tool: str | None) -> No
 def test_the_options_that_matter_stay(tool: str, words: str, again: str, dropped: str) -> None:
     row = BY_NAME[tool]
     assert resume_command.command(row, words.split(), "ID") == again.split()
-    assert resume_command.dropped(row, words.split()) == dropped.split()
+    assert resume_command.dropped_options(row, words.split()) == dropped.split()
 
 
 def test_a_tool_without_a_command_for_it_cannot_be_taken_up_again() -> None:
