@@ -18,6 +18,7 @@ from agentplane.plane.settings import Runs
 from agentplane.plane.store.store import Store, timestamp
 from agentplane.runs import events
 from agentplane.runs.capsule import seal
+from agentplane.runs.events import RunEvent
 from agentplane.runs.open import hook_notes, open_run
 from agentplane.runs.open.open_run import Asked, Ending, OpenRun
 from agentplane.runs.record.output_file import Recorded, Tape
@@ -31,6 +32,8 @@ class Ran(msgspec.Struct, frozen=True):
     code: int
     """Exit code for agentplane."""
     words: str
+    event: RunEvent | None = None
+    """The event in the log, or None if this process didn't seal the run."""
     unsealed: AgentplaneError | None = None
     """The error that prevented sealing. The next command tries again."""
     earlier: "tuple[Ran, ...]" = ()
@@ -103,8 +106,8 @@ def run(
                 ending = Ending(
                     128 + signals[0], "Told to end before it was started", timestamp(store.clock())
                 )
-                unsealed = _sealed(store, opened, ending, [])
-                return Ran(opened.run_id, ran.code, ending.words, unsealed, tuple(earlier))
+                ran = _sealed(store, opened, ending, [], ran.code)
+                return msgspec.structs.replace(ran, earlier=tuple(earlier))
 
 
 def _one(
@@ -128,7 +131,8 @@ def _one(
     except AgentplaneError as error:
         recorder.close()
         words = f"Could not be started: {error.what}"
-        _sealed(store, opened, Ending(error.exit_code, words, timestamp(store.clock())), [])
+        failed = Ending(error.exit_code, words, timestamp(store.clock()))
+        _sealed(store, opened, failed, [], error.exit_code)
         raise
     again = watch.again if watch and not (ending.hung_up or ending.left_running) else None
     if watch and again:
@@ -137,8 +141,7 @@ def _one(
     full = {one.name: (one.size, one.sha256) for one in recorded}
     words = _words(ending, recorder.error or ending.sink_error, again)
     ended = Ending(ending.code, words, timestamp(store.clock()), full)
-    unsealed = _sealed(store, opened, ended, recorded)
-    return Ran(opened.run_id, ending.code, words, unsealed), again
+    return _sealed(store, opened, ended, recorded, ending.code), again
 
 
 def _decide(store: Store, opened: OpenRun, asked: Asked, request: Request, restarter: Restarter) -> Decision:
@@ -159,23 +162,23 @@ def _say(undone: bytes, words: str) -> None:
         os.write(2, f"agentplane: {words}\n".encode())
 
 
-def _sealed(
-    store: Store, opened: OpenRun, ending: Ending, recorded: list[Recorded]
-) -> AgentplaneError | None:
-    """Seal the run, or return the error that prevented it.
+def _sealed(store: Store, opened: OpenRun, ending: Ending, recorded: list[Recorded], code: int) -> Ran:
+    """Seal the run. `code` is the exit code for agentplane.
 
     The ending is recorded first, so that the next attempt knows it.
     """
+    ran = Ran(opened.run_id, code, ending.words)
     with suppress(AgentplaneError):  # a full disk or a missing plane is reported by sealing
         open_run.make_folders(store.layout, opened.run_id)
         open_run.keep(store.layout, msgspec.structs.replace(opened, ending=ending))
     try:
-        seal.seal(store, opened, ending, recorded)
+        event = seal.seal(store, opened, ending, recorded)
     except AgentplaneError as error:
-        return error
+        return msgspec.structs.replace(ran, unsealed=error)
     except OSError as error:
-        return Damaged(_reason(error).lower(), where=store.layout.shown(f"runs/{opened.run_id}"))
-    return None
+        damaged = Damaged(_reason(error).lower(), where=store.layout.shown(f"runs/{opened.run_id}"))
+        return msgspec.structs.replace(ran, unsealed=damaged)
+    return msgspec.structs.replace(ran, event=event)
 
 
 def _words(ending: relay.Ending, lost: Exception | None, again: Again | None = None) -> str:

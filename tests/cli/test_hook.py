@@ -15,7 +15,8 @@ import pytest
 from agentplane.api import Plane
 from agentplane.context.pack import characters, tokens
 from agentplane.plane.store import lock
-from agentplane.runs.capsule import capsule, commands
+from agentplane.runs import events
+from agentplane.runs.capsule import commands
 from agentplane.runs.open import hook_notes, open_run
 from agentplane.runs.open.open_run import Asked
 from tests.cases import some
@@ -728,7 +729,7 @@ def test_a_sealed_session_has_its_commands_and_what_was_decided(
     claude.calls("permission", **bash, tool_input={"command": "rm -r build"})
     claude.calls("session-end")
     until(lambda: sealed(kept))
-    run = capsule.load(kept.layout, sealed(kept)[0]["run_id"])
+    run = events.load(kept.layout, sealed(kept)[0]["run_id"])
     told = commands.of_sealed(kept.layout, run)
     assert [(row.command, row.exit, row.seconds, row.failed) for row in told.commands] == [
         ("ls", None, 0.012, False),

@@ -30,7 +30,7 @@ def main() -> int:
             asked = Asked(command=["true"], cwd=str(folder), task="T")
             open_run.begin(plane.store, asked, plane.origin, os.environ)
         case "seal-left":
-            print(" ".join(seal.seal_left(plane.store)))
+            print(" ".join(run.run_id for run in seal.seal_left(plane.store)))
         case "prune":
             plane.history.prune(sys.argv[3])
     return 0

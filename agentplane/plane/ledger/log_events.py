@@ -26,13 +26,17 @@ class Kind(Generic[E]):
         self._mark = f'"kind":"{name}"'.encode() if name else b""
         self._form = decode.Json(struct)
 
+    def matches(self, line: bytes) -> bool:
+        """True if a line can be an event of this kind. Only decoding tells for sure."""
+        return self._mark in line
+
     def decode(self, line: bytes) -> E:
         """Return the event of a line. Raise msgspec's errors for a line that can't be read."""
         return self._form.decode(line)
 
     def read(self, line: bytes) -> E | None:
         """Return the event of a line, or None for another kind and for a line that can't be read."""
-        if self._mark not in line:
+        if not self.matches(line):
             return None
         try:
             return self._form.decode(line)

@@ -15,8 +15,8 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
 from agentplane.runs.capsule import capsule, preview, transcripts
-from agentplane.runs.capsule.capsule import Run
 from agentplane.runs.capsule.transcripts import Row
+from agentplane.runs.events import RunEvent
 from agentplane.runs.open import hook_notes, open_run
 from agentplane.runs.open.open_run import OpenRun
 from agentplane.scan.secrets.mask import masked_text
@@ -88,7 +88,7 @@ def of_open(layout: Layout, run: OpenRun) -> SessionRecord:
     return of_rows(list(joined(hooks, files_of)))
 
 
-def of_sealed(layout: Layout, run: Run) -> SessionRecord:
+def of_sealed(layout: Layout, run: RunEvent) -> SessionRecord:
     """Return the content of the capsule. It is empty for older versions and for a capsule on another
     machine.
     """
@@ -220,7 +220,7 @@ def _noted(layout: Layout, run_id: str) -> Iterator[Row]:
 _command, _permission = decode.Json(Command), decode.Json(Permission)
 
 
-def _read(layout: Layout, run: Run, name: str, form: decode.Json[T]) -> Iterator[T]:
+def _read(layout: Layout, run: RunEvent, name: str, form: decode.Json[T]) -> Iterator[T]:
     try:
         piece = preview.start(layout, run, name, _LARGEST)
     except (AgentplaneError, OSError):

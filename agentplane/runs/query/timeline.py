@@ -13,13 +13,14 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import log_events
+from agentplane.plane.ledger.log_events import Kind
 from agentplane.runs import activity as activities
 from agentplane.runs import events
 from agentplane.runs.activity import Activity
 from agentplane.runs.open import open_run
 from agentplane.runs.rubric import Range
-from agentplane.text.json import decode
-from agentplane.text.log import chain, times
+from agentplane.text.log import times
 from agentplane.text.visible import one_line
 
 
@@ -95,7 +96,8 @@ class Wanted(msgspec.Struct, frozen=True):
         )
 
 
-_row = decode.Json(Row)
+EVENT = Kind("", Row)
+RUN = Kind("run", Row)
 
 
 def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:
@@ -104,15 +106,11 @@ def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:
     for row in open_runs(layout):
         if asked.takes(row) and (asked.since is None or (times.seconds_of(row.ts) or 0) >= asked.since):
             yield row
-    mark = None if asked.task is None else msgspec.json.encode(asked.task)
-    for moment, line in times.newest_first(chain.lines_backwards(layout.log)):
-        if asked.since is not None and moment < asked.since:
-            return
-        if mark is not None and mark not in line:
-            continue
-        row_ = read(line)
-        if row_ is not None and asked.takes(row_):
-            yield row_
+    mark = b"" if asked.task is None else msgspec.json.encode(asked.task)
+    lines = log_events.newest_first(layout.log, -inf if asked.since is None else asked.since)
+    for _, row in log_events.iterate(lines, kind=EVENT, mark=mark):
+        if asked.takes(row):
+            yield row
 
 
 def ordered(found: Iterator[Row], by: Literal["time", "scale", "layer"]) -> Iterator[Row]:
@@ -132,9 +130,8 @@ def ordered(found: Iterator[Row], by: Literal["time", "scale", "layer"]) -> Iter
 
 def sealed_runs(lines: Iterable[bytes]) -> Iterator[Row]:
     """Yield the runs among these lines of a log, lazily."""
-    for line in lines:
-        if b'"kind":"run"' in line and (row := read(line)) and row.kind == "run" and row.run_id:
-            yield row
+    runs = log_events.iterate(lines, kind=RUN)
+    return (row for _, row in runs if row.kind == "run" and row.run_id)
 
 
 def since(text: str, now: datetime) -> float:
@@ -180,11 +177,3 @@ def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
         # A run that was killed after its event and before the end of its sealing counts as sealed.
         if alive or not events.is_logged(layout, run.run_id)
     ]
-
-
-def read(line: bytes) -> Row | None:
-    """Return the row of a line, or None for a damaged line, which `doctor` reports."""
-    try:
-        return _row.decode(line)
-    except (msgspec.MsgspecError, RecursionError):
-        return None

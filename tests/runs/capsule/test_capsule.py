@@ -10,7 +10,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import NotFound
-from agentplane.runs.capsule import capsule
+from agentplane.runs import events
 from agentplane.runs.open.open_run import Asked
 from agentplane.text.log import chain
 from tests.conftest import decision, plane_in
@@ -149,7 +149,7 @@ def test_secrets_are_masked_wherever_they_come_from(plane: Plane, monkeypatch: p
 def test_words_of_a_command_are_masked_by_the_option_before(plane: Plane) -> None:
     words = ["true", "--password", PASSWORD, f"--token={TOKEN}", "-u", "me"]
     ran, _ = plane.runs.run(Asked(command=words, cwd=str(plane.layout.project)))
-    command = capsule.load(plane.layout, ran.run_id).command
+    command = events.load(plane.layout, ran.run_id).command
     assert command[:2] == ["true", "--password"]
     assert command[2].startswith("[masked")
     assert TOKEN not in command[3]

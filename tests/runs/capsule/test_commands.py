@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from agentplane.api import Plane
-from agentplane.runs.capsule import capsule, commands, seal, transcripts
-from agentplane.runs.capsule.capsule import Run
+from agentplane.runs import events
+from agentplane.runs.capsule import commands, seal, transcripts
 from agentplane.runs.capsule.commands import Command, Permission
 from agentplane.runs.capsule.transcripts import Row
+from agentplane.runs.events import RunEvent
 from agentplane.runs.open import hook_notes, open_run
 from agentplane.runs.open.open_run import Asked, Ending, ToolSession
 from agentplane.scan.secrets.mask import masked_text
@@ -299,7 +300,7 @@ def test_the_list_says_what_is_missing() -> None:
 # In a capsule
 
 
-def sealed(plane: Plane, transcript: str = "", rows: list[dict[str, Any]] | None = None) -> Run:
+def sealed(plane: Plane, transcript: str = "", rows: list[dict[str, Any]] | None = None) -> RunEvent:
     """The run of a session of Claude Code, whose hooks noted these rows."""
     asked = Asked(cwd=str(plane.layout.project), tool="claude-code", prompt="go")
     run = open_run.begin(plane.store, asked, plane.origin, {})
@@ -324,10 +325,10 @@ def sealed(plane: Plane, transcript: str = "", rows: list[dict[str, Any]] | None
             root, run.run_id, told_of["event"], told_of["tool"], told_of["path"], told_of["command"], more
         )
     assert seal.seal(plane.store, run, Ending(None, "The session ended"))
-    return capsule.load(plane.layout, run.run_id)
+    return events.load(plane.layout, run.run_id)
 
 
-def listed(plane: Plane, run: Run, name: str) -> list[dict[str, Any]]:
+def listed(plane: Plane, run: RunEvent, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in held(plane, run, name).splitlines()]
 
 

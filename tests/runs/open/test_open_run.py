@@ -10,7 +10,8 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput
-from agentplane.runs.capsule import capsule, seal
+from agentplane.runs import events
+from agentplane.runs.capsule import seal
 from agentplane.runs.open import open_run
 from agentplane.runs.open.open_run import Asked, Ending
 from agentplane.runs.query import timeline
@@ -32,7 +33,7 @@ def test_an_open_run_is_to_be_seen_and_is_no_event_yet(plane: Plane) -> None:
     assert (row.run_id, row.task, row.tool) == (run.run_id, "T", "codex")
     assert run_events(plane) == []
     with pytest.raises(BadInput, match="no run"):
-        capsule.load(plane.layout, run.run_id)
+        events.load(plane.layout, run.run_id)
     assert bad(plane) == []
 
 

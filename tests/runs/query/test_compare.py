@@ -7,7 +7,8 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput
-from agentplane.runs.capsule import capsule, seal
+from agentplane.runs import events
+from agentplane.runs.capsule import seal
 from agentplane.runs.open import open_run
 from agentplane.runs.open.open_run import Asked
 from agentplane.runs.query import compare
@@ -171,4 +172,4 @@ def test_another_plane_has_other_runs(plane: Plane, tmp_path: Path) -> None:
 def test_the_report_is_plain_data(plane: Plane) -> None:
     a = run(plane)
     assert msgspec.json.decode(msgspec.json.encode(compare.of(plane.layout, a, a)))["a"] == a
-    assert capsule.load(plane.layout, a).run_id == a
+    assert events.load(plane.layout, a).run_id == a

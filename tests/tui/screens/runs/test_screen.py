@@ -13,6 +13,7 @@ from rich.console import Console
 from textual.widgets import Input
 
 from agentplane.api import Plane
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule
 from agentplane.runs.open import open_run
 from agentplane.runs.open.open_run import Asked
@@ -289,7 +290,7 @@ def test_a_capsule_with_a_very_large_output_opens_at_once(plane: Plane) -> None:
     memory = plane.memory.read()
     rows = {row.run_id: row for row in _rows(plane)}
 
-    def took(run: capsule.Run) -> float:
+    def took(run: events.RunEvent) -> float:
         begin = time.process_time()
         told = look(memory, rows[run.run_id])
         assert told.outputs
