@@ -14,9 +14,9 @@ from agentplane.errors import AgentplaneError
 
 # These modules are loaded on use, because reading the memory needs few of them.
 if TYPE_CHECKING:
-    from agentplane.runs.command import Ran
+    from agentplane.runs.command import RunResult
     from agentplane.runs.events import RunEvent
-    from agentplane.runs.open.open_run import Asked
+    from agentplane.runs.open.open_run import RunSpec
 
 
 _LOOKS = 4
@@ -43,7 +43,7 @@ class Runs:
 
         open_run.note(self._layout, run_id, event)
 
-    def run(self, asked: "Asked") -> "tuple[Ran, tuple[Promoted, ...]]":
+    def run(self, asked: "RunSpec") -> "tuple[RunResult, tuple[Promoted, ...]]":
         """Run a command in a capsule.
 
         Open runs of ended processes are sealed first.

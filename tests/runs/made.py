@@ -12,7 +12,7 @@ from agentplane.health import collect
 from agentplane.runs import events
 from agentplane.runs.capsule import capsule
 from agentplane.runs.events import RunEvent
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 from agentplane.text.log import chain
 from tests.conftest import ROOT
 
@@ -40,7 +40,7 @@ def git(folder: Path, *words: str, check: bool = True) -> str:
 def shell(plane: Plane, script: str, **more: Any) -> RunEvent:
     """Runs a script in a capsule, in this process. Returns the run."""
     more.setdefault("cwd", str(plane.layout.project))
-    ran, _ = plane.runs.run(Asked(command=["sh", "-c", script], **more))
+    ran, _ = plane.runs.run(RunSpec(command=["sh", "-c", script], **more))
     assert ran.unsealed is None, ran.unsealed
     return events.load(plane.layout, ran.run_id)
 

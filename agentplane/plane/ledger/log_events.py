@@ -23,23 +23,21 @@ class Kind(Generic[E]):
     """A kind of event, and the struct that its events are read as. Without a name, it includes all events."""
 
     def __init__(self, name: Literal["op", "run", ""], struct: type[E]) -> None:
-        self._mark = f'"kind":"{name}"'.encode() if name else b""
-        self._form = decode.Json(struct)
+        self.mark = f'"kind":"{name}"'.encode() if name else b""
+        """The bytes that each line of the kind contains."""
+        self.decode = decode.Json(struct).decode
+        """Returns the event of a line. Raises msgspec's errors for a line that can't be read."""
 
     def matches(self, line: bytes) -> bool:
         """True if a line can be an event of this kind. Only decoding tells for sure."""
-        return self._mark in line
-
-    def decode(self, line: bytes) -> E:
-        """Return the event of a line. Raise msgspec's errors for a line that can't be read."""
-        return self._form.decode(line)
+        return self.mark in line
 
     def read(self, line: bytes) -> E | None:
         """Return the event of a line, or None for another kind and for a line that can't be read."""
-        if not self.matches(line):
+        if self.mark not in line:
             return None
         try:
-            return self._form.decode(line)
+            return self.decode(line)
         except msgspec.MsgspecError:
             return None
 
@@ -82,11 +80,14 @@ def iterate(lines: Iterable[bytes], *, kind: Kind[E], mark: bytes = b"") -> Iter
 
     `oldest_first` and `newest_first` return the lines of a log. Lines are read only as they are needed.
     """
+    own, read = kind.mark, kind.decode  # a log can have 100,000 lines
     for line in lines:
-        if mark in line:
-            event = kind.read(line)
-            if event is not None:
-                yield line, event
+        if own in line and mark in line:
+            try:
+                event = read(line)
+            except msgspec.MsgspecError:
+                continue
+            yield line, event
 
 
 def oldest_first(log: files.StrPath) -> Iterator[bytes]:

@@ -26,7 +26,7 @@ from agentplane.runs.open.git_state import Changed, Git
 from agentplane.runs.open.open_run import Ending, OpenRun
 from agentplane.runs.query import candidate_outcomes
 from agentplane.runs.record import output_file
-from agentplane.runs.record.output_file import Recorded
+from agentplane.runs.record.output_file import Recording
 from agentplane.runs.reports import Output, RunReport
 from agentplane.scan.secrets.mask import masked_text, masked_value
 from agentplane.text import files
@@ -48,7 +48,7 @@ class Seen(msgspec.Struct, frozen=True):
     produced: list[Copy]
 
 
-def seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded] = ()) -> RunEvent | None:
+def seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recording] = ()) -> RunEvent | None:
     """Seal an open run and return its event.
 
     Return None if the run is empty, or if another process sealed it in the meantime or is about to.
@@ -107,7 +107,7 @@ def clear(layout: Layout, run_id: str) -> None:
         work.rmdir()
 
 
-def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded]) -> bytes | None:
+def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recording]) -> bytes | None:
     """Write the capsule and then its event. Return the line of the event, or None if the log has the run already."""
     layout, run_id, settings = store.layout, run.run_id, store.settings().runs
     run = _with_noted(store, run)
@@ -174,7 +174,7 @@ def _with_noted(store: Store, run: OpenRun) -> OpenRun:
     return msgspec.structs.replace(run, asked=asked)
 
 
-def _recorded(work: Path, name: str, half: int, ending: Ending) -> Recorded:
+def _recorded(work: Path, name: str, half: int, ending: Ending) -> Recording:
     """Return a recorded output from disk, with full size and hash if its process reported them."""
     found = output_file.read(work, name, half)
     size, sha256 = ending.full.get(name, (found.size, None))

@@ -13,7 +13,7 @@ from agentplane.runs import events
 from agentplane.runs.capsule import capsule
 from agentplane.runs.events import CapsuleFile
 from agentplane.runs.open.git_state import Patch
-from agentplane.runs.record.output_file import Recorded
+from agentplane.runs.record.output_file import Recording
 from agentplane.scan.secrets.mask import Masked, masked, places
 from agentplane.text import files
 
@@ -25,7 +25,7 @@ _READABLE = re.compile(rb"[\t\x20-\x7e]{8,}")
 _LEVEL = 6
 
 
-def output(layout: Layout, run_id: str, recorded: Recorded) -> CapsuleFile:
+def output(layout: Layout, run_id: str, recorded: Recording) -> CapsuleFile:
     """Write a recorded output. State full size and hash if the file differs from the complete output."""
     data, left_out = recorded.text()
     clean, found = masked(data)

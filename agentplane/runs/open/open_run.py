@@ -44,7 +44,7 @@ _NEAR = 2.0
 """Maximum difference in seconds between two readings of one process's start time."""
 
 
-class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
+class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """The caller's description of a run."""
 
     command: list[str] = []
@@ -106,7 +106,7 @@ class OpenRun(msgspec.Struct, frozen=True, omit_defaults=True):
     pid: int
     born: float
     """Start time of the process that runs it. Another process may have its number now."""
-    asked: Asked
+    asked: RunSpec
     actor: str
     revision: str
     environment: dict[str, str]
@@ -135,7 +135,7 @@ def tool_named(name: str) -> str:
 
 
 def begin(
-    store: Store, asked: Asked, by: Origin, variables: Mapping[str, str], pid: int | None = None
+    store: Store, asked: RunSpec, by: Origin, variables: Mapping[str, str], pid: int | None = None
 ) -> OpenRun:
     """Open a run. Create its folder and record its starting state."""
     given = file_copies.check_inputs(asked.inputs, store.layout, Path(asked.cwd))
@@ -205,9 +205,9 @@ def keep(layout: Layout, run: OpenRun) -> None:
     files.write_atomic(folder / capsule.OPEN, data)
 
 
-def _masked(asked: Asked) -> Asked:
+def _masked(asked: RunSpec) -> RunSpec:
     told = masked_value(msgspec.to_builtins(asked)) | {"command": masked_words(asked.command), "inputs": []}
-    return msgspec.convert(told, Asked)
+    return msgspec.convert(told, RunSpec)
 
 
 def load(layout: Layout, run_id: str) -> OpenRun | None:

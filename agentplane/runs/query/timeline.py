@@ -29,7 +29,7 @@ Outcome = Literal["ok", "failed", "ended", "open", "lost", "import"]
 _UNITS = {"min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-class Row(msgspec.Struct, frozen=True):
+class TimelineRow(msgspec.Struct, frozen=True):
     """One event, or a run that is not sealed yet."""
 
     ts: str
@@ -84,7 +84,7 @@ class Wanted(msgspec.Struct, frozen=True):
     """Layers in lower case."""
     scales: Range | None = None
 
-    def takes(self, row: Row) -> bool:
+    def takes(self, row: TimelineRow) -> bool:
         if self.layers and (row.layer or "").casefold() not in self.layers:
             return False
         if self.scales is not None and not self.scales.holds(row.systemic_scale):
@@ -96,11 +96,11 @@ class Wanted(msgspec.Struct, frozen=True):
         )
 
 
-EVENT = Kind("", Row)
-RUN = Kind("run", Row)
+EVENT = Kind("", TimelineRow)
+RUN = Kind("run", TimelineRow)
 
 
-def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:
+def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[TimelineRow]:
     """Yield the open runs and then the events, newest first. The log is read only as far as needed."""
     asked = wanted or Wanted()
     for row in open_runs(layout):
@@ -113,7 +113,7 @@ def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:
             yield row
 
 
-def ordered(found: Iterator[Row], by: Literal["time", "scale", "layer"]) -> Iterator[Row]:
+def ordered(found: Iterator[TimelineRow], by: Literal["time", "scale", "layer"]) -> Iterator[TimelineRow]:
     """Yield rows with the largest scale or the deepest layer first. Equal rows are ordered by time, newest first."""
     if by == "time":
         return found
@@ -128,7 +128,7 @@ def ordered(found: Iterator[Row], by: Literal["time", "scale", "layer"]) -> Iter
     return iter(sorted(found, key=lambda row: (row.layer is None, (row.layer or "").casefold())))
 
 
-def sealed_runs(lines: Iterable[bytes]) -> Iterator[Row]:
+def sealed_runs(lines: Iterable[bytes]) -> Iterator[TimelineRow]:
     """Yield the runs among these lines of a log, lazily."""
     runs = log_events.iterate(lines, kind=RUN)
     return (row for _, row in runs if row.kind == "run" and row.run_id)
@@ -148,7 +148,7 @@ def since(text: str, now: datetime) -> float:
         ) from None
 
 
-def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
+def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[TimelineRow]:
     """Return the unsealed runs, the youngest first, including runs whose process is gone.
 
     `among` limits the search to these ids.
@@ -161,7 +161,7 @@ def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
     young = sorted(every, key=lambda run: run.run_id, reverse=True)
     found = [(run, open_run.is_alive(run)) for run in young]
     return [
-        Row(
+        TimelineRow(
             ts=run.started,
             kind="open" if alive else "lost",
             run_id=run.run_id,

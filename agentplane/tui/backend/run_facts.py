@@ -21,7 +21,7 @@ from agentplane.runs.open.open_run import OpenRun
 from agentplane.runs.query import artifacts, candidate_outcomes
 from agentplane.runs.query.artifacts import Artifact
 from agentplane.runs.query.candidate_outcomes import Born
-from agentplane.runs.query.timeline import Row
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.runs.record import output_file
 from agentplane.text.json import decode
 
@@ -87,7 +87,7 @@ class Told(msgspec.Struct, frozen=True):
 _context = decode.Json(Context)
 
 
-def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> Told:
+def look(memory: Memory, row: TimelineRow, goes_on: Callable[[], bool] = _GOES_ON) -> Told:
     layout, run_id = memory.snapshot.layout, row.run_id or ""
     if row.kind in ("open", "lost"):
         opened = open_run.load(layout, run_id)

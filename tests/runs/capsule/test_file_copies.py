@@ -14,7 +14,7 @@ from agentplane.runs import events
 from agentplane.runs.capsule import file_copies, gitignore, repair
 from agentplane.runs.events import RunEvent
 from agentplane.runs.open import open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 from agentplane.runs.query import compare
 from tests.conftest import plane_in
 from tests.runs.made import TOKEN, agentplane, at, bad, context, everything, git, held, run_events, shell
@@ -184,7 +184,7 @@ def test_a_copy_that_the_command_changed_is_not_the_input(plane: Plane) -> None:
 
 
 def test_inputs_of_a_killed_run_are_kept(plane: Plane) -> None:
-    asked = Asked(command=["true"], cwd=str(plane.layout.project), inputs=["README.md"])
+    asked = RunSpec(command=["true"], cwd=str(plane.layout.project), inputs=["README.md"])
     opened = open_run.begin(plane.store, asked, plane.origin, {}, pid=1 << 22)
     repair.mend(plane.store)
     run = events.load(plane.layout, opened.run_id)

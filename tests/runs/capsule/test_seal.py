@@ -22,7 +22,7 @@ from agentplane.runs import events
 from agentplane.runs.capsule import capsule, repair, seal
 from agentplane.runs.command import Recorder
 from agentplane.runs.open import hook_marker, open_run
-from agentplane.runs.open.open_run import Asked, Ending
+from agentplane.runs.open.open_run import Ending, RunSpec
 from agentplane.text import files
 from tests.conftest import ROOT, plane_in
 from tests.faults import calls_of, points, run_child, some_or_every
@@ -49,7 +49,7 @@ def child(mode: str, number: int, *words: str) -> subprocess.CompletedProcess[st
 
 def opened(plane: Plane, **more: object) -> open_run.OpenRun:
     """A run whose process is gone."""
-    asked = Asked(command=["true"], cwd=str(plane.layout.project))
+    asked = RunSpec(command=["true"], cwd=str(plane.layout.project))
     run = open_run.begin(plane.store, asked, plane.origin, os.environ)
     gone = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True)
     run = msgspec.structs.replace(run, pid=int(gone.stdout), **more)
@@ -226,7 +226,7 @@ def test_a_run_is_not_searched_in_the_log_right_after_it_was_written(
     monkeypatch.setattr(events, "_of", search)
     logged = plane.runs.log({"derived_facts": ["The index is rebuilt every night."]})
     ran, facts = plane.runs.run(
-        Asked(command=[sys.executable, "-m", "agentplane", "log", "--stdin"], cwd=str(plane.layout.project))
+        RunSpec(command=[sys.executable, "-m", "agentplane", "log", "--stdin"], cwd=str(plane.layout.project))
     )
     assert (len(logged.promoted), ran.unsealed, facts) == (1, None, ())
     assert ran.event is not None
@@ -314,7 +314,7 @@ def test_a_number_that_another_process_has_now(plane: Plane) -> None:
 
 
 def test_a_run_that_goes_on_is_left_alone(plane: Plane) -> None:
-    asked = Asked(command=["true"], cwd=str(plane.layout.project))
+    asked = RunSpec(command=["true"], cwd=str(plane.layout.project))
     run = open_run.begin(plane.store, asked, plane.origin, os.environ)
     assert plane.runs.seal_left() == []
     assert bad(plane) == []
