@@ -9,7 +9,7 @@ from functools import cached_property
 from agentplane.guard.plane_at_commit import Side
 from agentplane.memory.view import Memory
 from agentplane.plane.ledger import ledger as ledgers
-from agentplane.plane.ledger import text_versions
+from agentplane.plane.ledger import log_events, text_versions
 from agentplane.plane.ledger.event_graph import Braid
 from agentplane.plane.ledger.ledger import Known, Ledger
 from agentplane.plane.ledger.text_versions import Version
@@ -50,7 +50,7 @@ class Past:
         """The place of each operation's event in the common order."""
         found: dict[str, int] = {}
         for place, line in enumerate(self.graph.lines):
-            if event := ledgers.op_event_of(line):
+            if event := log_events.OP.read(line):
                 found.setdefault(event.op, place)
         return found
 

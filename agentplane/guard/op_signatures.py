@@ -11,6 +11,7 @@ from agentplane.guard.proven_ops import LoggedOp
 from agentplane.plane import settings
 from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.ledger.log_events import OP
 from agentplane.plane.settings import Settings, Trust, line_of
 from agentplane.plane.store.store import Store
 from agentplane.plane.trust import signatures
@@ -146,7 +147,7 @@ def _second_events(now: Side, before: Collection[bytes]) -> Iterator[Finding]:
     """
     first = {op.line for op in proven_ops.of(now)}
     for line, number in now.lines.items():
-        if b'"kind":"op"' in line and line not in first and line not in before:
+        if OP.matches(line) and line not in first and line not in before:
             what = "is no op event, or one of an op that has an event already"
             remedy = Instruction("Take the log back from git.")
             yield Finding("op-event-odd", "error", now.where(LOG, number), what, (remedy,))

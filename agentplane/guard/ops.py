@@ -9,6 +9,7 @@ from agentplane.guard.plane_at_commit import LOG, Side, shown
 from agentplane.guard.proven_ops import LoggedOp
 from agentplane.memory.entry import Header, read_header
 from agentplane.plane.layout import INBOX
+from agentplane.plane.ledger.log_events import OP
 from agentplane.plane.settings import Settings
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Change, Record
@@ -17,9 +18,7 @@ from agentplane.plane.trust import rules
 
 def findings(base: Side, now: Side, done: Sequence[LoggedOp], past: Past, back: Remedy) -> Iterator[Finding]:
     of_line = {op.line for op in done}
-    other = {
-        line: number for line, number in now.lines.items() if b'"kind":"op"' in line and line not in of_line
-    }
+    other = {line: number for line, number in now.lines.items() if OP.matches(line) and line not in of_line}
     # If an operation has two events, the new one is wrong, in any order of the log.
     in_base = {id_ for line in other if line in base.lines and (id_ := proven_ops.op_of(line))}
     wrong = other | {op.line: op.number for op in done if op.event.op in in_base}

@@ -1,16 +1,18 @@
 """The operations of a log with their proven records, and the kind of actor behind each of them."""
 
 from collections.abc import Iterable
+from typing import Literal
 
 import msgspec
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.guard.plane_at_commit import Side, shown
 from agentplane.plane.layout import INBOX
+from agentplane.plane.ledger import log_events
+from agentplane.plane.ledger.log_events import Kind
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Change, Record
 from agentplane.plane.trust import rules
-from agentplane.text.json import decode
 
 
 PERSONAL = ("terminal", "tui")
@@ -29,7 +31,7 @@ _WRITES = ("propose", "edit", "merge", "adopt")
 class EventFields(msgspec.Struct, frozen=True):
     """The fields of an operation event."""
 
-    kind: str
+    kind: Literal["op"]
     op: str
     ts: str
     verb: str
@@ -64,28 +66,19 @@ class _Kind(msgspec.Struct, frozen=True):
     summary: str | None = None
 
 
-_event_fields = decode.Json(EventFields)
-_kind = decode.Json(_Kind)
+_OP = Kind("op", EventFields)
+_RUN = Kind("run", _Kind)
+_EVENT = Kind("", _Kind)
 
 
 def of(side: Side) -> list[LoggedOp]:
     """Return all operation events of a log in log order, one for each operation."""
     found: dict[str, LoggedOp] = {}
     for number, line in enumerate(side.log, 1):
-        event = _op(line)
+        event = _OP.read(line)
         if event and event.op not in found:
             found[event.op] = LoggedOp(number, line, event, _proven(side, event))
     return list(found.values())
-
-
-def _op(line: bytes) -> EventFields | None:
-    if b'"kind":"op"' not in line:
-        return None
-    try:
-        event = _event_fields.decode(line)
-    except (RecursionError, msgspec.MsgspecError):
-        return None
-    return event if event.kind == "op" else None
 
 
 def _proven(side: Side, event: EventFields) -> Record | None:
@@ -106,27 +99,26 @@ def runs_of(side: Side) -> set[str]:
 
 def runs_among(lines: Iterable[bytes]) -> set[str]:
     """Return the ids of the runs that have an event among these lines."""
-    runs = (line for line in lines if b'"kind":"run"' in line)
-    return {event.run_id for event in map(_kind_of, runs) if event.kind == "run"} - {""}
+    return {run.run_id for _, run in log_events.iterate(lines, kind=_RUN) if run.kind == "run"} - {""}
 
 
 def called(line: bytes) -> str:
     """Return a short description of an event for a message."""
-    if event := _op(line):
+    if event := _OP.read(line):
         return f"{named(event.verb, event.ids)}, op {shown(event.op, 40)}"
-    other = _kind_of(line)
+    other = _EVENT.read(line) or _Kind()
     return f"run {shown(other.run_id, 40)}" if other.kind == "run" else shown(other.kind, 20) or "no event"
 
 
 def op_of(line: bytes) -> str | None:
     """Return the operation id of an operation event, or None for other lines."""
-    event = _op(line)
+    event = _OP.read(line)
     return event.op if event else None
 
 
 def time_of(line: bytes) -> str | None:
     """Return the time that an operation event states, or None for other lines."""
-    event = _op(line)
+    event = _OP.read(line)
     return event.ts if event else None
 
 
@@ -190,10 +182,3 @@ def written_by_tool(ops: Iterable[LoggedOp]) -> dict[str, bool]:
             elif change.was in tools:
                 tools[change.id] = tools[change.was]
     return tools
-
-
-def _kind_of(line: bytes) -> _Kind:
-    try:
-        return _kind.decode(line)
-    except (RecursionError, msgspec.MsgspecError):
-        return _Kind()

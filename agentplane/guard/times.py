@@ -15,6 +15,7 @@ from agentplane.findings import Finding, Instruction
 from agentplane.guard import proven_ops
 from agentplane.guard.plane_at_commit import LOG, Side, shown
 from agentplane.guard.proven_ops import LoggedOp
+from agentplane.plane.ledger.log_events import OP
 from agentplane.text.log import event_line
 
 
@@ -66,7 +67,7 @@ def _parents(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[bytes]:
         return []
     names = (name.hex().encode() for name in event_line.parents_of(line))
     found = (by_hash.get(name, b"") for name in names)
-    return [event for event in found if b'"kind":"op"' in event and _SETTLES not in event]
+    return [event for event in found if OP.matches(event) and _SETTLES not in event]
 
 
 def _joined(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[datetime]:

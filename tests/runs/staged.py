@@ -15,7 +15,7 @@ import msgspec
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.api.results import Committed
-from agentplane.runs.capsule import capsule
+from agentplane.runs import events
 from agentplane.runs.open import open_run
 from agentplane.runs.open.open_run import OpenRun
 from tests.conftest import ROOT, UNLIKE, decision
@@ -147,8 +147,8 @@ class Stage:
 
     def sealed(self, number: int) -> list[dict[str, Any]]:
         """The events of the runs, once there are so many."""
-        until(lambda: len(list(capsule.every(self.plane.layout))) >= number, "runs that are sealed")
-        return [msgspec.json.decode(line) for _, line, _ in capsule.every(self.plane.layout)]
+        until(lambda: len(list(events.oldest_first(self.plane.layout))) >= number, "runs that are sealed")
+        return [msgspec.json.decode(line) for line, _ in events.oldest_first(self.plane.layout)]
 
     def close(self) -> None:
         for screen in self._screens:

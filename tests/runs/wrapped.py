@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.runs.terminal.relay import Ending, run
+from agentplane.runs.terminal.relay import Exit, run
 from agentplane.runs.terminal.signals import held
 from tests.runs.screen import PATIENCE
 
@@ -45,7 +45,7 @@ def main() -> int:
         return ending.code
 
 
-def _plain(ending: Ending) -> dict[str, object]:
+def _plain(ending: Exit) -> dict[str, object]:
     return {**msgspec.structs.asdict(ending), "sink_error": ending.sink_error and str(ending.sink_error)}
 
 

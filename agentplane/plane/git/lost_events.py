@@ -7,7 +7,7 @@ import msgspec
 from agentplane.plane.git import git
 from agentplane.plane.git.git import ObjectId
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import log_events
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import records
 from agentplane.text.log import chain, event_line
@@ -90,7 +90,7 @@ def _blob(layout: Layout, commit: ObjectId, path: str) -> bytes:
 def missing(layout: Layout, ledger: Ledger) -> Lost:
     """Return the events that the log names but lacks, and all events before them, from any branch."""
     found = _named(layout, ledger)
-    ops = {event.op: commit for line, commit in found.items() if (event := ledgers.op_event_of(line))}
+    ops = {event.op: found[line] for line, event in log_events.iterate(found, kind=log_events.OP)}
     return Lost(tuple(found), tuple(_records(layout, ops)))
 
 

@@ -7,14 +7,13 @@ position.
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
-from typing import Any
 
 import msgspec
 
 from agentplane.plane.derived import cache, server_memory
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import event_graph as braids
-from agentplane.plane.ledger import text_versions
+from agentplane.plane.ledger import log_events, text_versions
 from agentplane.plane.ledger.event_graph import Braid
 from agentplane.plane.ledger.text_versions import Version
 from agentplane.plane.store import records
@@ -59,33 +58,6 @@ class Output(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     run_id: str
     at: float = 0.0
     """Time of the run, in a ledger. A run that was logged later but happened earlier doesn't replace it."""
-
-
-class OpEvent(msgspec.Struct, frozen=True):
-    kind: str
-    op: str = ""
-    op_sha256: str = ""
-
-
-class _RunOutput(msgspec.Struct, frozen=True):
-    path: str
-    sha256: str = ""
-    tracked: bool | None = None
-
-
-class RunEvent(msgspec.Struct, frozen=True):
-    kind: str
-    run_id: str = ""
-    task: str | None = None
-    outputs: list[_RunOutput] | dict[str, Any] = []
-    derived_facts: list[Any] = []
-
-    @property
-    def files(self) -> list[_RunOutput]:
-        """The outputs that are files with a hash, and that Git does not ignore."""
-        if isinstance(self.outputs, dict):
-            return []
-        return [output for output in self.outputs if output.sha256 and output.tracked is not False]
 
 
 class Ledger(msgspec.Struct, frozen=True):
@@ -188,8 +160,6 @@ def revision_after(ledger: Ledger, record: records.Record) -> str:
     return revision_of(known)
 
 
-_op_event = decode.Json(OpEvent)
-_run_event = decode.Json(RunEvent)
 _codec = decode.Pack(Ledger)
 
 
@@ -355,25 +325,6 @@ def _named(head: str) -> bytes:
     return b'"hash_prev":"' + head.encode() + b'"'
 
 
-def op_event_of(line: bytes) -> OpEvent | None:
-    if b'"kind":"op"' not in line:
-        return None
-    try:
-        event = _op_event.decode(line)
-    except (RecursionError, msgspec.MsgspecError):
-        return None
-    return event if event.kind == "op" else None
-
-
-def run_event_of(line: bytes) -> RunEvent | None:
-    """Return the event of a run, or None for any other line."""
-    try:
-        event = _run_event.decode(line)
-    except (RecursionError, msgspec.MsgspecError):
-        return None
-    return event if event.kind == "run" else None
-
-
 class _Sums:
     """A mutable sum of events. It exists only inside `advance`."""
 
@@ -409,7 +360,7 @@ class _Sums:
         return set(parents) == set(heads) if heads else parents == (_GENESIS,)
 
     def add(self, line: bytes) -> None:
-        event = op_event_of(line)
+        event = log_events.OP.read(line)
         head = chain.hash_of(line)
         self.heads, self.want = [head], _named(head)
         told = times.of(line)
@@ -445,7 +396,7 @@ class _Sums:
             settings=self.settings,
         )
 
-    def _add_op(self, event: OpEvent) -> None:
+    def _add_op(self, event: log_events.OpEvent) -> None:
         record = self._proved_record(event)
         if record is None:
             if event.op not in self.unproved:
@@ -469,7 +420,7 @@ class _Sums:
             if counts(change):
                 self.met.pop(change.id, None)
 
-    def _proved_record(self, event: OpEvent) -> records.Record | None:
+    def _proved_record(self, event: log_events.OpEvent) -> records.Record | None:
         # The operation may have been committed after the heads were collected.
         head = (self.record_heads or {}).get(event.op_sha256) or self._head_of(event)
         if head is None:
@@ -480,7 +431,7 @@ class _Sums:
             return None
         return record if record.op == event.op else None
 
-    def _head_of(self, event: OpEvent) -> bytes | None:
+    def _head_of(self, event: log_events.OpEvent) -> bytes | None:
         line = records.find(self.layout, event.op) if self.layout else None
         head = None if line is None else records.head_of(line)
         if head is not None and canonical.sha256(head) == event.op_sha256:
@@ -503,7 +454,7 @@ class _Sums:
         }
 
     def _add_run(self, line: bytes, at: float) -> None:
-        event = run_event_of(line)
+        event = log_events.RESULTS.read(line)
         if event is None:
             return
         for fact in event.derived_facts:

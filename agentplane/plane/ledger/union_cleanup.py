@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import log_events
 from agentplane.plane.ledger.event_graph import Braid
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import records, recovery
@@ -40,7 +41,7 @@ def add(layout: Layout, events: Iterable[bytes], found: Iterable[bytes]) -> None
 def _order_records(layout: Layout, graph: Braid) -> None:
     places: dict[str, int] = {}
     for place, line in enumerate(graph.lines):
-        if event := ledgers.op_event_of(line):
+        if event := log_events.OP.read(line):
             places.setdefault(event.op, place)
     for path in records.months(layout):
         old = [line for _, line in chain.lines(path)]

@@ -15,13 +15,14 @@ from agentplane.errors import Damaged
 from agentplane.plane.derived import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import log_events
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import pages, records
 from agentplane.plane.store.pages import Page
 from agentplane.plane.store.records import Change, Stored
 from agentplane.plane.views import views
 from agentplane.text import files
-from agentplane.text.json import canonical, decode
+from agentplane.text.json import canonical
 from agentplane.text.log import chain
 from agentplane.text.markdown import document
 from agentplane.text.markdown.draft import Draft
@@ -287,24 +288,22 @@ class _Capsule(msgspec.Struct, frozen=True):
     capsule: list[_CapsuleFile] = []
 
 
+_CAPSULE = log_events.Kind("run", _Capsule)
+
+
 def _prune_capsules(layout: Layout, wanted: frozenset[str]) -> bool:
     found = False
-    for _, line in chain.lines(layout.log):
-        for path in _sealed(line, wanted) if b'"capsule":[{' in line else ():
+    lines = log_events.oldest_first(layout.log)
+    for _, run in log_events.iterate(lines, kind=_CAPSULE, mark=b'"capsule":[{'):
+        for kept in run.capsule:
+            if kept.sha256 not in wanted:
+                continue
             try:
-                held = canonical.sha256(files.read_if(layout.file(path)) or b"")
+                path = layout.file(f"runs/{run.run_id}/{kept.path}")
+                held = canonical.sha256(files.read_if(path) or b"")
             except Damaged:
                 continue  # the file is missing, or a link is in its place
             if held in wanted:
-                files.remove(layout.file(path))
+                files.remove(path)
                 found = True
     return found
-
-
-def _sealed(line: bytes, wanted: frozenset[str]) -> list[str]:
-    """Return the files of a run record that were sealed with one of these hashes."""
-    try:
-        run = decode.Json(_Capsule).decode(line)
-    except msgspec.MsgspecError:
-        return []
-    return [f"runs/{run.run_id}/{file.path}" for file in run.capsule if file.sha256 in wanted]

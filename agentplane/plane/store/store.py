@@ -272,8 +272,10 @@ class Store:
         snapshot = self.snapshot()
         return deliverable(self.snapshot() if self.note_settings(origin, snapshot) else snapshot)
 
-    def append_event(self, event: Mapping[str, Any], only_if: Callable[[], bool] | None = None) -> str | None:
-        """Append a run's event to the log, if `only_if` returns True under the lock. Return its hash."""
+    def append_event(
+        self, event: Mapping[str, Any], only_if: Callable[[], bool] | None = None
+    ) -> bytes | None:
+        """Append a run's event to the log, if `only_if` returns True under the lock. Return its line."""
         with self._locked():
             if only_if is not None and not only_if():
                 return None
@@ -282,7 +284,7 @@ class Store:
             line = chain.link(event, ledger.heads[0] if ledger.heads else chain.GENESIS)
             files.append(self.layout.log, line)
             views.follow(self.layout, ledger, ledgers.advance(ledger, self.layout))
-            return chain.hash_of(line)
+            return line
 
     def put_in_order(self) -> None:
         """Give the log and operation records the order of every clone after Git's union, with each line once."""

@@ -16,12 +16,12 @@ from agentplane.errors import BadInput, Refused
 from agentplane.plane.derived import cache
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import log_events
 from agentplane.plane.settings import Settings
 from agentplane.plane.trust import rules, user_key
 from agentplane.plane.trust.ssh_keygen import GUIDE, NoSshKeygenError, Verdict, Verifier, is_signature, sign
 from agentplane.text.json import canonical
-from agentplane.text.log import chain, event_line
+from agentplane.text.log import event_line
 
 
 NEEDS_NONE = frozenset({"init", "propose", "relate", "settle", rules.VERB})
@@ -181,9 +181,10 @@ def signers_of(layout: Layout, settings: Settings, ops: Collection[str]) -> dict
 def _in_log(layout: Layout, ops: Collection[str]) -> Iterator[Signed]:
     """Yield the signatures of operations. Only the first event of each operation counts, signed or not."""
     left = set(ops)
-    for _, line in chain.lines(layout.log):
-        event = ledgers.op_event_of(line) if left else None
-        if event and event.op in left:
+    for line, event in log_events.iterate(log_events.oldest_first(layout.log), kind=log_events.OP):
+        if not left:
+            return
+        if event.op in left:
             left.remove(event.op)
             if one := of_line(line):
                 yield one

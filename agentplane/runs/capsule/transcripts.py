@@ -30,13 +30,13 @@ _MOST_DECODED = 128 << 20
 _BLOCK = 1 << 20
 _EARLIER = timedelta(seconds=2)
 
-Event = Literal["ran", "failed", "asked", "denied"]
+CallEvent = Literal["ran", "failed", "asked", "denied"]
 
 
-class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
     """A report about a call by a hook or a session file."""
 
-    event: Event
+    event: CallEvent
     tool: str = ""
     command: str = ""
     path: str = ""
@@ -54,7 +54,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     """Number of characters that were cut off the command."""
 
 
-def read(tool: str | None, path: str, since: str) -> list[Row]:
+def read(tool: str | None, path: str, since: str) -> list[ToolCall]:
     """Return the calls in a session file from a moment on, or none if the file or its tool is unknown."""
     row = BY_NAME.get(tool or "")
     make = plugin_of(row).transcript if row else None
@@ -88,7 +88,7 @@ class _Calls:
     """The calls of one file, by the tool's own id of each call."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, ToolCall] = {}
 
     def take(self, found: CallStart | CallEnd) -> None:
         if not isinstance(found.use, str):
@@ -101,7 +101,7 @@ class _Calls:
             self.rows[found.use] = _row(found, found.use)
 
 
-def _ended(row: Row, found: CallEnd) -> Row:
+def _ended(row: ToolCall, found: CallEnd) -> ToolCall:
     took = _between(row.at, found.at) if found.at else found.seconds
     return msgspec.structs.replace(
         row,
@@ -132,14 +132,14 @@ def _lines(path: str, marks: tuple[bytes, ...]) -> Iterator[Mapping[str, Any]]:
                     yield found
 
 
-def _row(found: CallStart, use: str) -> Row:
+def _row(found: CallStart, use: str) -> ToolCall:
     about = found.arguments if isinstance(found.arguments, dict) else {}
     command, cut = "", 0
     for key in COMMANDS:
         command, cut = (command, cut) if command else shown_command(about.get(key))
     path = next((told for key in PATHS if isinstance(told := about.get(key), str)), "")
     name = found.name[:80] if isinstance(found.name, str) else ""
-    return Row("ran", name, command, path[:400], found.at, mode=found.mode[:40], use=use[:200], cut=cut)
+    return ToolCall("ran", name, command, path[:400], found.at, mode=found.mode[:40], use=use[:200], cut=cut)
 
 
 def _moment(text: str) -> datetime | None:

@@ -13,7 +13,7 @@ from agentplane.agents.model import Tool
 from agentplane.plane.layout import Layout
 from agentplane.plane.store.store import Store, timestamp
 from agentplane.runs.open import hook_notes, open_run
-from agentplane.runs.open.open_run import Asked, OpenRun
+from agentplane.runs.open.open_run import OpenRun, RunSpec
 from agentplane.runs.restart import requests
 from agentplane.runs.restart.requests import Again, Decision, Never, Request
 from agentplane.system import processes
@@ -39,8 +39,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def restarter(
-    store: Store, asked: Asked, variables: Mapping[str, str]
-) -> Callable[[OpenRun, Asked, Request], Decision] | None:
+    store: Store, asked: RunSpec, variables: Mapping[str, str]
+) -> Callable[[OpenRun, RunSpec, Request], Decision] | None:
     """Return a function that decides about restart requests for a command.
 
     Return None if the command isn't a session that its tool can resume.
@@ -53,7 +53,7 @@ def restarter(
 
 
 def _decide(
-    store: Store, tool: Tool, run: OpenRun, exact: Asked, request: Request, variables: Mapping[str, str]
+    store: Store, tool: Tool, run: OpenRun, exact: RunSpec, request: Request, variables: Mapping[str, str]
 ) -> Decision:
     """Decide about a request. `exact` has the unmasked command. The open run's file has masked secrets."""
     now = store.snapshot().ledger.revision()
@@ -75,7 +75,7 @@ def _decide(
     return Again(words, f"restarting {tool.programs[0]} with memory {now}{less}", now)
 
 
-def _id(layout: Layout, tool: Tool, run: OpenRun, exact: Asked, variables: Mapping[str, str]) -> str | None:
+def _id(layout: Layout, tool: Tool, run: OpenRun, exact: RunSpec, variables: Mapping[str, str]) -> str | None:
     if run.session and run.session.id:
         return None if _is_empty(layout, run) else run.session.id
     if id_ := sessions.id_in(tool, exact.command):

@@ -17,11 +17,12 @@ import msgspec
 from agentplane.agents.catalog import BY_NAME, BY_PROGRAM, TOOLS
 from agentplane.agents.model import Tool
 from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import log_events
+from agentplane.plane.ledger.log_events import Kind
 from agentplane.runs.open import open_run
 from agentplane.runs.open.open_run import OpenRun
 from agentplane.runs.restart import requests
 from agentplane.system import processes
-from agentplane.text.json import decode
 from agentplane.text.log import chain
 from agentplane.tools.memory_file import sync
 from agentplane.tools.sessions import id_from_files, resume_command
@@ -228,30 +229,28 @@ def _given(layout: Layout, times: Sequence[float]) -> Sequence[tuple[float, str]
     return _revisions_since(layout.log, min(times), (status.st_size, status.st_mtime_ns)) if times else ()
 
 
-class _Event(msgspec.Struct, frozen=True):
-    """The fields of a log event about the memory's revision."""
+class _MemoryChange(msgspec.Struct, frozen=True):
+    """The fields of an operation about the memory's revision."""
 
-    kind: str = ""
     ts: str = ""
     revision: str | None = None
 
 
-_op_event = decode.Json(_Event)
+_CHANGE = Kind("op", _MemoryChange)
 
 
 @lru_cache(4)
 def _revisions_since(log: Path, since: float, _as_of: tuple[int, int]) -> Sequence[tuple[float, str]]:
     """Return the revisions since a time. The result is cached until the log changes."""
     found: list[tuple[float, str]] = []
-    for line in chain.lines_backwards(log):
+    for _, change in log_events.iterate(chain.lines_backwards(log), kind=_CHANGE):
         try:
-            event = _op_event.decode(line)
-            when = datetime.fromisoformat(event.ts).timestamp()
-        except (msgspec.MsgspecError, ValueError, OverflowError):
+            when = datetime.fromisoformat(change.ts).timestamp()
+        except (ValueError, OverflowError):
             continue
-        if event.kind == "run" or event.revision is None:
+        if change.revision is None:
             continue
-        found.append((when, event.revision))
+        found.append((when, change.revision))
         if found[-1][0] <= since:
             break
     return found

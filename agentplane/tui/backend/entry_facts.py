@@ -16,14 +16,14 @@ from agentplane.memory.entry import Entry, Header
 from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import log_events
 from agentplane.plane.store import history
 from agentplane.text import files
-from agentplane.text.json import decode
-from agentplane.text.log import chain
 
 
 if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed
+    from agentplane.runs.events import RunEvent
 
 Way = Literal["supersedes", "superseded by", "names", "named in"]
 
@@ -41,14 +41,6 @@ class Evidence(msgspec.Struct, frozen=True):
     path: str | None = None
     """The file to open, or None if an editor can't open the evidence."""
     line: int | None = None
-
-
-class Run(msgspec.Struct, frozen=True):
-    id: str
-    ts: str = ""
-    tool: str = ""
-    task: str = ""
-    summary: str = ""
 
 
 class Link(msgspec.Struct, frozen=True):
@@ -70,8 +62,8 @@ class EntryFacts(msgspec.Struct, frozen=True):
     """The facts outside its own text that help to judge an entry."""
 
     evidence: tuple[Evidence, ...] = ()
-    run: Run | None = None
-    used_by: tuple[Run, ...] = ()
+    run: "RunEvent | None" = None
+    used_by: "tuple[RunEvent, ...]" = ()
     """The runs that were given this entry."""
     links: tuple[Link, ...] = ()
     steps: tuple[history.Step, ...] = ()
@@ -118,8 +110,8 @@ def facts_of(subject: Subject) -> EntryFacts:
     steps = _steps(memory, subject.id)
     return EntryFacts(
         evidence=evidence(entry, layout.project) if entry else (),
-        run=next((run for run in runs if run.id == source), None),
-        used_by=tuple(run for run in runs if run.id != source)[-_MOST:],
+        run=next((run for run in runs if run.run_id == source), None),
+        used_by=tuple(run for run in runs if run.run_id != source)[-_MOST:],
         links=links(entry, memory) if entry else (),
         steps=tuple(steps),
         signed=_signed(memory, steps),
@@ -250,43 +242,20 @@ def _signed(memory: Memory, steps: Sequence[history.Step]) -> dict[str, str]:
     return {op: verdict.text for op, verdict in found.items()}
 
 
-def _runs(layout: Layout, id_: str, source: str) -> Iterator[Run]:
+def _runs(layout: Layout, id_: str, source: str) -> "Iterator[RunEvent]":
     """Yield the run that an entry came from, and the runs that used the entry."""
+    from agentplane.runs.events import RUN
+
+    mark = msgspec.json.encode(id_)
     marks = [msgspec.json.encode(name) for name in (source, id_) if name]
+    lines = log_events.with_any(filter(RUN.matches, log_events.oldest_first(layout.log)), marks)
     try:
-        for _, line in chain.lines(layout.log):
-            if b'"kind":"run"' in line and any(mark in line for mark in marks):
-                run = _run(line, source, id_)
-                if run is not None:
-                    yield run
+        for _, run in log_events.iterate(lines, kind=RUN):
+            used = mark in msgspec.json.encode([run.inputs, run.tool_calls])
+            if used or run.run_id == source:
+                yield run
     except (AgentplaneError, OSError):
         return
-
-
-class _RunEvent(msgspec.Struct):
-    kind: str
-    run_id: str
-    ts: str = ""
-    tool: str = ""
-    task: str = ""
-    title: str = ""
-    summary: str = ""
-    inputs: object = []
-    tool_calls: list[object] = []
-
-
-_event = decode.Json(_RunEvent)
-
-
-def _run(line: bytes, source: str, id_: str) -> Run | None:
-    try:
-        event = _event.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
-    used = msgspec.json.encode(id_) in msgspec.json.encode([event.inputs, event.tool_calls])
-    if event.kind != "run" or not (event.run_id == source or used):
-        return None
-    return Run(event.run_id, event.ts, event.tool, event.task or event.title, event.summary)
 
 
 def _commits(layout: Layout, id_: str, file: str) -> Iterator[Commit]:

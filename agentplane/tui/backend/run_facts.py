@@ -11,16 +11,17 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import Layout
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule, commands, preview
-from agentplane.runs.capsule.capsule import Kept, Run
 from agentplane.runs.capsule.preview import Piece
+from agentplane.runs.events import CapsuleFile, RunEvent
 from agentplane.runs.open import open_run
 from agentplane.runs.open.git_state import Git
 from agentplane.runs.open.open_run import OpenRun
 from agentplane.runs.query import artifacts, candidate_outcomes
 from agentplane.runs.query.artifacts import Artifact
 from agentplane.runs.query.candidate_outcomes import Born
-from agentplane.runs.query.timeline import Row
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.runs.record import output_file
 from agentplane.text.json import decode
 
@@ -58,7 +59,7 @@ class Output(msgspec.Struct, frozen=True):
     name: str
     piece: Piece | None
     """The end of the output, or None if it is not on this machine or cannot be read."""
-    kept: Kept | None = None
+    kept: CapsuleFile | None = None
     problem: str = ""
 
 
@@ -69,7 +70,7 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Told(msgspec.Struct, frozen=True):
-    run: Run | None = None
+    run: RunEvent | None = None
     """The run in the log, or None. An open run is not in the log yet."""
     opened: OpenRun | None = None
     context: Context | None = None
@@ -86,7 +87,7 @@ class Told(msgspec.Struct, frozen=True):
 _context = decode.Json(Context)
 
 
-def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> Told:
+def look(memory: Memory, row: TimelineRow, goes_on: Callable[[], bool] = _GOES_ON) -> Told:
     layout, run_id = memory.snapshot.layout, row.run_id or ""
     if row.kind in ("open", "lost"):
         opened = open_run.load(layout, run_id)
@@ -98,7 +99,7 @@ def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> To
                 record=commands.of_open(layout, opened),
             )
     try:
-        run = capsule.load(layout, run_id)
+        run = events.load(layout, run_id)
     except (AgentplaneError, msgspec.MsgspecError, RecursionError) as error:
         return Told(problem=error.what if isinstance(error, AgentplaneError) else "its event cannot be read")
     context = _context_of(layout, run)
@@ -114,7 +115,7 @@ def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> To
     )
 
 
-def _context_of(layout: Layout, run: Run) -> Context | None:
+def _context_of(layout: Layout, run: RunEvent) -> Context | None:
     piece = _start(layout, run, capsule.CONTEXT, _CONTEXT)
     if piece is None or not piece.whole:
         return None
@@ -124,7 +125,7 @@ def _context_of(layout: Layout, run: Run) -> Context | None:
         return None
 
 
-def _summary(layout: Layout, run: Run) -> str | None:
+def _summary(layout: Layout, run: RunEvent) -> str | None:
     """Return `summary.md` without its header, because the screen shows the header's fields elsewhere."""
     piece = _start(layout, run, capsule.SUMMARY, _SUMMARY)
     if piece is None:
@@ -133,14 +134,14 @@ def _summary(layout: Layout, run: Run) -> str | None:
     return text.partition("\n---\n")[2].strip() if text.startswith("---\n") else text
 
 
-def _start(layout: Layout, run: Run, name: str, most: int) -> Piece | None:
+def _start(layout: Layout, run: RunEvent, name: str, most: int) -> Piece | None:
     try:
         return preview.start(layout, run, name, most)
     except (AgentplaneError, OSError):
         return None
 
 
-def _outputs(layout: Layout, run: Run, goes_on: Callable[[], bool]) -> Iterator[Output]:
+def _outputs(layout: Layout, run: RunEvent, goes_on: Callable[[], bool]) -> Iterator[Output]:
     for kept in run.capsule:
         name = kept.name.removeprefix(f"{capsule.OUTPUTS}/")
         if name in output_file.STREAMS and kept.name != name:
@@ -162,7 +163,7 @@ def _so_far(layout: Layout, opened: OpenRun) -> Iterator[Output]:
         return
 
 
-def _files(layout: Layout, run: Run) -> Iterator[File]:
+def _files(layout: Layout, run: RunEvent) -> Iterator[File]:
     for output in run.outputs[:_FILES]:
         path, sha256 = output.get("path"), output.get("sha256")
         if not isinstance(path, str):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.runs.capsule.capsule import Run
+from agentplane.runs.events import RunEvent
 from tests.conftest import plane_in
 from tests.runs.made import bad, context, git, held, shell
 
@@ -37,7 +37,7 @@ def work_tree(folder: Path, names: list[str]) -> dict[str, bytes | None]:
     }
 
 
-def replayed(plane: Plane, run: Run, to: Path, project: str = ".") -> Path:
+def replayed(plane: Plane, run: RunEvent, to: Path, project: str = ".") -> Path:
     """A checkout of the run's commit, with both patches of its capsule applied."""
     head = context(plane, run)["git"]["before"].get("head")
     source = Path(git(plane.layout.project, "rev-parse", "--show-toplevel").strip())

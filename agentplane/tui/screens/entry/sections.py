@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich.console import RenderableType
@@ -13,10 +14,13 @@ from rich.text import Text
 from agentplane.memory.entry import Entry
 from agentplane.plane.layout import INBOX
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.backend.entry_facts import EntryFacts, Link, Run, Subject
+from agentplane.tui.backend.entry_facts import EntryFacts, Link, Subject
 from agentplane.tui.widgets import word_diff
 from agentplane.tui.widgets.markdown import Look, prose
 
+
+if TYPE_CHECKING:
+    from agentplane.runs.events import RunEvent
 
 _MOST_FLAGS = 12
 _MOST_STEPS = 12
@@ -174,10 +178,10 @@ class About:
             return [self._heading("From the run"), self._beside("", line)]
         return [self._heading("From the run"), *self._run(run)]
 
-    def _run(self, run: Run) -> list[RenderableType]:
-        said = [run.tool, run.task, ago(run.ts)]
+    def _run(self, run: "RunEvent") -> list[RenderableType]:
+        said = [run.tool, run.task or run.title, ago(run.ts)]
         line = Text(" · ".join(one_line(text, 60) for text in said if text))
-        line.append(f"  {one_line(run.id, 40)}", self.look("muted"))
+        line.append(f"  {one_line(run.run_id, 40)}", self.look("muted"))
         lines: list[RenderableType] = [self._beside("", line)]
         if run.summary:
             lines.append(self._beside("", Text(f"“{one_line(run.summary, 400)}”", self.look("emphasis"))))

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from agentplane.memory.view import Memory
-from agentplane.runs.query.timeline import Row
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.run_facts import Told
 from agentplane.tui.screens.entry import pane
@@ -25,7 +25,7 @@ _REMEMBERED = 32
 class Chosen(msgspec.Struct, frozen=True):
     """A run in a list, and the memory that was read last."""
 
-    row: Row
+    row: TimelineRow
     memory: Memory
 
     @property

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from agentplane.runs.query.timeline import Row as Run
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.log import times
 from agentplane.text.visible import one_line
 from agentplane.tui.backend import inbox_rows as listed
@@ -53,7 +53,7 @@ class RowCache:
         return self._rows
 
 
-def rows(runs: Sequence[Run], place: Place, kept: RowCache | None = None) -> list[Row]:
+def rows(runs: Sequence[TimelineRow], place: Place, kept: RowCache | None = None) -> list[Row]:
     """Return the rows with the newest run first. Open runs are at the top."""
     known = kept.rows_for(place) if kept else None
     made = [_row(run, place) if known is None else _once(run, place, known) for run in runs]
@@ -65,7 +65,7 @@ def rows(runs: Sequence[Run], place: Place, kept: RowCache | None = None) -> lis
     return listed.grouped(made)
 
 
-def _once(run: Run, place: Place, known: dict[str, Row]) -> Row:
+def _once(run: TimelineRow, place: Place, known: dict[str, Row]) -> Row:
     if run.kind != "run" or run.run_id is None:
         return _row(run, place)
     if run.run_id not in known:
@@ -73,7 +73,7 @@ def _once(run: Run, place: Place, known: dict[str, Row]) -> Row:
     return known[run.run_id]
 
 
-def _row(run: Run, place: Place) -> Row:
+def _row(run: TimelineRow, place: Place) -> Row:
     badge, state = _BADGES[run.outcome]
     moment = moment_of(run.ts, place.now)
     by_task = place.by == "task" and not _is_open(run)
@@ -92,14 +92,14 @@ def _row(run: Run, place: Place) -> Row:
     )
 
 
-def _said(run: Run) -> str:
+def _said(run: TimelineRow) -> str:
     """Return the first line of the summary, or else the title or the command."""
     first = next((line for line in (run.summary or "").splitlines() if line.strip()), "")
     named = (first, run.title or "", " ".join(run.command))
     return next((told for text in named if (told := one_line(text, 200))), "nothing said of it")
 
 
-def _right(run: Run, now: datetime) -> str:
+def _right(run: TimelineRow, now: datetime) -> str:
     if run.outcome == "lost":
         return "lost"
     if run.outcome != "open":
@@ -108,7 +108,7 @@ def _right(run: Run, now: datetime) -> str:
     return "open" if since is None else f"open {took(max((now - since).total_seconds(), 0))}"
 
 
-def _group(run: Run, moment: datetime | None, place: Place) -> str:
+def _group(run: TimelineRow, moment: datetime | None, place: Place) -> str:
     if _is_open(run):
         return "open"
     if place.by == "task":
@@ -116,7 +116,7 @@ def _group(run: Run, moment: datetime | None, place: Place) -> str:
     return day_named(moment.date(), place.now.date()) if moment else _NO_TIME
 
 
-def _is_open(run: Run) -> bool:
+def _is_open(run: TimelineRow) -> bool:
     return run.kind in ("open", "lost")
 
 

@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.worker import Worker, get_current_worker
 
 from agentplane.errors import AgentplaneError
-from agentplane.runs.query.timeline import Row as Run
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
 from agentplane.tui.backend import run_query
@@ -74,7 +74,7 @@ class RunsScreen(ListScreen):
         self._reading = threading.Lock()
         """Lock for the book. Only the thread that holds it may use the book."""
         self._book: Book | None = None
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, TimelineRow] = {}
         self._made = rows.RowCache()
         self._count = PAGE
         """Number of runs that the list needs now."""
@@ -228,7 +228,7 @@ class RunsScreen(ListScreen):
         return self.panes.detail  # type: ignore[return-value]
 
     @property
-    def run(self) -> Run | None:
+    def run(self) -> TimelineRow | None:
         """The run under the cursor."""
         return self._runs.get(self.current or "")
 

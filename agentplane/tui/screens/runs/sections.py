@@ -12,7 +12,7 @@ from rich.text import Text
 from agentplane.memory.view import Memory
 from agentplane.runs.open import titles
 from agentplane.runs.open.git_state import Git
-from agentplane.runs.query.timeline import Row
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.backend.run_facts import Output, Sides, Told, packs
 from agentplane.tui.screens.runs.rows import moment_of, took
@@ -36,7 +36,9 @@ _GOOD = ("waits", "accepted", "same")
 class RunAbout:
     """The description of one run. Each section is a list of lines, and an empty section is not shown."""
 
-    def __init__(self, row: Row, told: Told | None, memory: Memory, now: datetime, look: Look) -> None:
+    def __init__(
+        self, row: TimelineRow, told: Told | None, memory: Memory, now: datetime, look: Look
+    ) -> None:
         self.row, self.told, self.memory, self.now, self.look = row, told, memory, now, look
 
     def sections(self) -> Iterator[list[RenderableType]]:

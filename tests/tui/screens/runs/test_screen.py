@@ -13,9 +13,10 @@ from rich.console import Console
 from textual.widgets import Input
 
 from agentplane.api import Plane
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule
 from agentplane.runs.open import open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 from agentplane.text.log import chain
 from agentplane.tui.screens.runs.chart import RunChart
 from agentplane.tui.screens.runs.compare_screen import DiffPane, RunDiffScreen
@@ -289,7 +290,7 @@ def test_a_capsule_with_a_very_large_output_opens_at_once(plane: Plane) -> None:
     memory = plane.memory.read()
     rows = {row.run_id: row for row in _rows(plane)}
 
-    def took(run: capsule.Run) -> float:
+    def took(run: events.RunEvent) -> float:
         begin = time.process_time()
         told = look(memory, rows[run.run_id])
         assert told.outputs
@@ -481,7 +482,7 @@ def test_a_run_that_ends_is_there_and_the_cursor_stays(ran: Plane) -> None:
 def test_an_open_run_stands_on_top_until_it_is_lost(ran: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        alive = open_run.begin(ran.store, Asked(command=["make"], task="now"), ran.origin, {})
+        alive = open_run.begin(ran.store, RunSpec(command=["make"], task="now"), ran.origin, {})
         await sitting.until(lambda: listed(screen)[0] == alive.run_id, "open")
         await sitting.press("g")
         await calm(sitting)
