@@ -10,7 +10,7 @@ from agentplane.guard.plane_at_commit import Side
 from agentplane.memory.view import Memory
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.ledger import log_events, text_versions
-from agentplane.plane.ledger.event_graph import Braid
+from agentplane.plane.ledger.event_graph import EventGraph
 from agentplane.plane.ledger.ledger import Known, Ledger
 from agentplane.plane.ledger.text_versions import Version
 from agentplane.plane.settings import Settings, Trust
@@ -32,13 +32,13 @@ class Past:
         self._blocks: dict[str, Block | None] = {}
 
     @cached_property
-    def _replayed(self) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
+    def _replayed(self) -> tuple[Ledger, EventGraph, dict[str, list[Version]]]:
         return ledgers.braided_from(
             (line for line in self.side.log if event_line.has_form(line)), self.side.heads
         )
 
     @property
-    def graph(self) -> Braid:
+    def graph(self) -> EventGraph:
         return self._replayed[1]
 
     @property
@@ -92,7 +92,7 @@ class Past:
         """Return the versions of an id at the ends of the branches that met before the event."""
         return text_versions.ends(self._known_at(id_, place), self.graph)
 
-    def before(self, place: int) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
+    def before(self, place: int) -> tuple[Ledger, EventGraph, dict[str, list[Version]]]:
         """Return the ledger of all events in the history of an event, without the event."""
         graph = self.graph
         lines = [graph.lines[n] for n in range(len(graph.lines)) if n != place and graph.reaches(n, place)]

@@ -12,9 +12,8 @@ import msgspec
 
 from agentplane.plane.derived import cache, server_memory
 from agentplane.plane.layout import INBOX, Layout
-from agentplane.plane.ledger import event_graph as braids
-from agentplane.plane.ledger import log_events, text_versions
-from agentplane.plane.ledger.event_graph import Braid
+from agentplane.plane.ledger import event_graph, log_events, text_versions
+from agentplane.plane.ledger.event_graph import EventGraph
 from agentplane.plane.ledger.text_versions import Version
 from agentplane.plane.store import records
 from agentplane.plane.trust import rules
@@ -293,28 +292,28 @@ def summed(log: Iterable[bytes], heads: Mapping[str, bytes]) -> Ledger:
     return sums.done(sum(map(len, lines)), chain.hash_of(lines[-1])) if lines else Ledger()
 
 
-def braided(layout: Layout) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
-    """Return the ledger of a log whose history has branches, with the braid and the versions behind it."""
+def braided(layout: Layout) -> tuple[Ledger, EventGraph, dict[str, list[Version]]]:
+    """Return the ledger of a log whose history has branches, with the graph and the versions behind it."""
     return _braid([line for _, line in chain.lines(layout.log)], layout, records.by_hash(layout))
 
 
 def braided_from(
     log: Iterable[bytes], heads: Mapping[str, bytes]
-) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
+) -> tuple[Ledger, EventGraph, dict[str, list[Version]]]:
     """Return the same as `braided` for a log that is not a file."""
     return _braid(list(log), None, heads)
 
 
 def _braid(
     lines: Sequence[bytes], layout: Layout | None, heads: Mapping[str, bytes]
-) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
-    braid = braids.of(lines)
-    sums = _Braided(layout, heads, braid)
-    for place, line in enumerate(braid.lines):
+) -> tuple[Ledger, EventGraph, dict[str, list[Version]]]:
+    graph = event_graph.of(lines)
+    sums = _BranchedSums(layout, heads, graph)
+    for place, line in enumerate(graph.lines):
         sums.place = place
         sums.add(line)
     head = chain.hash_of(lines[-1]) if lines else chain.GENESIS
-    return sums.done(sum(map(len, lines)), head), braid, sums.versions
+    return sums.done(sum(map(len, lines)), head), graph, sums.versions
 
 
 def _named(head: str) -> bytes:
@@ -474,12 +473,12 @@ class _Sums:
         self.outputs[task] = outputs
 
 
-class _Braided(_Sums):
+class _BranchedSums(_Sums):
     """A sum of events of several branches, added in their common order."""
 
-    def __init__(self, layout: Layout | None, heads: Mapping[str, bytes], braid: Braid) -> None:
+    def __init__(self, layout: Layout | None, heads: Mapping[str, bytes], graph: EventGraph) -> None:
         super().__init__(Ledger(), layout, heads)
-        self.braid = braid
+        self.graph = graph
         self.place = 0
         self.versions: dict[str, list[Version]] = {}
 
@@ -493,11 +492,11 @@ class _Braided(_Sums):
         for id_, found in self.versions.items():
             first, *others = (
                 Known(version.digest, version.file, version.op)
-                for version in text_versions.live(found, self.braid)
+                for version in text_versions.live(found, self.graph)
             )
             self.known[id_] = first
             if others:
                 self.met[id_] = others
-        self.heads = [chain.hash_of(self.braid.lines[place]) for place in self.braid.heads]
+        self.heads = [chain.hash_of(self.graph.lines[place]) for place in self.graph.heads]
         ledger = super().done(size, head)
-        return msgspec.structs.replace(ledger, tangled=self.braid.repeated, gaps=list(self.braid.missing))
+        return msgspec.structs.replace(ledger, tangled=self.graph.repeated, gaps=list(self.graph.missing))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from agentplane.plane.ledger.event_graph import Braid
+from agentplane.plane.ledger.event_graph import EventGraph
 from agentplane.plane.store.records import Change, Record
 
 
@@ -37,7 +37,7 @@ def version_of(change: Change, record: Record, place: int) -> Version:
     return Version(place, change.after, change.file, record.op, record.ts, change.before, change.was)
 
 
-def live(versions: Sequence[Version], graph: Braid) -> list[Version]:
+def live(versions: Sequence[Version], graph: EventGraph) -> list[Version]:
     """Return the different versions that no other version follows. The one that counts comes first."""
     tips = ends(versions, graph)
     if len(tips) > 1:
@@ -45,7 +45,7 @@ def live(versions: Sequence[Version], graph: Braid) -> list[Version]:
     return sorted(tips, key=lambda tip: tip.rank, reverse=True)
 
 
-def ends(versions: Sequence[Version], graph: Braid) -> list[Version]:
+def ends(versions: Sequence[Version], graph: EventGraph) -> list[Version]:
     """Return the versions that no other version follows, even if they have the same text."""
     tips: list[Version] = []
     for version in versions:
@@ -54,13 +54,13 @@ def ends(versions: Sequence[Version], graph: Braid) -> list[Version]:
     return tips
 
 
-def common(versions: Sequence[Version], tips: Sequence[Version], graph: Braid) -> Version | None:
+def common(versions: Sequence[Version], tips: Sequence[Version], graph: EventGraph) -> Version | None:
     """Return the last version that is an ancestor of all tips."""
     shared = [v for v in versions if all(graph.reaches(v.place, tip.place) for tip in tips)]
     return shared[-1] if shared else None
 
 
-def root(tip: Version, versions: Sequence[Version], graph: Braid) -> Version:
+def root(tip: Version, versions: Sequence[Version], graph: EventGraph) -> Version:
     """Return the version that created the entry of a tip."""
     above = [v for v in versions if graph.reaches(v.place, tip.place)]
     return next((v for v in reversed(above) if v.before is None and v.digest is not None), above[0])

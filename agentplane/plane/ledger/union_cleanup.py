@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.ledger import log_events
-from agentplane.plane.ledger.event_graph import Braid
+from agentplane.plane.ledger.event_graph import EventGraph
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import records, recovery
 from agentplane.text import files
@@ -38,7 +38,7 @@ def add(layout: Layout, events: Iterable[bytes], found: Iterable[bytes]) -> None
     files.append(layout.log, b"".join(events))
 
 
-def _order_records(layout: Layout, graph: Braid) -> None:
+def _order_records(layout: Layout, graph: EventGraph) -> None:
     places: dict[str, int] = {}
     for place, line in enumerate(graph.lines):
         if event := log_events.OP.read(line):
