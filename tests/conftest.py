@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from agentplane import extensions
 from agentplane.agents.catalog import ANY_TOOL, TOOLS
 from agentplane.api import Plane
 from agentplane.commands import Propose
@@ -45,6 +46,7 @@ def clean_environment() -> dict[str, str]:
     """The environment of this process, without what would change a result."""
     dropped = {name for tool in TOOLS for name in tool.variables} | {ANY_TOOL}
     dropped |= {"CI", "NO_COLOR", "COLORTERM", "VISUAL", "EDITOR", "AGENTPLANE_PLANE"}
+    dropped |= {point.variable for point in extensions.POINTS}
     kept = {
         key: value for key, value in os.environ.items() if key not in dropped and not key.startswith("GIT_")
     }
