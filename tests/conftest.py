@@ -23,6 +23,7 @@ from agentplane.review.confirm import Unconfirmed
 from agentplane.review.conflicts.relation import Relation
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.proposals import Offered
+from tests.extension_packages import Installed
 
 
 ROOT = Path(__file__).parents[1]
@@ -96,6 +97,12 @@ def project(tmp_path: Path) -> Path:
 @pytest.fixture
 def plane(project: Path) -> Plane:
     return plane_in(project)
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
+    """The `site-packages` of this process, with no extension."""
+    return Installed(tmp_path / "site-packages", monkeypatch)
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import pytest
 
 from agentplane import extensions
 from agentplane.extensions import Point
-from tests.conftest import ROOT
 
 
+ROOT = Path(__file__).parents[1]
 _numbers = count(1)
 
 

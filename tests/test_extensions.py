@@ -15,11 +15,6 @@ from tests.conftest import ROOT, UNLIKE, decision
 from tests.extension_packages import Installed, Python, install
 
 
-@pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
-    return Installed(tmp_path / "site-packages", monkeypatch)
-
-
 def failure(name: str) -> ExtensionError:
     with pytest.raises(ExtensionError) as raised:
         extensions.get(RETRIEVERS, name).made()

@@ -1,7 +1,5 @@
 """Retrievers of other packages in place of agentplane's own one."""
 
-from pathlib import Path
-
 import msgspec
 import pytest
 
@@ -34,11 +32,6 @@ class extension:
     def find(self, question):
         {body}
 """
-
-
-@pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
-    return Installed(tmp_path / "site-packages", monkeypatch)
 
 
 @pytest.fixture
