@@ -67,7 +67,8 @@ class Extension:
         self.point = point
         self.name = entry.name
         self.release = _release(entry)
-        self._failure: ExtensionError | None = None
+        self.failure: ExtensionError | None = None
+        """The error that ended the use of the extension in this process."""
         self._calls: SimpleQueue[Any] | None = None
         self._process = 0
         self._made: Any = None
@@ -83,14 +84,14 @@ class Extension:
         """Return the result of code in the extension. Raises ExtensionError if it raises or takes too long."""
         from queue import Empty, SimpleQueue
 
-        if self._failure is not None:
-            raise self._failure
+        if self.failure is not None:
+            raise self.failure
         answer: SimpleQueue[Any] = SimpleQueue()
         self._thread().put((work, answer))
         try:
             result, error = answer.get(timeout=SECONDS)
         except Empty:
-            raise self.give_up(f"took more than {SECONDS:g} seconds") from None
+            raise self.give_up(self.error(f"took more than {SECONDS:g} seconds")) from None
         if error is not None:
             raise self.error(f"failed: {' '.join(f'{type(error).__name__}: {error}'.split())}") from error
         made: T = result
@@ -102,10 +103,10 @@ class Extension:
             self.point, self.name, f"The {self.point.title} `{self.name}` of {self.release} {what}."
         )
 
-    def give_up(self, what: str) -> ExtensionError:
-        """Return the error for a failure, and raise it for every later call in this process."""
-        self._failure = self.error(what)
-        return self._failure
+    def give_up(self, error: ExtensionError) -> ExtensionError:
+        """Return an error that every later use of the extension in this process raises too."""
+        self.failure = self.failure or error
+        return self.failure
 
     def _thread(self) -> "SimpleQueue[Any]":
         from queue import SimpleQueue
@@ -158,6 +159,8 @@ def get(point: Point, name: str) -> Extension:
         _loaded[key] = found
     if isinstance(found, ExtensionError):
         raise found
+    if found.failure is not None:
+        raise found.failure
     return found
 
 

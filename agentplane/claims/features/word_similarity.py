@@ -11,7 +11,7 @@ import numpy.typing as npt
 def _vectors() -> Any | None:
     from agentplane.match import vectors
 
-    return vectors.Vectors(limit=0) if vectors.available() is None else None
+    return vectors if vectors.available() is None else None
 
 
 def embeds() -> bool:
