@@ -12,18 +12,20 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.findings import Check, Finding, Instruction
 
 
 # Most commands use no extension, and these modules take long to load.
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
     from queue import SimpleQueue
+
+    from agentplane.findings import Check, Finding
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -151,6 +153,22 @@ def installed(point: Point) -> "Mapping[str, EntryPoint]":
     return _installed(point.group, _folders())
 
 
+def folder_of(package: str) -> Path | None:
+    """Return the folder of an installed package without loading it, or None."""
+    from importlib.util import find_spec
+
+    spec = find_spec(package)
+    return Path(spec.origin).parent if spec and spec.origin else None
+
+
+def release_of(package: str) -> str:
+    """Return a text that identifies the installed release of a package, or an empty string if it is missing."""
+    folder = folder_of(package)
+    if folder is None:
+        return ""
+    return " ".join(sorted(one.name for one in folder.parent.glob(f"{package}-*.dist-info"))) or str(folder)
+
+
 def get(point: Point, name: str) -> Extension:
     """Return an extension, loaded on first use. Raises ExtensionError, the same for each call."""
     key = point.group, name
@@ -176,7 +194,7 @@ def reported() -> list[ExtensionError]:
     return found
 
 
-def findings(point: Point, subject: S) -> Iterator[Finding]:
+def findings(point: Point, subject: S) -> "Iterator[Finding]":
     """Yield the findings of the extensions of a point for checks, and a finding for each check that fails."""
     for name in names(point):
         try:
@@ -185,14 +203,16 @@ def findings(point: Point, subject: S) -> Iterator[Finding]:
             yield failed(error)
 
 
-def failed(error: ExtensionError) -> Finding:
+def failed(error: ExtensionError) -> "Finding":
     """Return the finding for an extension that failed."""
+    from agentplane.findings import Finding, Instruction
+
     return Finding(
         "extension-failed", "warning", str(error.where), error.what, (Instruction(str(error.todo)),)
     )
 
 
-def _found(extension: Extension, subject: S) -> list[Finding]:
+def _found(extension: Extension, subject: S) -> "list[Finding]":
     """Return the findings of one check. Their codes begin with its name, so no code of agentplane is used."""
     from itertools import islice
 
@@ -204,6 +224,8 @@ def _found(extension: Extension, subject: S) -> list[Finding]:
 
 
 def _is_sound(found: object) -> bool:
+    from agentplane.findings import Finding
+
     return isinstance(found, Finding) and found.is_sound
 
 

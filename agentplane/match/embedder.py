@@ -4,9 +4,7 @@ The embedder decides which texts are near. The comparison of two statements in `
 own vectors, because its weights are fitted to them.
 """
 
-import importlib.util
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -15,7 +13,6 @@ from agentplane import extensions
 from agentplane.extensions import EMBEDDERS, Extension, ExtensionError
 
 
-# Most commands only ask which embedder is in use.
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -64,24 +61,6 @@ def in_use() -> Embedder:
     from agentplane.match import vectors
 
     return vectors.own()
-
-
-def release() -> str:
-    """Return a text that identifies the release of the embedder in use, without loading it."""
-    return extensions.release(EMBEDDERS) or release_of_weights()
-
-
-def release_of_weights() -> str:
-    """Return the release of the package with the weights of agentplane's own embedder, without loading it."""
-    package = package_of_weights()
-    if package is None:
-        return "without embeddings"
-    return " ".join(sorted(one.name for one in package.parent.glob("wordllama-*.dist-info"))) or str(package)
-
-
-def package_of_weights() -> Path | None:
-    spec = importlib.util.find_spec("wordllama")
-    return Path(spec.origin).parent if spec and spec.origin else None
 
 
 class _FromExtension:

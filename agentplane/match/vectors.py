@@ -4,7 +4,6 @@ The sums below are exact (the weights are float16, the sum is float64), so every
 """
 
 import importlib
-import importlib.util
 import os
 import struct
 from collections.abc import Sequence
@@ -16,13 +15,15 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from agentplane.match.embedder import Model, release_of_weights
+from agentplane import extensions
+from agentplane.match.embedder import Model
 from agentplane.match.subwords import Pieces
 from agentplane.text.json import decode
 
 
 WIDTH = 256
 
+_PACKAGE = "wordllama"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TENSOR = "embedding.weight"
@@ -46,7 +47,7 @@ class Static:
     """agentplane's own embedder. The vector of a text is the mean of the vectors of its tokens."""
 
     def __init__(self) -> None:
-        self.model = Model("wordllama l2_supercat", release_of_weights(), WIDTH, is_quick=True)
+        self.model = Model("wordllama l2_supercat", extensions.release_of(_PACKAGE), WIDTH, is_quick=True)
 
     def embed(self, texts: Sequence[str], /) -> npt.NDArray[np.float16]:
         return np.array([embed(text) for text in texts], dtype=np.float16).reshape(len(texts), WIDTH)
@@ -92,10 +93,9 @@ def _model() -> tuple["Pieces | _Library", "_Rows | _Loaded"]:
     They are read from the wheel without importing the package. The import takes several times as long as
     everything else, loads a download client, and configures logging for the whole process.
     """
-    spec = importlib.util.find_spec("wordllama")
-    if spec is None or spec.origin is None:
-        raise ImportError("wordllama")
-    folder = Path(spec.origin).parent
+    folder = extensions.folder_of(_PACKAGE)
+    if folder is None:
+        raise ImportError(_PACKAGE)
     tokenizer, weights = folder / _TOKENIZER, folder / _WEIGHTS
     if not (tokenizer.is_file() and weights.is_file()):
         return _loaded_by_package(folder)
@@ -161,7 +161,7 @@ class _Loaded:
 def _loaded_by_package(folder: Path) -> tuple["_Library", "_Loaded"]:
     """Return the tokenizer and vectors through the package, for a release with other file locations."""
     # With a cache folder, its loader looks for the tokenizer in the folder of the weights.
-    load = importlib.import_module("wordllama").WordLlama.load
+    load = importlib.import_module(_PACKAGE).WordLlama.load
     loaded = load(cache_dir=folder, disable_download=True)
     return _Library(loaded.tokenizer), _Loaded(loaded.embedding)
 

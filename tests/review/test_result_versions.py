@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agentplane import extensions
 from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
-from agentplane.match import embedder
 from agentplane.memory.operations import Proposal
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
@@ -123,6 +123,6 @@ def test_each_release_finds_its_own_results(monkeypatch: pytest.MonkeyPatch) -> 
 def test_results_depend_on_the_package_for_embeddings(
     package: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = embedder.release()
-    monkeypatch.setattr(embedder, "package_of_weights", lambda: Path(package) if package else None)
-    assert embedder.release() != before or (package is None and not shortlist.embeds())
+    before = shortlist.release_of_embeddings()
+    monkeypatch.setattr(extensions, "folder_of", lambda _: Path(package) if package else None)
+    assert shortlist.release_of_embeddings() != before or (package is None and not shortlist.embeds())

@@ -19,13 +19,12 @@ import msgspec
 from agentplane.claims.parse.statement import parse
 from agentplane.claims.verdict import RelationCache
 from agentplane.errors import AgentplaneError
-from agentplane.match import embedder
 from agentplane.plane.derived import cache, server_memory
 from agentplane.plane.layout import Layout
 from agentplane.plane.store.store import Snapshot
 from agentplane.review import result_versions
 from agentplane.review.conflicts.conflicts import Compare, Conflict, Text, claims, compare_each
-from agentplane.review.conflicts.shortlist import Neighbours, Reach, key_of
+from agentplane.review.conflicts.shortlist import Neighbours, Reach, key_of, release_of_embeddings
 from agentplane.review.gate.verdicts import Flag
 from agentplane.text.json import decode
 from agentplane.text.log import chain
@@ -123,7 +122,7 @@ _some_seen = decode.Pack(dict[str, Seen])
 def version() -> str:
     """Return the version of the results that this process finds."""
     ours = result_versions.mark(result_versions.CONFLICTS, result_versions.GATE, result_versions.SECRETS)
-    return f"{ours} {embedder.release()}"
+    return f"{ours} {release_of_embeddings()}"
 
 
 class Looks:

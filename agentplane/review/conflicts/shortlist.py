@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from agentplane import extensions
-from agentplane.match import embedder
 from agentplane.plane.derived import cache, server_memory
 from agentplane.plane.layout import Layout
 from agentplane.review.conflicts.conflicts import Text, claims
@@ -41,6 +40,7 @@ often the expected text is among them.
 COPIES = 4
 """Maximum number of texts to compare with the same words."""
 
+_PACKAGE = "wordllama"
 _VECTORS = "vectors"
 _KEY = 16
 _MOST_CHANGED = 0.25
@@ -93,7 +93,13 @@ def key_of(text: Text) -> bytes:
 
 def embeds() -> bool:
     """True if the package for embeddings is installed. Nothing is loaded."""
-    return embedder.package_of_weights() is not None
+    return extensions.folder_of(_PACKAGE) is not None
+
+
+def release_of_embeddings() -> str:
+    """Return a text that identifies the release of the embedder in use, without loading it."""
+    own = extensions.release_of(_PACKAGE) or "without embeddings"
+    return extensions.release(extensions.EMBEDDERS) or own
 
 
 class Kept:
