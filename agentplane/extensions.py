@@ -232,20 +232,20 @@ def _is_sound(found: object) -> bool:
 def _load(point: Point, name: str) -> Extension | ExtensionError:
     entry = installed(point).get(name)
     if entry is None:
-        return _error(point, name, f"No installed package has a {point.title} `{name}`.")
+        return _error(point, name, f"No installed package has the {point.title} `{name}`.", "Install it")
     try:
         return Extension(point, entry)
     except ExtensionError as error:
         return error
 
 
-def _error(point: Point, name: str, what: str) -> ExtensionError:
+def _error(point: Point, name: str, what: str, fix: str = "Fix it") -> ExtensionError:
     others = ", ".join(f"`{one}`" for one in installed(point) if one != name)
     instead = f" Installed: {others}." if others else ""
     if point.use == "one":
-        todo = f"Fix it, or unset {point.variable} to use agentplane's own {point.title}.{instead}"
+        todo = f"{fix}, or unset {point.variable} to use agentplane's own {point.title}.{instead}"
     else:
-        todo = f"Fix it, or leave it out of {point.variable}, a list of names.{instead}"
+        todo = f"{fix}, or leave it out of {point.variable}, a list of names.{instead}"
     return ExtensionError(what, where=f"{point.variable}={name}", todo=todo)
 
 

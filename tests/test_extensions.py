@@ -60,7 +60,7 @@ def test_only_site_packages_count(
         monkeypatch.chdir(folder)
     installed.choose(RETRIEVERS, "acme")
     assert dict(extensions.installed(RETRIEVERS)) == {}
-    assert failure("acme").what == "No installed package has a retriever `acme`."
+    assert failure("acme").what == "No installed package has the retriever `acme`."
     assert module not in sys.modules
 
 
@@ -109,8 +109,10 @@ def test_one_that_hangs_is_stopped(installed: Installed, monkeypatch: pytest.Mon
 def test_a_missing_one_is_named_with_those_that_are_installed(installed: Installed) -> None:
     installed.add(RETRIEVERS, "acme", "extension = dict")
     error = failure("acne")
-    assert error.what == "No installed package has a retriever `acne`."
-    assert str(error.todo).endswith(" Installed: `acme`.")
+    assert error.what == "No installed package has the retriever `acne`."
+    assert error.todo == (
+        "Install it, or unset AGENTPLANE_RETRIEVER to use agentplane's own retriever. Installed: `acme`."
+    )
 
 
 def test_one_thread_makes_all_calls(installed: Installed) -> None:
