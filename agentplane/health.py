@@ -1,11 +1,12 @@
 """All checks of the packages in one list, and the repairs that lose nothing."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
+from agentplane import extensions
 from agentplane.errors import AgentplaneError
-from agentplane.findings import Finding, Repair, unusable
+from agentplane.findings import Check, Finding, Repair, unusable
 from agentplane.guard import changed_settings, op_signatures
 from agentplane.memory import checks as memory_checks
 from agentplane.plane import checks as plane_checks
@@ -22,7 +23,18 @@ from agentplane.tools import checks as tool_checks
 from agentplane.tools.memory_file import text_checks
 
 
-CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
+def of_extensions(store: Store) -> Iterator[Finding]:
+    """Yield the findings of checks in other packages, and of chosen extensions that can't be loaded."""
+    yield from extensions.findings(extensions.CHECKS, store)
+    for point in extensions.POINTS:
+        for name in extensions.names(point) if point is not extensions.CHECKS else ():
+            try:
+                extensions.get(point, name)
+            except extensions.ExtensionError as error:
+                yield extensions.failed(error)
+
+
+CHECKS: tuple[Check[Store], ...] = (
     plane_checks.check,
     cache_checks.check,
     trust_checks.check,
@@ -34,6 +46,7 @@ CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
     changed_settings.check,
     tool_checks.check,
     text_checks.check,
+    of_extensions,
 )
 _OF_SETTINGS = (plane_checks.check, run_checks.shared)
 """These checks read the settings or compare with them. The others can use the defaults."""

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from agentplane import extensions
 from agentplane.agents.catalog import ANY_TOOL, TOOLS
 from agentplane.api import Plane
 from agentplane.commands import Propose
@@ -23,6 +24,7 @@ from agentplane.review.confirm import Unconfirmed
 from agentplane.review.conflicts.relation import Relation
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.proposals import Offered
+from tests.extension_packages import Installed
 
 
 ROOT = Path(__file__).parents[1]
@@ -54,6 +56,7 @@ def clean_environment() -> dict[str, str]:
     """The environment of this process, without what would change a result."""
     dropped = {name for tool in TOOLS for name in tool.variables} | {ANY_TOOL}
     dropped |= {"CI", "NO_COLOR", "COLORTERM", "VISUAL", "EDITOR", "AGENTPLANE_PLANE"}
+    dropped |= {point.variable for point in extensions.POINTS}
     kept = {
         key: value for key, value in os.environ.items() if key not in dropped and not key.startswith("GIT_")
     }
@@ -103,6 +106,12 @@ def project(tmp_path: Path) -> Path:
 @pytest.fixture
 def plane(project: Path) -> Plane:
     return plane_in(project)
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
+    """The `site-packages` of this process, with no extension."""
+    return Installed(tmp_path / "site-packages", monkeypatch)
 
 
 @pytest.fixture

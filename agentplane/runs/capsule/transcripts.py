@@ -7,17 +7,17 @@ much it reads and keeps.
 import os
 import shlex
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import BinaryIO, Literal
 
 import msgspec
 
-from agentplane.agents import lines
+from agentplane import extensions
 from agentplane.agents.catalog import BY_NAME
 from agentplane.agents.hooks import COMMANDS, PATHS
-from agentplane.agents.plugin import CallEnd, CallStart, plugin_of
+from agentplane.agents.plugin import CallEnd, CallStart, TranscriptReader, is_sound, plugin_of
 from agentplane.runs.open import hook_notes
 
 
@@ -56,19 +56,26 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def read(tool: str | None, path: str, since: str) -> list[ToolCall]:
     """Return the calls in a session file from a moment on, or none if the file or its tool is unknown."""
-    row = BY_NAME.get(tool or "")
-    make = plugin_of(row).transcript if row else None
-    if make is None or not os.path.isabs(path):
+    if not tool or not os.path.isabs(path):
         return []
-    reader, calls, start = make(), _Calls(), _moment(since)
-    # Sessions of tools come and go. A file that can't be read has no calls.
-    with suppress(OSError):
-        for line in _lines(path, reader.marks):
-            for found in reader.read(line):
-                calls.take(found)
-            if len(calls.rows) >= MOST_ROWS:
-                break
-    return [row for row in calls.rows.values() if start is None or _is_after(row.at, start)]
+    calls, start = _Calls(), _moment(since)
+    if tool in extensions.names(extensions.TRANSCRIPT_READERS):
+        _read_by_extension(tool, _File(path), calls)
+    elif (row := BY_NAME.get(tool)) and (reader := plugin_of(row).transcripts):
+        calls.take_all(reader.read(_File(path)))
+    rows = list(calls.rows.values())
+    return [row for row in rows if start is None or _is_after(row.at, start)]
+
+
+def _read_by_extension(tool: str, file: "_File", calls: "_Calls") -> None:
+    """Take the calls that an extension reads. If it fails, the calls before that count."""
+    try:
+        extension = extensions.get(extensions.TRANSCRIPT_READERS, tool)
+        reader: TranscriptReader = extension.made()
+        if not extension.call(lambda: calls.take_all(reader.read(file))):
+            raise extension.error("returned something else than calls")
+    except extensions.ExtensionError as error:
+        extensions.report(error)
 
 
 def shown_command(given: object) -> tuple[str, int]:
@@ -89,6 +96,16 @@ class _Calls:
 
     def __init__(self) -> None:
         self.rows: dict[str, ToolCall] = {}
+
+    def take_all(self, found: Iterator[CallStart | CallEnd]) -> bool:
+        """Take calls up to the limit. Return False at the first value that is none."""
+        for one in found:
+            if not is_sound(one):
+                return False
+            self.take(one)
+            if len(self.rows) >= MOST_ROWS:
+                break
+        return True
 
     def take(self, found: CallStart | CallEnd) -> None:
         if not isinstance(found.use, str):
@@ -113,23 +130,32 @@ def _ended(row: ToolCall, found: CallEnd) -> ToolCall:
     )
 
 
-def _lines(path: str, marks: tuple[bytes, ...]) -> Iterator[Mapping[str, Any]]:
-    """Yield the lines that can describe a call. Links are refused, and a FIFO can't block the reader."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(fd, "rb", _BLOCK) as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return
-        read = decoded = 0
-        while read < _MOST_READ and decoded < _MOST_DECODED and (line := file.readline(_LONGEST_LINE)):
-            read += len(line)
-            while not line.endswith(b"\n") and len(line) == _LONGEST_LINE and (rest := file.readline(_BLOCK)):
-                read += len(rest)
-                if read >= _MOST_READ or rest.endswith(b"\n"):
-                    line = b""
-            if any(mark in line for mark in marks):
-                decoded += len(line)
-                if isinstance(found := lines.decoded(line), dict):
-                    yield found
+class _File:
+    """A session file. Links are refused, and a FIFO can't block the reader."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def lines(self, marks: tuple[bytes, ...] = ()) -> Iterator[bytes]:
+        # Sessions of tools come and go. A file that can't be read has no calls.
+        with suppress(OSError):
+            fd = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            with open(fd, "rb", _BLOCK) as file:
+                if stat.S_ISREG(os.fstat(fd).st_mode):
+                    yield from _with_marks(file, marks)
+
+
+def _with_marks(file: BinaryIO, marks: tuple[bytes, ...]) -> Iterator[bytes]:
+    read = given = 0
+    while read < _MOST_READ and given < _MOST_DECODED and (line := file.readline(_LONGEST_LINE)):
+        read += len(line)
+        while not line.endswith(b"\n") and len(line) == _LONGEST_LINE and (rest := file.readline(_BLOCK)):
+            read += len(rest)
+            if read >= _MOST_READ or rest.endswith(b"\n"):
+                line = b""
+        if not marks or any(mark in line for mark in marks):
+            given += len(line)
+            yield line
 
 
 def _row(found: CallStart, use: str) -> ToolCall:

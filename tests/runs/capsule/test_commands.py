@@ -305,9 +305,11 @@ def test_the_list_says_what_is_missing() -> None:
 # In a capsule
 
 
-def sealed(plane: Plane, transcript: str = "", rows: list[dict[str, Any]] | None = None) -> RunEvent:
+def sealed(
+    plane: Plane, transcript: str = "", rows: list[dict[str, Any]] | None = None, tool: str = "claude-code"
+) -> RunEvent:
     """The run of a session of Claude Code, whose hooks noted these rows."""
-    asked = RunSpec(cwd=str(plane.layout.project), tool="claude-code", prompt="go")
+    asked = RunSpec(cwd=str(plane.layout.project), tool=tool, prompt="go")
     run = open_run.begin(plane.store, asked, plane.origin, {})
     told = ToolSession(id="s", transcript=transcript)
     started = "2026-01-27T10:00:00.000Z"
