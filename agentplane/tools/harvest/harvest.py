@@ -13,6 +13,7 @@ import msgspec
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.errors import BadInput
+from agentplane.jobs import Report, ignore
 from agentplane.memory.entry import Entry
 from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
@@ -79,13 +80,18 @@ def named(names: Sequence[str]) -> list[str]:
 
 
 def look(
-    memory: Memory, sources: Sequence[str], home: Path | None = None, environ: Mapping[str, str] = os.environ
+    memory: Memory,
+    sources: Sequence[str],
+    home: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    report: Report = ignore,
 ) -> Harvest:
     """Return the statements that weren't offered yet."""
     there = {mark_of(entry.statement): entry for entry in memory.entries.values()}
     there |= {entry.head.harvested: entry for entry in memory.entries.values() if entry.head.harvested}
     seen = offered(memory.snapshot) | there.keys()
-    return _found(memory.snapshot.layout.project, sources, seen, home, environ, there)
+    return _found(memory.snapshot.layout.project, sources, seen, home, environ, there, report)
 
 
 def look_before(
@@ -102,6 +108,7 @@ def _found(
     home: Path | None,
     environ: Mapping[str, str],
     there: Mapping[str, Entry] = MappingProxyType({}),
+    report: Report = ignore,
 ) -> Harvest:
     """Return the statements to offer.
 
@@ -109,7 +116,10 @@ def _found(
     marks.
     """
     house = home or Path(os.path.expanduser("~"))
-    hauls = [SOURCES[source](project, house, environ) for source in sources]
+    hauls = []
+    for number, source in enumerate(sources):
+        report(number, len(sources), "Reading sources")
+        hauls.append(SOURCES[source](project, house, environ))
     found: dict[str, tuple[str, Taken]] = {}
     places: dict[str, list[str]] = {}
     known: Counter[str] = Counter()
