@@ -59,6 +59,8 @@ class Progress:
 
     def __init__(self) -> None:
         self.step = Step()
+        self.ended = False
+        """True once the job has a result."""
         self._cancelled = False
 
     @property
@@ -190,9 +192,12 @@ class Lane:
         return self._thread is not None and self._thread.is_alive()
 
     def has(self, key: str) -> bool:
-        """True if a job with this key waits or runs."""
+        """True if a job with this key waits, or runs and has no result yet."""
         with self._wake:
-            return key in self._agenda or (self._running is not None and self._running.job.key == key)
+            running = self._running
+            return key in self._agenda or (
+                running is not None and running.job.key == key and not running.progress.ended
+            )
 
     def drop(self) -> None:
         """Cancel the jobs that have not begun."""
@@ -228,7 +233,9 @@ class Lane:
     def _work(self) -> None:
         while (running := self._next()) is not None:
             try:
-                _deliver(running.job, _result(running))
+                result = _result(running)
+                running.progress.ended = True
+                _deliver(running.job, result)
             finally:
                 with self._wake:
                     self._running = None

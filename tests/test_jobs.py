@@ -153,6 +153,15 @@ def test_a_job_counts_as_left_until_its_result_was_handed_over() -> None:
         assert (left, here.left) == ([1], 0)
 
 
+def test_a_key_is_taken_until_its_job_has_a_result() -> None:
+    taken: list[bool] = []
+    with lane() as here:
+        work = Job(lambda _: taken.append(here.has("read")), lambda _: taken.append(here.has("read")), "read")
+        here.submit(work)
+        assert here.finish(_PATIENCE)
+    assert taken == [True, False]
+
+
 def test_a_job_may_submit_the_next_one() -> None:
     left = [3, 2, 1]
     with lane() as here:
