@@ -97,7 +97,7 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
 
     Many new candidates are checked in the background. Until then they are listed as not checked yet.
     """
-    plane = opened()
+    plane = opened(doing="Checking candidates")
     memory = plane.memory.read()
     if sources:
         _print_sources(memory, as_json=as_json)
@@ -219,7 +219,7 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
 @json_option
 def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
     """Show entries and candidates in full, and runs with the content of their capsules."""
-    plane = opened()
+    plane = opened(doing="Reading memory")
     memory = plane.memory.read()
     runs = {name: run_id for name in ids if (run_id := _run_of(plane, memory, name))}
     if runs:

@@ -22,7 +22,7 @@ from agentplane.commands import Command, Redo, SetRestart, Undo
 from agentplane.text.visible import one_line
 from agentplane.tui import actions, messages, theme
 from agentplane.tui.backend import shutdown
-from agentplane.tui.backend.outcome_text import DOING, told
+from agentplane.tui.backend.outcome_text import told
 from agentplane.tui.backend.worker import CommandQueue, PlaneReader
 from agentplane.tui.messages import (
     CameOf,
@@ -305,11 +305,11 @@ class PlaneApp(App[None]):
         slow = self._queue.slow
         if slow is None:
             return
-        op, seconds = slow
+        what, seconds = slow
         if seconds >= _SLOW_SECONDS:
             more = f", {self._queue.left - 1} more wait" if self._queue.left > 1 else ""
             self.say(
-                f"{DOING[op.verb].capitalize()} for {seconds:.0f} s{more}; another process may be writing",
+                f"{what.capitalize()} for {seconds:.0f} s{more}; another process may be writing",
                 stays=True,
             )
         self.set_timer(_SLOW_SECONDS, self._look_at_queue)

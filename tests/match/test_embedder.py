@@ -15,7 +15,7 @@ from agentplane.match.vector_cache import Vectors
 from agentplane.plane.derived import cache, server_memory
 from agentplane.review.conflicts import result_cache, shortlist
 from agentplane.review.conflicts.conflicts import Text as Stated
-from agentplane.review.conflicts.shortlist import Kept, Neighbours
+from agentplane.review.conflicts.shortlist import Neighbours, VectorCache
 from tests.extension_packages import Installed
 
 
@@ -85,8 +85,8 @@ def asked(words: str) -> Stated:
     return Stated(id="CAND-1", type="decision", statement=words, status="proposed")
 
 
-def kept(plane: Plane) -> Kept:
-    return Kept(plane.layout, plane.store.snapshot().ledger.head)
+def kept(plane: Plane) -> VectorCache:
+    return VectorCache(plane.layout, plane.store.snapshot().ledger.head)
 
 
 def near(plane: Plane, words: str) -> list[str]:

@@ -13,6 +13,7 @@ import msgspec
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.errors import BadInput
+from agentplane.jobs import Report, ignore
 from agentplane.memory.entry import Entry
 from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
@@ -79,13 +80,18 @@ def named(names: Sequence[str]) -> list[str]:
 
 
 def look(
-    memory: Memory, sources: Sequence[str], home: Path | None = None, environ: Mapping[str, str] = os.environ
+    memory: Memory,
+    sources: Sequence[str],
+    home: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    report: Report = ignore,
 ) -> Harvest:
     """Return the statements that weren't offered yet."""
     existing = {mark_of(entry.statement): entry for entry in memory.entries.values()}
     existing |= {entry.head.harvested: entry for entry in memory.entries.values() if entry.head.harvested}
     known_marks = offered(memory.snapshot) | existing.keys()
-    return _found(memory.snapshot.layout.project, sources, known_marks, home, environ, existing)
+    return _found(memory.snapshot.layout.project, sources, known_marks, home, environ, existing, report)
 
 
 def look_before(
@@ -102,6 +108,7 @@ def _found(
     home: Path | None,
     environ: Mapping[str, str],
     existing: Mapping[str, Entry] = MappingProxyType({}),
+    report: Report = ignore,
 ) -> Harvest:
     """Return the statements to offer.
 
@@ -109,7 +116,10 @@ def _found(
     their marks.
     """
     home_folder = home or Path(os.path.expanduser("~"))
-    hauls = [SOURCES[source](project, home_folder, environ) for source in sources]
+    hauls = []
+    for number, source in enumerate(sources):
+        report(number, len(sources), "Reading sources")
+        hauls.append(SOURCES[source](project, home_folder, environ))
     found: dict[str, tuple[str, Statement]] = {}
     places: dict[str, list[str]] = {}
     known: Counter[str] = Counter()
