@@ -41,7 +41,7 @@ def web_command(port: int, token_file: Path | None) -> None:
 
     token = server.new_token() if token_file is None else _token_in(token_file, server.new_token())
     with server.listening(port) as listening:
-        door = server.Door(plane.layout.root, listening, token)
+        door = server.PlaneServer(plane.layout.root, listening, token)
         if token_file is None:
             output.line(door.address)
         else:

@@ -100,10 +100,10 @@ class MayBePlain(Protocol):
 class HasStatusLine(Protocol):
     """An app with a line at the foot of its screens for messages."""
 
-    def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
+    def say(self, text: str, *, stays: bool = False, show_while: Callable[[], bool] | None = None) -> None:
         """Show a message for a few seconds. With `stays` it has no time limit.
 
-        With `holds` it is removed once that function returns False.
+        With `show_while` it is removed once that function returns False.
         """
         ...
 

@@ -45,7 +45,7 @@ class Listing:
         self.marks: set[str] = set()
         self.settled: dict[str, str] = {}
         """The rows that were decided while the list is open, each with a word for the decision."""
-        self._kept: Collection[str] | None = None
+        self._visible_ids: Collection[str] | None = None
         self._goes_on = False
         self._places: dict[str, int] = {}
         self._sweep: _Sweep | None = None
@@ -65,15 +65,15 @@ class Listing:
         self.settled = {id_: word for id_, word in self.settled.items() if id_ in present}
         self._rebuild(here)
 
-    def narrow(self, kept: Collection[str] | None) -> None:
+    def narrow(self, ids: Collection[str] | None) -> None:
         """Show only these rows, or all rows for None. Marks stay, but actions skip hidden rows."""
         here = self._from_cursor()
-        self._kept = None if kept is None else frozenset(kept)
+        self._visible_ids = None if ids is None else frozenset(ids)
         self._rebuild(here)
 
     @property
     def narrowed(self) -> bool:
-        return self._kept is not None
+        return self._visible_ids is not None
 
     @property
     def shown(self) -> list[Row]:
@@ -87,14 +87,14 @@ class Listing:
         return self._places.get(id_)
 
     def _rebuild(self, wanted: Iterable[str]) -> None:
-        kept = self._kept
-        rows = self.rows if kept is None else [row for row in self.rows if row.id in kept]
+        visible = self._visible_ids
+        rows = self.rows if visible is None else [row for row in self.rows if row.id in visible]
         lines: list[Line] = []
-        for group, members in groupby(rows, key=lambda row: row.group):
-            found = list(members)
-            below = sum(row.below for row in found) if group else 0
+        for group, grouped in groupby(rows, key=lambda row: row.group):
+            members = list(grouped)
+            below = sum(row.below for row in members) if group else 0
             goes_on = self._goes_on and group == self.rows[-1].group
-            lines += [Heading(group, len(found) - below, goes_on), *found] if group else found
+            lines += [Heading(group, len(members) - below, goes_on), *members] if group else members
         self.lines = lines
         self._places = {line.id: place for place, line in enumerate(lines) if isinstance(line, Row)}
         self.cursor = next(
@@ -237,7 +237,7 @@ class Listing:
         return (here.id,) if here and here.id not in self.settled else ()
 
     @property
-    def told(self) -> str:
+    def marks_text(self) -> str:
         """A text such as `3 marked (1 hidden)`, or an empty string without marks."""
         if not self.marks:
             return ""

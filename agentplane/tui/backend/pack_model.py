@@ -71,7 +71,7 @@ class Step(msgspec.Struct, frozen=True):
     """The budget of a tool."""
 
     tokens: int
-    whose: str
+    label: str
 
 
 class View(msgspec.Struct, frozen=True):
@@ -93,22 +93,25 @@ def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
     sources = active.sources(memory, ask, today)
     made = pack.make(sources, ask)
     lasting = msgspec.structs.replace(ask, passing=False)
-    kept = active.sources(memory, lasting, today)
+    lasting_sources = active.sources(memory, lasting, today)
 
-    def within(budget: int, told: Mapping[str, str]) -> Pack:
-        return pack.make(kept, msgspec.structs.replace(lasting, budget=budget), made.choice, told)
+    def within(budget: int, repeated: Mapping[str, str]) -> Pack:
+        return pack.make(
+            lasting_sources, msgspec.structs.replace(lasting, budget=budget), made.choice, repeated
+        )
 
     packs = size_limit.Packs(within(ask.budget, {}), within)
-    here = (plane.layout.project, plane.layout.root.name)
-    holding = sync.wired(plane.layout.project, TOOLS)
-    tools = _tools(plane.layout.project, holding)
-    files = {name: fit for fit in sync.fits(*here, tools, packs) for name in fit.tools}
-    wirings = {one.tool.name: one for one in connections.wirings(*here, tools, packs)}
+    project_names = (plane.layout.project, plane.layout.root.name)
+    connected = sync.wired(plane.layout.project, TOOLS)
+    tools = _tools(plane.layout.project, connected)
+    files = {name: fit for fit in sync.fits(*project_names, tools, packs) for name in fit.tools}
+    wirings = {one.tool.name: one for one in connections.wirings(*project_names, tools, packs)}
     starts = _Starts(plane.layout.project, sources, ask.task, made.choice if not ask.paths else None)
     given = tuple(
-        Given(tool, tool in holding, files[tool.name], starts.of(tool, wirings[tool.name])) for tool in tools
+        Given(tool, tool in connected, files[tool.name], starts.of(tool, wirings[tool.name]))
+        for tool in tools
     )
-    made = pack.make(sources, ask, made.choice, _said_by_all(given))
+    made = pack.make(sources, ask, made.choice, _in_every_file(given))
     return View(
         ask,
         made,
@@ -121,7 +124,7 @@ def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
     )
 
 
-def _said_by_all(given: Sequence[Given]) -> dict[str, str]:
+def _in_every_file(given: Sequence[Given]) -> dict[str, str]:
     """Return the entries that the files of every tool already state, each with the place in the first tool's file."""
     each = [one.file.said for one in given]
     return {id_: at for id_, at in each[0].items() if all(id_ in one for one in each)} if each else {}
@@ -140,12 +143,12 @@ class _Starts:
     def of(self, tool: Tool, wiring: Wiring) -> Start | None:
         if tool.dialect is None or not tool.dialect.start or tool.hooks is None:
             return None
-        told = repeats.read(self._project, [tool]).of(self._sources.entries)
-        key = (tool.budget, tool.measure, frozenset(told))
+        repeated = repeats.read(self._project, [tool]).of(self._sources.entries)
+        key = (tool.budget, tool.measure, frozenset(repeated))
         if key not in self._made:
             # A hook knows the task, but no files.
             ask = Ask(self._task, budget=tool.budget, measure=tool.measure)
-            self._made[key] = pack.make(self._sources, ask, self._choice, told)
+            self._made[key] = pack.make(self._sources, ask, self._choice, repeated)
             self._choice = self._made[key].choice
         made = self._made[key]
         size = pack.characters(made.text) if tool.measure == "characters" else made.receipt.tokens
@@ -153,15 +156,15 @@ class _Starts:
         return Start(made, size, tool.budget, tool.measure, hooked)
 
 
-def _tools(project: Path, holding: Sequence[Tool]) -> list[Tool]:
+def _tools(project: Path, connected: Sequence[Tool]) -> list[Tool]:
     """Return the tools that are used here or installed, connected tools first.
 
     The result also has one tool for each connected file that none of these tools reads.
     """
     mine = [row.tool for row in presence.look(project) if row.in_project or row.installed]
     read = {tool.target.path for tool in mine}
-    others = {tool.target.path: tool for tool in reversed(holding) if tool.target.path not in read}
-    return sorted([*mine, *others.values()], key=lambda tool: tool not in holding)
+    others = {tool.target.path: tool for tool in reversed(connected) if tool.target.path not in read}
+    return sorted([*mine, *others.values()], key=lambda tool: tool not in connected)
 
 
 def _steps(given: Sequence[Given]) -> Iterator[Step]:
@@ -174,10 +177,10 @@ def _steps(given: Sequence[Given]) -> Iterator[Step]:
             steps.append(Step(size, f"what {one.tool.title} takes at a start"))
         if one.file.limit and one.file.room > 0:
             steps.append(Step(one.file.room * 2 // 7, f"what {one.file.path} has room for"))
-    kept: dict[int, Step] = {}
+    by_size: dict[int, Step] = {}
     for step in steps:
-        kept.setdefault(step.tokens, step)
-    yield from (kept[size] for size in sorted(kept) if LEAST <= size <= MOST)
+        by_size.setdefault(step.tokens, step)
+    yield from (by_size[size] for size in sorted(by_size) if LEAST <= size <= MOST)
 
 
 def _is_whole(made: Pack) -> bool:
@@ -204,9 +207,9 @@ def _since_base(project: Path) -> list[str]:
     head = git.commit(project, "HEAD")
     for name in _BASES:
         base = git.commit(project, name)
-        found = git.merge_bases(project, base, head) if base and head else []
-        if found:
-            return git.changed_since(project, found[0])
+        bases = git.merge_bases(project, base, head) if base and head else []
+        if bases:
+            return git.changed_since(project, bases[0])
     return []
 
 

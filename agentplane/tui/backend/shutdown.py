@@ -50,7 +50,7 @@ def _until_closed(terminal: int, finish: Finish) -> None:
     """Wait until the other side of the terminal is closed, and end the process then."""
     poll = select.poll()
     poll.register(terminal, 0)  # a hang-up is always reported
-    if any(told & select.POLLHUP for _, told in poll.poll()):
+    if any(event & select.POLLHUP for _, event in poll.poll()):
         _leave(finish, 128 + signal.SIGHUP)
 
 

@@ -46,9 +46,11 @@ class Actions(Provider):
                 yield Hit(score, self._named(one), partial(self._run, one), help=self._help(one))
 
     def _here(self) -> list[actions.Action]:
-        moving = "Moving"
-        found = actions.on(self._where)
-        return [one for one in found if one.section != moving and one.id != "palette" and self._called(one)]
+        own_section = "Moving"
+        listed = actions.on(self._where)
+        return [
+            one for one in listed if one.section != own_section and one.id != "palette" and self._called(one)
+        ]
 
     @property
     def _where(self) -> str:

@@ -35,7 +35,7 @@ def test_evidence_is_there_gone_or_only_said(plane: Plane, project: Path) -> Non
         Evidence(pieces[3], "there", "", path, 4),
         Evidence(pieces[4], "there", "", path, 4),
     )
-    assert [piece.state for piece in found[5:]] == ["gone", "said", "said", "gone", "gone"]
+    assert [piece.state for piece in found[5:]] == ["gone", "unknown", "unknown", "gone", "gone"]
     assert all(piece.path is None for piece in found[5:])
 
 

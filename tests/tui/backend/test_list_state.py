@@ -27,7 +27,7 @@ def test_an_empty_listing_has_no_cursor() -> None:
     listing.advance()
     listing.sweep()
     listing.toggle()
-    assert (listing.cursor, listing.current, listing.acted, listing.told) == (-1, None, (), "")
+    assert (listing.cursor, listing.current, listing.acted, listing.marks_text) == (-1, None, (), "")
 
 
 def test_groups_get_headings_that_the_cursor_skips() -> None:
@@ -95,13 +95,13 @@ def test_a_verb_acts_on_what_is_marked_and_shown() -> None:
         listing.toggle(id_)
     listing.narrow({"b", "c"})
     assert listing.acted == ("b",)
-    assert listing.told == "2 marked (1 hidden)"
+    assert listing.marks_text == "2 marked (1 hidden)"
     listing.narrow({"c"})
     assert listing.acted == ()
-    assert listing.told == "2 marked (2 hidden)"
+    assert listing.marks_text == "2 marked (2 hidden)"
     listing.narrow(None)
     assert listing.acted == ("a", "b")
-    assert listing.told == "2 marked"
+    assert listing.marks_text == "2 marked"
 
 
 def test_a_range_marks_what_the_cursor_passes_and_gives_back_what_it_leaves() -> None:

@@ -162,10 +162,10 @@ class Detail(VerticalScroll, can_focus=True):
         from agentplane.tui.backend.entry_facts import EntryFacts, facts_of
 
         try:
-            found = facts_of(subject)
+            facts = facts_of(subject)
         except (AgentplaneError, OSError):
-            found = EntryFacts()
-        self.post_message(self._FactsFound(subject.key, found))
+            facts = EntryFacts()
+        self.post_message(self._FactsFound(subject.key, facts))
 
     @on(_FactsFound)
     def _take(self, message: _FactsFound) -> None:
@@ -194,20 +194,22 @@ class Detail(VerticalScroll, can_focus=True):
         from agentplane.tui.screens.entry.editor import open_file, say
         from agentplane.tui.widgets.choose_modal import Pick
 
-        found = [piece for piece in (self.facts.evidence if self.facts else ()) if piece.path]
-        if not found:
-            told = "It cites no file that is here" if self.facts else "Its evidence is still being looked up"
-            say(self.app, told)
+        pieces = [piece for piece in (self.facts.evidence if self.facts else ()) if piece.path]
+        if not pieces:
+            message = (
+                "It cites no file that is here" if self.facts else "Its evidence is still being looked up"
+            )
+            say(self.app, message)
             return
 
         def opened(place: int | None) -> None:
             if place is not None:
-                open_file(self.app, found[place].path or "", found[place].line)
+                open_file(self.app, pieces[place].path or "", pieces[place].line)
 
-        if len(found) == 1:
+        if len(pieces) == 1:
             opened(0)
         else:
-            await self.app.push_screen(Pick("Open", [one_line(piece.text) for piece in found]), opened)
+            await self.app.push_screen(Pick("Open", [one_line(piece.text) for piece in pieces]), opened)
 
     async def follow(self) -> None:
         """Go to a linked entry. If there are several entries, ask which one."""
@@ -226,10 +228,10 @@ class Detail(VerticalScroll, can_focus=True):
         if len(links) == 1:
             chosen(0)
         else:
-            told = [
+            labels = [
                 f"{link.way} {one_line(link.id, 20)}  {one_line(link.statement or '', 60)}" for link in links
             ]
-            await self.app.push_screen(Pick("Go to", told), chosen)
+            await self.app.push_screen(Pick("Go to", labels), chosen)
 
 
 def spaced(sections: Iterator[list[RenderableType]]) -> Iterator[RenderableType]:

@@ -53,7 +53,7 @@ class Restarts:
 
     # Sessions
 
-    def memory_is(self, revision: str) -> None:
+    def memory_changed(self, revision: str) -> None:
         """Look for sessions, because the memory has changed."""
         self._revision, self._away = revision, False
         self._lookout.look(revision)
@@ -67,7 +67,7 @@ class Restarts:
         """Look at the sessions again, because time has passed or the plane's folder changed."""
         if self._old or self._waiting:
             self._lookout.look_again()
-            self.tell()
+            self.show_messages()
 
     def follow(self, asked: "Sequence[Session]") -> None:
         """Follow sessions that restart because of the settings."""
@@ -77,7 +77,7 @@ class Restarts:
     def close(self) -> None:
         self._lookout.close()
 
-    def take(self, seen: "tuple[Seen, ...]") -> None:
+    def update(self, seen: "tuple[Seen, ...]") -> None:
         self.seen = seen
         self._waiting |= {
             one.session.pid: f"{one.session.tool} restarts when it is idle"
@@ -85,8 +85,10 @@ class Restarts:
             if one.activity.asked and one.session.pid not in self._waiting
         }
         old = {one.session.pid for one in seen if one.session.state == "old"}
-        self._news = {pid: said for pid, said in self._news.items() if pid in old or pid in self._fading}
-        self.tell()
+        self._news = {
+            pid: message for pid, message in self._news.items() if pid in old or pid in self._fading
+        }
+        self.show_messages()
         if self._asked_for:
             self._asked_for = False
             if not self._old:
@@ -99,32 +101,32 @@ class Restarts:
 
     # Messages
 
-    def tell(self) -> None:
+    def show_messages(self) -> None:
         """Update the messages on every screen that has a list."""
         from agentplane.tui.backend import session_text
         from agentplane.tui.screens.restart.bar import SessionBar
 
         old = [one for one in self._old if one.session.pid not in self._news and not self._away]
         key = self._app.keys_wanted.shown(actions.action("restart"))
-        ask = session_text.prompts(old, key, self._now) if old else []
-        told = [*self._waiting.values(), *self._news.values()]
+        prompts = session_text.prompts(old, key, self._now) if old else []
+        messages = [*self._waiting.values(), *self._news.values()]
         for screen in self._app.navigator.visited:
             if not screen.is_mounted:
                 continue
             bars = list(screen.query(SessionBar))
-            if not bars and (ask or told):
+            if not bars and (prompts or messages):
                 bars = [SessionBar()]
                 screen.mount(bars[0], before="StatusBar")
             for bar in bars:
-                bar.tell(ask, told)
+                bar.show_messages(prompts, messages)
 
-    def put_away(self) -> bool:
+    def hide_messages(self) -> bool:
         """Hide the messages until the memory changes again. Return True if there were any."""
         had = bool(self._news or (self._old and not self._away))
         self._away = True
         self._news.clear()
         self._fading.clear()
-        self.tell()
+        self.show_messages()
         return had
 
     @property
@@ -154,7 +156,7 @@ class Restarts:
             self._news.pop(one.pid, None)
             if session_text.can_be_asked(one):
                 self._waiting[one.pid] = f"{one.tool} is asked to restart"
-        self.tell()
+        self.show_messages()
         self._lookout.restart(wanted)
 
     def _choose(self, old: "list[Seen]") -> None:
@@ -177,47 +179,47 @@ class Restarts:
 
     # Results
 
-    def came(self, message: CameOf) -> None:
+    def report_outcome(self, message: CameOf) -> None:
         from agentplane.tui.backend import session_text
 
         one, outcome = message.session, message.outcome
-        said = session_text.came(one, outcome, message.revision)
+        text = session_text.restart_result(one, outcome, message.revision)
         if outcome.state == "waits":
-            self._waiting[one.pid] = said
+            self._waiting[one.pid] = text
         else:
             self._waiting.pop(one.pid, None)
-            self._report(one.pid, said, stays=outcome.state == "refused")
+            self._report(one.pid, text, stays=outcome.state == "refused")
             self._lookout.look(self._revision)
-        self.tell()
+        self.show_messages()
 
-    def helped(self, message: Helps) -> None:
+    def show_instructions(self, message: Helps) -> None:
         """Show the commands to type, and copy them. Some terminals ignore copied text, so both are needed."""
         from agentplane.tui.backend import session_text
 
-        commands = [told.command for told in message.helps if told.command]
+        commands = [help_.command for help_ in message.helps if help_.command]
         if commands:
             self._app.copy_to_clipboard("\n".join(commands))
-        for told in message.helps:
-            self._waiting.pop(told.session.pid, None)
-            self._report(told.session.pid, session_text.helped(told), stays=bool(told.command))
-        self.tell()
+        for help_ in message.helps:
+            self._waiting.pop(help_.session.pid, None)
+            self._report(help_.session.pid, session_text.instructions(help_), stays=bool(help_.command))
+        self.show_messages()
 
-    def failed(self) -> None:
+    def drop_waiting(self) -> None:
         self._waiting.clear()
-        self.tell()
+        self.show_messages()
 
-    def _report(self, pid: int, said: str, *, stays: bool) -> None:
-        self._news[pid] = said
+    def _report(self, pid: int, text: str, *, stays: bool) -> None:
+        self._news[pid] = text
         self._fading.discard(pid)
         if not stays:
             self._fading.add(pid)
-            self._app.set_timer(_NEWS_SECONDS, lambda: self._fade(pid, said))
+            self._app.set_timer(_NEWS_SECONDS, lambda: self._fade(pid, text))
 
-    def _fade(self, pid: int, said: str) -> None:
-        if self._news.get(pid) == said:
+    def _fade(self, pid: int, text: str) -> None:
+        if self._news.get(pid) == text:
             del self._news[pid]
             self._fading.discard(pid)
-            self.tell()
+            self.show_messages()
 
 
 def _is_named(one: "Session") -> bool:

@@ -40,14 +40,14 @@ class ShelfScreen(EntryScreen):
     def rows_of(self, shown: "PlaneView") -> list[Row]:
         return rows.rows(shown, plain=self.plane_app.plain)
 
-    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
-        wanted = memory_query.parse(words)
-        if shown is None or wanted.empty:
+    def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
+        query = memory_query.parse(words)
+        if shown is None or query.empty:
             return None
         edited = frozenset(edit.id for edit in shown.shelf_edits)
-        return memory_query.found(wanted, shown.shelf, edited)
+        return memory_query.matching_ids(query, shown.shelf, edited)
 
-    def what_is_empty(self) -> str:
+    def empty_text(self) -> str:
         return NO_HIT if self._words else NOTHING
 
     @on(Detail.Follow)
@@ -63,9 +63,9 @@ class ShelfScreen(EntryScreen):
 
     @property
     def called(self) -> dict[str, str]:
-        told = {"leave": "back", "approve": "adopt", "reject": "revert"}
+        names = {"leave": "back", "approve": "adopt", "reject": "revert"}
         pins = self._pins()
-        return told | {"pin": "unpin"} if pins and all(self._is_pinned(id_) for id_ in pins) else told
+        return names | {"pin": "unpin"} if pins and all(self._is_pinned(id_) for id_ in pins) else names
 
     def what_is_off(self) -> dict[str, str]:
         shown, listing = self.plane_app.shown, self.view.listing
@@ -169,4 +169,4 @@ class ShelfScreen(EntryScreen):
 
     def _reopen(self, op: Command) -> None:
         self.view.reopen(self.names_of(op.ids))
-        self.tell()
+        self.update_status()
