@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 _SLOW_SECONDS = 1.0
 _BEGIN_SECONDS = 0.5
 _SETTLED_SECONDS = 0.1
-_HANDED_ON = 100
+_REMEMBERED_KEYS = 100
 _PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
 
 
@@ -76,7 +76,7 @@ class PlaneApp(App[None]):
         self.shown: PlaneView | None = None
         """The latest view of the plane."""
         self.keys_wanted = actions.Keymap()
-        self.navigator = Navigator(self, self._arrived)
+        self.navigator = Navigator(self, self._screen_changed)
         self.notices = Notices(self, self.navigator)
         self._harmless = Harmless()
         super().__init__()
@@ -93,7 +93,7 @@ class PlaneApp(App[None]):
         self._leaving = False
         self._applied_settings: Any = None
         self._resized: Timer | None = None
-        self._handed_on: deque[tuple[events.Key, Screen[Any] | None]] = deque(maxlen=_HANDED_ON)
+        self._keys_given: deque[tuple[events.Key, Screen[Any] | None]] = deque(maxlen=_REMEMBERED_KEYS)
         """The last keys that were given to a widget, each with the screen where it was typed into a field, or None."""
         self.unsaved_drafts: list[str] = []
         """Files with texts that were not saved when the app ended."""
@@ -146,7 +146,7 @@ class PlaneApp(App[None]):
         # If a person leaves the first screen at once, its refresh callback never runs. The timer always does.
         self.set_timer(_BEGIN_SECONDS, self._begin)
         if not self.is_headless:
-            shutdown.listen(asyncio.get_running_loop(), self._queue.finish, self._asked_to_end)
+            shutdown.listen(asyncio.get_running_loop(), self._queue.finish, self._end_early)
 
     def _begin(self) -> None:
         """Start the work that the first paint doesn't need."""
@@ -219,7 +219,7 @@ class PlaneApp(App[None]):
     def on_op_failed(self, message: OpFailed) -> None:
         screen = self.screen
         if not isinstance(screen, AwaitsCommand) or not screen.waits_for(message.op):
-            self.fail(message.error, self._way_out(message.op, message.error))
+            self.fail(message.error, self._advice(message.op, message.error))
         self.relay(lambda: OpFailed(message.op, message.error))
         self._reader.reload()
 
@@ -244,7 +244,7 @@ class PlaneApp(App[None]):
             if screen.is_mounted:
                 screen.post_message(make())
 
-    def _arrived(self) -> None:
+    def _screen_changed(self) -> None:
         """Update the header and the session notices after another screen was shown."""
         self.notices.show_figures()
         self.sessions.show_messages()
@@ -288,7 +288,7 @@ class PlaneApp(App[None]):
         """Check these candidates first."""
         self._reader.in_sight(ids)
 
-    def _way_out(self, op: Command, error: "AgentplaneError") -> str | None:
+    def _advice(self, op: Command, error: "AgentplaneError") -> str | None:
         """Return advice for the screens that replaces advice about command-line options, or None."""
         from agentplane.review.confirm import Unconfirmed
         from agentplane.review.conflicts.resolve import NeedsChoice
@@ -332,13 +332,13 @@ class PlaneApp(App[None]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key):
             if event.is_forwarded:
-                if not self._may_still_do(event):
+                if not self._is_still_meant(event):
                     return
-            elif await self._heard(event.key) or await self._done_at_once(event):
+            elif await self._pass_to_screen(event.key) or await self._run_binding(event):
                 return
         await super().on_event(event)
 
-    async def _heard(self, key: str) -> bool:
+    async def _pass_to_screen(self, key: str) -> bool:
         """Tell the screen of a key, and remove old messages. Return True if the key is used up."""
         self._reader.hush()
         screen, bars = self.screen, list(self.screen.query(StatusBar))
@@ -348,7 +348,7 @@ class PlaneApp(App[None]):
             bar.check()
         return used
 
-    async def _done_at_once(self, event: events.Key) -> bool:
+    async def _run_binding(self, event: events.Key) -> bool:
         """Do what a key does before the next key is handled. Return True if a binding has the key.
 
         Textual gives all keys of one burst to the widget in focus. If the first key opens a field, the next
@@ -360,12 +360,12 @@ class PlaneApp(App[None]):
             await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
         ):
             return True
-        self._handed_on.append((event, self.screen if is_typed else None))
+        self._keys_given.append((event, self.screen if is_typed else None))
         return False
 
-    def _may_still_do(self, event: events.Key) -> bool:
+    def _is_still_meant(self, event: events.Key) -> bool:
         """True if the screen on which a key was pressed is still open. The key was not used by a widget."""
-        for other, screen in self._handed_on:
+        for other, screen in self._keys_given:
             if other is event:
                 return screen is self.screen
         return True
@@ -467,7 +467,7 @@ class PlaneApp(App[None]):
         if failed is not None:
             raise failed
 
-    def _asked_to_end(self) -> None:
+    def _end_early(self) -> None:
         self._leaving = True
         self._queue.drop()
         self._leave_when_done()

@@ -48,7 +48,7 @@ def clean_ones(shown: "PlaneView", in_list: Collection[str]) -> Bulk:
     return _bulk(included, left_out)
 
 
-def marked_ones(shown: "PlaneView", acted: Sequence[str], hidden: int) -> Bulk:
+def marked_ones(shown: "PlaneView", target_ids: Sequence[str], hidden: int) -> Bulk:
     """Return the bulk approval of the selected candidates that are shown.
 
     A candidate with a conflict or with a flag of high severity is left out, because it needs a separate
@@ -63,7 +63,7 @@ def marked_ones(shown: "PlaneView", acted: Sequence[str], hidden: int) -> Bulk:
     left_out: Counter[str] = Counter({"marked, but hidden by the filter": hidden} if hidden else {})
     included: list[Entry] = []
     warned = 0
-    for id_ in acted:
+    for id_ in target_ids:
         reviewed = shown.reviewed.get(id_)
         if id_ not in entries:
             left_out["not in the inbox"] += 1

@@ -25,7 +25,7 @@ from agentplane.text.log import chain
 if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed
 
-Way = Literal["supersedes", "superseded by", "names", "named in"]
+Relation = Literal["supersedes", "superseded by", "names", "named in"]
 
 _LINE = re.compile(r"(?P<path>.+?)(?::L?|#L)(?P<line>[0-9]{1,9})(?:[:-].*)?")
 _ID = re.compile(r"\b[A-Z][A-Z0-9]{1,7}-[0-9]{1,9}\b")
@@ -52,7 +52,7 @@ class Run(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct, frozen=True):
-    way: Way
+    relation: Relation
     id: str
     statement: str | None
     """The statement of the linked entry, or None if the entry does not exist."""
@@ -203,33 +203,33 @@ def _line_of(path: str, symbol: str) -> int | None:
 
 def links(entry: Entry, memory: Memory) -> tuple[Link, ...]:
     """Return the links from and to an entry. They come from headers and from ids in texts."""
-    ways: dict[str, Way] = {}
+    relations: dict[str, Relation] = {}
     for id_ in entry.head.supersedes:
-        ways.setdefault(id_, "supersedes")
+        relations.setdefault(id_, "supersedes")
     for id_ in entry.head.superseded_by:
-        ways.setdefault(id_, "superseded by")
+        relations.setdefault(id_, "superseded by")
     mark = entry.id.encode()
     pattern = re.compile(rb"(?<![\w-])" + re.escape(mark) + rb"(?![\w-])")
     for other in memory.entries.values():
         if other.id == entry.id:
             continue
         if entry.id in other.head.supersedes:
-            ways.setdefault(other.id, "superseded by")
+            relations.setdefault(other.id, "superseded by")
         elif entry.id in other.head.superseded_by:
-            ways.setdefault(other.id, "supersedes")
+            relations.setdefault(other.id, "supersedes")
         elif mark in other.raw and pattern.search(other.raw):
-            ways.setdefault(other.id, "named in")
+            relations.setdefault(other.id, "named in")
     for id_ in _ID.findall(entry.body[:20_000]):
         if id_ in memory.entries and id_ != entry.id:
-            ways.setdefault(id_, "names")
+            relations.setdefault(id_, "names")
     order = ("supersedes", "superseded by", "names", "named in")
-    ranked = sorted(ways.items(), key=lambda item: order.index(item[1]))
-    return tuple(_link(memory, id_, way) for id_, way in ranked[: _MOST * 2])
+    ranked = sorted(relations.items(), key=lambda item: order.index(item[1]))
+    return tuple(_link(memory, id_, relation) for id_, relation in ranked[: _MOST * 2])
 
 
-def _link(memory: Memory, id_: str, way: Way) -> Link:
+def _link(memory: Memory, id_: str, relation: Relation) -> Link:
     other = memory.entries.get(id_)
-    return Link(way, id_, other.statement, other.head.status) if other else Link(way, id_, None)
+    return Link(relation, id_, other.statement, other.head.status) if other else Link(relation, id_, None)
 
 
 def _steps(memory: Memory, id_: str) -> list[history.Step]:

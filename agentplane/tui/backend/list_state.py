@@ -225,7 +225,7 @@ class Listing:
         self.marks = set(sweep.before) | (passed - self.settled.keys())
 
     @property
-    def acted(self) -> tuple[str, ...]:
+    def target_ids(self) -> tuple[str, ...]:
         """The ids of the rows that an action applies to.
 
         These are the marked rows that are shown. Without marks it is the row under the cursor. If every

@@ -14,20 +14,20 @@ from agentplane.text.visible import one_line
 from agentplane.tui.widgets.modal import Box
 
 
-class _Words(Input):
+class _ReasonInput(Input):
     """A field in which a digit picks a reason while the field is empty. A space first makes the digit plain text."""
 
     async def _on_key(self, event: events.Key) -> None:
         number, box = event.character or "", self.screen
         counts = not self.value and number in tuple("123456789")
-        if counts and isinstance(box, Reasons) and box.picked(int(number)):
+        if counts and isinstance(box, RejectionDialog) and box.picked(int(number)):
             event.prevent_default()
             event.stop()
         else:
             await super()._on_key(event)
 
 
-class Reasons(Box[str | None]):
+class RejectionDialog(Box[str | None]):
     """A dialog that returns the reason, or None if the person cancels. The reason may be empty."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -45,7 +45,9 @@ class Reasons(Box[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="box"):
             yield Static(Text(self._title), classes="box-title")
-            yield _Words(placeholder="why? it is kept, and known when it comes back", select_on_focus=False)
+            yield _ReasonInput(
+                placeholder="why? it is kept, and known when it comes back", select_on_focus=False
+            )
             if self._recent:
                 with VerticalScroll(can_focus=False):
                     yield Static(self._numbered())

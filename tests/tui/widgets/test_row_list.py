@@ -144,7 +144,7 @@ def test_moving_tells_once_for_each_row() -> None:
 def test_marks_by_keys() -> None:
     async def steps(pilot: Pilot[None], app: ListApp) -> None:
         await pilot.press("space", "space")
-        assert app.view.listing.acted == ("CAND-0", "CAND-1")
+        assert app.view.listing.target_ids == ("CAND-0", "CAND-1")
         await pilot.press("v", "j", "j", "v", "j")
         assert app.view.listing.marks_text == "5 marked"
         await pilot.press("shift+down", "shift+down")

@@ -32,8 +32,8 @@ from agentplane.tui.widgets import word_diff
 from agentplane.tui.widgets.footer import KeyBar
 from agentplane.tui.widgets.header import Badge
 from agentplane.tui.widgets.modal import Answering
-from agentplane.tui.widgets.reason_modal import Why
-from agentplane.tui.widgets.rejection_modal import Reasons
+from agentplane.tui.widgets.reason_modal import ReasonDialog
+from agentplane.tui.widgets.rejection_modal import RejectionDialog
 
 
 if TYPE_CHECKING:
@@ -393,10 +393,12 @@ class ConflictScreen(Answering[Decision | None]):
         on_reason: Any = partial(self._reasoned, preview, id_)
         model = self.plane_app.model
         if preview.name == "keep both":
-            await open_field(self.app, Why(one_line(f"K{preview.label[1:]}", 200), "keep both"), on_reason)
+            await open_field(
+                self.app, ReasonDialog(one_line(f"K{preview.label[1:]}", 200), "keep both"), on_reason
+            )
         else:
             title = f"Reject {one_line(id_, 40)}"
-            await open_field(self.app, Reasons(title, model.reasons if model else ()), on_reason)
+            await open_field(self.app, RejectionDialog(title, model.reasons if model else ()), on_reason)
 
     def _reasoned(self, preview: ChoicePreview, id_: str, why: str | None) -> None:
         if why is None:

@@ -321,9 +321,9 @@ class EditScreen(Answering[Command | None]):
             self.dismiss(None)
             return
         options = ["Go on writing", "Leave, and drop what was written", "Leave, and keep it in a file"]
-        await self.app.push_screen(Pick("You have changed the text", options), self._on_leave_choice)
+        await self.app.push_screen(Pick("You have changed the text", options), self._leave_as_chosen)
 
-    def _on_leave_choice(self, place: int | None) -> None:
+    def _leave_as_chosen(self, place: int | None) -> None:
         if place == 1:
             self._drop()
             self.dismiss(None)

@@ -229,7 +229,8 @@ class Detail(VerticalScroll, can_focus=True):
             chosen(0)
         else:
             labels = [
-                f"{link.way} {one_line(link.id, 20)}  {one_line(link.statement or '', 60)}" for link in links
+                f"{link.relation} {one_line(link.id, 20)}  {one_line(link.statement or '', 60)}"
+                for link in links
             ]
             await self.app.push_screen(Pick("Go to", labels), chosen)
 

@@ -212,13 +212,13 @@ class About:
         links = self.facts.links if self.facts else ()
         if not links:
             plain = [("supersedes", entry.head.supersedes), ("superseded by", entry.head.superseded_by)]
-            links = tuple(Link(way, id_, "", "") for way, ids in plain for id_ in ids)  # type: ignore[arg-type]
+            links = tuple(Link(relation, id_, "", "") for relation, ids in plain for id_ in ids)  # type: ignore[arg-type]
         if not links:
             return []
         lines: list[RenderableType] = [self._heading("Links", "l goes there")]
         for link in links:
-            mark = self.marks.to if link.way in ("supersedes", "names") else self.marks.back
-            line = Text(f"{link.way} ", self.look("muted"))
+            mark = self.marks.to if link.relation in ("supersedes", "names") else self.marks.back
+            line = Text(f"{link.relation} ", self.look("muted"))
             line.append(one_line(link.id, 40), self.look("id"))
             gone = link.statement is None
             line.append(

@@ -139,7 +139,7 @@ class Decisions:
         if shown.refusal:
             return dict.fromkeys(("approve", "reject", *changing, "approve_clean"), shown.refusal)
         off: dict[str, str] = {}
-        if not listing.acted:
+        if not listing.target_ids:
             why = "all that is marked is hidden by the filter" if listing.marks else "nothing is chosen"
             off |= dict.fromkeys(("approve", "reject"), "" if not listing.rows else why)
         if listing.current is None:
@@ -180,11 +180,11 @@ class Decisions:
 
     async def approve(self) -> None:
         """Approve the candidates, and accept the manual edits, that are selected or under the cursor."""
-        acted = self._screen.view.listing.acted
-        if not acted:
+        target_ids = self._screen.view.listing.target_ids
+        if not target_ids:
             self._app.say(self._screen.off.get("approve") or "nothing waits")
         elif self._may_decide("approve"):
-            edits, candidates = self._sorted(acted)
+            edits, candidates = self._sorted(target_ids)
             if len(candidates) > 1:
                 await self._ask_for_bulk(candidates)
             elif candidates:
@@ -223,7 +223,7 @@ class Decisions:
         if shown is None:
             self._ask_later()
         else:
-            hidden = len(listing.marks) - len(listing.acted)
+            hidden = len(listing.marks) - len(listing.target_ids)
             await self._summarize(marked_ones(shown, candidates, hidden))
 
     async def approve_clean(self) -> None:
@@ -276,14 +276,14 @@ class Decisions:
 
     async def reject(self) -> None:
         """Reject the candidates, and discard the manual edits, that are selected or under the cursor."""
-        acted = self._screen.view.listing.acted
-        if not acted:
+        target_ids = self._screen.view.listing.target_ids
+        if not target_ids:
             self._app.say(self._screen.off.get("reject") or "nothing waits")
             return
         if not self._may_decide("reject"):
             return
-        edits = tuple(id_ for id_ in acted if id_.startswith(EDIT))
-        candidates = tuple(id_ for id_ in acted if not id_.startswith(EDIT))
+        edits = tuple(id_ for id_ in target_ids if id_.startswith(EDIT))
+        candidates = tuple(id_ for id_ in target_ids if not id_.startswith(EDIT))
         if edits:
             self._decide(Revert(tuple(id_.removeprefix(EDIT) for id_ in edits)), edits)
         if candidates:
@@ -291,11 +291,11 @@ class Decisions:
 
     async def _ask_why(self, candidates: tuple[str, ...]) -> None:
         from agentplane.tui.textual_fixes.push_and_focus import open_field
-        from agentplane.tui.widgets.rejection_modal import Reasons
+        from agentplane.tui.widgets.rejection_modal import RejectionDialog
 
         what = candidates[0] if len(candidates) == 1 else f"{len(candidates):,} candidates"
         model = self._app.model
-        dialog = Reasons(f"Reject {what}", model.reasons if model else ())
+        dialog = RejectionDialog(f"Reject {what}", model.reasons if model else ())
         await open_field(self._app, dialog, partial(self._rejected, candidates))
 
     def _rejected(self, ids: tuple[str, ...], why: str | None) -> None:

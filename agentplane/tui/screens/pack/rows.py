@@ -11,7 +11,7 @@ from agentplane.context.choose import section
 from agentplane.memory.entry import Entry
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.list_state import Row
-from agentplane.tui.backend.pack_model import Given, View
+from agentplane.tui.backend.pack_model import ToolPacks, View
 from agentplane.tui.screens.entry.sections import ago
 
 
@@ -50,7 +50,7 @@ def _this(view: View) -> Row:
 
 
 def _tools(view: View) -> Iterator[Row]:
-    for one in view.given:
+    for one in view.tools:
         badge, state = ("●", "clean") if one.is_whole else ("~", "edited")
         if one.file.pack is None:
             badge, state = "×", "flag"
@@ -58,11 +58,11 @@ def _tools(view: View) -> Iterator[Row]:
             badge, state = "·", "quiet"
         text = f"{one_line(one.tool.title, 40)} · {_size(one)}"
         yield Row(f"{TOOL}{one.tool.name}", badge, " ", text, _worst(one), state, FOR)
-    if not view.given:
+    if not view.tools:
         yield Row(NO_TOOL, "·", " ", "no tool was found here: 4 lists all", "", "quiet", FOR)
 
 
-def _size(one: Given) -> str:
+def _size(one: ToolPacks) -> str:
     """Return the size together with the limit that it comes nearest to."""
     sizes = [(one.file.size, one.file.limit, "bytes")] if one.file.limit else []
     if one.start is not None:
@@ -74,7 +74,7 @@ def _size(one: Given) -> str:
     return f"{size:,}/{limit:,} {unit}"
 
 
-def _worst(one: Given) -> str:
+def _worst(one: ToolPacks) -> str:
     if one.file.pack is None:
         return "cannot be written"
     missing = max(sum(cut.kind in pack.WITHOUT_ROOM for cut in made.receipt.cut) for made in one.packs)

@@ -156,7 +156,7 @@ class PackScreen(WritingScreen):
         parts += ["tried"] if self.ask != self._usual else []
         parts += [f"task {one_line(self.ask.task, 24)}"] if self.ask.task else []
         parts += [one_line(", ".join(self.ask.paths), 24)] if self.ask.paths else []
-        parts += [step.label for step in self.made.steps if step.tokens == budget]
+        parts += [step.label for step in self.made.budgets if step.tokens == budget]
         # The line also has to show the result of the last action.
         while len(parts) > 1 and cell_len(" · ".join(parts)) > self.size.width * 2 // 5:
             parts.pop()
@@ -180,7 +180,7 @@ class PackScreen(WritingScreen):
         if shown.refusal:
             off["pin"] = shown.refusal
         elif not self._entries():
-            hidden = listing.marks and not listing.acted
+            hidden = listing.marks and not listing.target_ids
             off["pin"] = "all that is marked is hidden by the filter" if hidden else "no entry is chosen"
         if self._next(1) is None:
             off["pack.more"] = "no tool here has a larger limit: b takes any number"
@@ -191,7 +191,7 @@ class PackScreen(WritingScreen):
     def _entries(self) -> tuple[str, ...]:
         """Return the ids of entries that are selected and visible, or under the cursor."""
         known = self.made.entries if self.made else {}
-        return tuple(id_ for id_ in self.view.listing.acted if id_ in known)
+        return tuple(id_ for id_ in self.view.listing.target_ids if id_ in known)
 
     def _unpinned(self) -> tuple[str, ...]:
         known = self.made.entries if self.made else {}
@@ -244,7 +244,7 @@ class PackScreen(WritingScreen):
 
     def _next(self, way: int) -> int | None:
         """Return the next larger or smaller budget that a tool here has, or None."""
-        sizes = [step.tokens for step in self.made.steps] if self.made else []
+        sizes = [step.tokens for step in self.made.budgets] if self.made else []
         beyond = [size for size in sizes if (size - self.ask.budget) * way > 0]
         return min(beyond, key=lambda size: abs(size - self.ask.budget), default=None)
 
@@ -265,7 +265,7 @@ class PackScreen(WritingScreen):
 
         if not self.may("pack.budget"):
             return
-        offers = [(str(step.tokens), step.label) for step in self.made.steps] if self.made else []
+        offers = [(str(step.tokens), step.label) for step in self.made.budgets] if self.made else []
 
         def problem_of(text: str) -> str:
             size = pack_model.budget_of(text)

@@ -13,7 +13,7 @@ from agentplane.context import pack
 from agentplane.context.pack import Cut, Pack
 from agentplane.memory.entry import Entry
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.backend.pack_model import Given, View
+from agentplane.tui.backend.pack_model import ToolPacks, View
 from agentplane.tui.screens.entry.sections import ago
 from agentplane.tui.screens.pack import rows
 from agentplane.tui.widgets.markdown import Look
@@ -30,7 +30,7 @@ def sections(view: View, id_: str, branch: str, look: Look) -> Iterator[Section]
     """Yield the description of a row, section by section."""
     if id_.startswith(rows.TOOL):
         name = id_.removeprefix(rows.TOOL)
-        for one in view.given:
+        for one in view.tools:
             if one.tool.name == name:
                 yield from _tool(one, look)
     elif (entry := view.entries.get(id_)) is not None:
@@ -60,7 +60,7 @@ def _this(view: View, branch: str, look: Look) -> Iterator[Section]:
                 look("warn"),
             )
         ]
-    if not view.given:
+    if not view.tools:
         yield [
             Text(
                 "No coding tool was found here, and none is wired: 4 lists them all. s writes the pack alone.",
@@ -118,7 +118,7 @@ def _text(made: Pack, title: str, look: Look) -> Section:
 # A tool
 
 
-def _tool(one: Given, look: Look) -> Iterator[Section]:
+def _tool(one: ToolPacks, look: Look) -> Iterator[Section]:
     file, title = one.file, one_line(one.tool.title, 60)
     state = "wired" if one.is_wired else "not wired: 4 goes where it can be"
     yield [Text.assemble((title, look("strong")), (f"  {state}", look("muted")))]
@@ -180,11 +180,11 @@ def _entry(view: View, entry: Entry, look: Look) -> Iterator[Section]:
             Text(form_text, look("muted")),
             *_as_given(view, entry, form),
         ]
-    if lacking := [place for one in view.given for place in _lacking(one, entry.id)]:
+    if lacking := [place for one in view.tools for place in _lacking(one, entry.id)]:
         yield [Text("Cut for", look("heading")), Text(", ".join(lacking))]
 
 
-def _lacking(one: Given, id_: str) -> Iterator[str]:
+def _lacking(one: ToolPacks, id_: str) -> Iterator[str]:
     """Yield the places where the tool doesn't receive this entry."""
     title = one_line(one.tool.title, 40)
     if one.file.pack and (cut := _cut_of(one.file.pack, id_)):

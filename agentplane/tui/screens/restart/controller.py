@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.model import PlaneModel
     from agentplane.tui.backend.session_watch import Seen
 
-_NEWS_SECONDS = 12.0
+_RESULT_SECONDS = 12.0
 
 
 class Restarts:
@@ -35,47 +35,47 @@ class Restarts:
     ) -> None:
         self._app = app
         self._model = model
-        self._lookout = Lookout(model, post, quiet_in)
+        self._watcher = Lookout(model, post, quiet_in)
         self.seen: tuple[Seen, ...] = ()
         self._revision = ""
         self._waiting: dict[int, str] = {}
         """Messages about sessions that were asked to restart and have not answered, by process id."""
-        self._news: dict[int, str] = {}
+        self._results: dict[int, str] = {}
         """Messages about the results of other sessions, by process id."""
         self._fading: set[int] = set()
         """Process ids whose messages disappear after a while.
 
         A command to type stays until the session ends or the person hides the message.
         """
-        self._away = False
-        self._asked_for = False
+        self._hidden = False
+        self._restart_requested = False
         """True if a person pressed the key before any session was known."""
 
     # Sessions
 
     def memory_changed(self, revision: str) -> None:
         """Look for sessions, because the memory has changed."""
-        self._revision, self._away = revision, False
-        self._lookout.look(revision)
+        self._revision, self._hidden = revision, False
+        self._watcher.look(revision)
 
     def look(self, revision: str) -> None:
         """Look for sessions, because a person wants to see them."""
         self._revision = revision
-        self._lookout.look(revision)
+        self._watcher.look(revision)
 
     def tick(self) -> None:
         """Look at the sessions again, because time has passed or the plane's folder changed."""
         if self._old or self._waiting:
-            self._lookout.look_again()
+            self._watcher.look_again()
             self.show_messages()
 
     def follow(self, asked: "Sequence[Session]") -> None:
         """Follow sessions that restart because of the settings."""
         self._waiting |= {one.pid: f"{one.tool} restarts when it is idle" for one in asked}
-        self._lookout.follow(asked)
+        self._watcher.follow(asked)
 
     def close(self) -> None:
-        self._lookout.close()
+        self._watcher.close()
 
     def update(self, seen: "tuple[Seen, ...]") -> None:
         self.seen = seen
@@ -85,12 +85,12 @@ class Restarts:
             if one.activity.asked and one.session.pid not in self._waiting
         }
         old = {one.session.pid for one in seen if one.session.state == "old"}
-        self._news = {
-            pid: message for pid, message in self._news.items() if pid in old or pid in self._fading
+        self._results = {
+            pid: message for pid, message in self._results.items() if pid in old or pid in self._fading
         }
         self.show_messages()
-        if self._asked_for:
-            self._asked_for = False
+        if self._restart_requested:
+            self._restart_requested = False
             if not self._old:
                 self._app.say("No session has old memory")
 
@@ -106,10 +106,10 @@ class Restarts:
         from agentplane.tui.backend import session_text
         from agentplane.tui.screens.restart.bar import SessionBar
 
-        old = [one for one in self._old if one.session.pid not in self._news and not self._away]
+        old = [one for one in self._old if one.session.pid not in self._results and not self._hidden]
         key = self._app.keys_wanted.shown(actions.action("restart"))
         prompts = session_text.prompts(old, key, self._now) if old else []
-        messages = [*self._waiting.values(), *self._news.values()]
+        messages = [*self._waiting.values(), *self._results.values()]
         for screen in self._app.navigator.visited:
             if not screen.is_mounted:
                 continue
@@ -122,9 +122,9 @@ class Restarts:
 
     def hide_messages(self) -> bool:
         """Hide the messages until the memory changes again. Return True if there were any."""
-        had = bool(self._news or (self._old and not self._away))
-        self._away = True
-        self._news.clear()
+        had = bool(self._results or (self._old and not self._hidden))
+        self._hidden = True
+        self._results.clear()
         self._fading.clear()
         self.show_messages()
         return had
@@ -137,10 +137,10 @@ class Restarts:
 
     def restart(self, revision: str) -> None:
         """Restart sessions with outdated memory. If there are several, the person chooses one or all."""
-        self._away = False
+        self._hidden = False
         old = self._old
         if not old:
-            self._asked_for = True
+            self._restart_requested = True
             self._app.say("Looking for sessions")
             self.look(revision)
         elif len(old) == 1:
@@ -153,11 +153,11 @@ class Restarts:
         from agentplane.tui.backend import session_text
 
         for one in wanted:
-            self._news.pop(one.pid, None)
+            self._results.pop(one.pid, None)
             if session_text.can_be_asked(one):
                 self._waiting[one.pid] = f"{one.tool} is asked to restart"
         self.show_messages()
-        self._lookout.restart(wanted)
+        self._watcher.restart(wanted)
 
     def _choose(self, old: "list[Seen]") -> None:
         from agentplane.tui.backend import session_text
@@ -189,7 +189,7 @@ class Restarts:
         else:
             self._waiting.pop(one.pid, None)
             self._report(one.pid, text, stays=outcome.state == "refused")
-            self._lookout.look(self._revision)
+            self._watcher.look(self._revision)
         self.show_messages()
 
     def show_instructions(self, message: Helps) -> None:
@@ -209,15 +209,15 @@ class Restarts:
         self.show_messages()
 
     def _report(self, pid: int, text: str, *, stays: bool) -> None:
-        self._news[pid] = text
+        self._results[pid] = text
         self._fading.discard(pid)
         if not stays:
             self._fading.add(pid)
-            self._app.set_timer(_NEWS_SECONDS, lambda: self._fade(pid, text))
+            self._app.set_timer(_RESULT_SECONDS, lambda: self._fade(pid, text))
 
     def _fade(self, pid: int, text: str) -> None:
-        if self._news.get(pid) == text:
-            del self._news[pid]
+        if self._results.get(pid) == text:
+            del self._results[pid]
             self._fading.discard(pid)
             self.show_messages()
 

@@ -260,7 +260,7 @@ class RunsScreen(ListScreen):
         off = {"run.chart": NO_CHART} if self.has_class("-low") else {}
         if self.plane_app.shown is None:
             return off | dict.fromkeys(("run.diff", "links"), STILL_READ)
-        if not self.view.listing.acted:
+        if not self.view.listing.target_ids:
             return off | dict.fromkeys(("run.diff", "links", "copy"), "there is no run here")
         run = self.run
         if run is not None and run.kind != "run":

@@ -20,7 +20,7 @@ from agentplane.tui.screens.entry_list_screen import EntryScreen
 from agentplane.tui.screens.list_screen import STILL_READ
 from agentplane.tui.screens.shelf import rows
 from agentplane.tui.textual_fixes.push_and_focus import open_field
-from agentplane.tui.widgets.reason_modal import Why
+from agentplane.tui.widgets.reason_modal import ReasonDialog
 
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ShelfScreen(EntryScreen):
         if shown.refusal:
             return dict.fromkeys(deciding, shown.refusal)
         hidden = "all that is marked is hidden by the filter"
-        if not listing.acted:
+        if not listing.target_ids:
             return dict.fromkeys(deciding, hidden if listing.marks else "nothing is chosen")
         off: dict[str, str] = {}
         if not self._edits():
@@ -93,14 +93,14 @@ class ShelfScreen(EntryScreen):
 
     def _edits(self) -> tuple[str, ...]:
         shown = self.plane_app.shown
-        return tuple(rows.edits_among(shown, self.view.listing.acted)) if shown else ()
+        return tuple(rows.edits_among(shown, self.view.listing.target_ids)) if shown else ()
 
     def _deprecable(self) -> tuple[str, ...]:
         shown = self.plane_app.shown
         entries = shown.memory.entries if shown else {}
         return tuple(
             id_
-            for id_ in self.view.listing.acted
+            for id_ in self.view.listing.target_ids
             if id_ in entries and entries[id_].trusted and entries[id_].head.status != "deprecated"
         )
 
@@ -110,7 +110,7 @@ class ShelfScreen(EntryScreen):
         entries = shown.memory.entries if shown else {}
         return tuple(
             id_
-            for id_ in self.view.listing.acted
+            for id_ in self.view.listing.target_ids
             if id_ in entries
             and entries[id_].trusted
             and (entries[id_].head.pinned or entries[id_].head.status == "accepted")
@@ -134,7 +134,9 @@ class ShelfScreen(EntryScreen):
         if self.may("deprecate"):
             ids = self._deprecable()
             what = ids[0] if len(ids) == 1 else f"{len(ids):,} entries"
-            await open_field(self.app, Why(f"Deprecate {what}", "deprecate"), partial(self._deprecated, ids))
+            await open_field(
+                self.app, ReasonDialog(f"Deprecate {what}", "deprecate"), partial(self._deprecated, ids)
+            )
 
     def action_pin(self) -> None:
         """Pin the entries that are not pinned. If every entry is pinned, unpin all of them."""

@@ -160,10 +160,10 @@ class ToolsScreen(WritingScreen):
         all_ = (*every, "tools.restart")
         if self.plane_app.shown is None:
             return dict.fromkeys(all_, STILL_READ)
-        if not listing.acted:
+        if not listing.target_ids:
             why = "all that is marked is hidden by the filter" if listing.marks else "nothing is chosen"
             return dict.fromkeys(all_, why)
-        views = [self._views[name] for name in listing.acted if name in self._views]
+        views = [self._views[name] for name in listing.target_ids if name in self._views]
         off: dict[str, str] = {} if views else dict.fromkeys(every, A_SESSION)
         if views and all(view.status == "wired" for view in views):
             off |= {"tools.wire": "it is wired already", "tools.sync": "its file is current"}
@@ -178,12 +178,12 @@ class ToolsScreen(WritingScreen):
     @property
     def _to_restart(self) -> "list[Seen]":
         """The sessions to act on. For a tool, these are its sessions with outdated memory."""
-        acted = set(self.view.listing.acted)
+        target_ids = set(self.view.listing.target_ids)
         return [
             seen
             for id_, seen in self._sessions.items()
-            if id_ in acted
-            or (seen.session.tool in acted and seen.session.state == "old" and not seen.session.reloads)
+            if id_ in target_ids
+            or (seen.session.tool in target_ids and seen.session.state == "old" and not seen.session.reloads)
         ]
 
     def action_restart_here(self) -> None:
@@ -202,7 +202,7 @@ class ToolsScreen(WritingScreen):
 
     def _ask(self, verb: str) -> None:
         if self.may(f"tools.{verb}"):
-            names = tuple(name for name in self.view.listing.acted if name in self._views)
+            names = tuple(name for name in self.view.listing.target_ids if name in self._views)
             self.ask_before(partial(_planned, verb=verb, names=names), self._write)
 
     def _write(self, planned: "Planned") -> None:
