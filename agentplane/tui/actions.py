@@ -37,7 +37,7 @@ class Action(msgspec.Struct, frozen=True):
     """The action string that Textual runs, or empty if it is the same as `id`."""
     rank: int = 0
     """Its place in the footer, starting at 1. 0 if the footer doesn't show it."""
-    first: bool = False
+    priority: bool = False
     """True if its keys also work in a text field, which otherwise takes most keys."""
 
 
@@ -115,9 +115,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("conflict.down", "down,j", "down", "Down in the choices, or in a text.", ("conflict",), _MOVE, "step('down')"),
     Action("conflict.up", "up,k", "up", "Up in the choices, or in a text.", ("conflict",), _MOVE, "step('up')"),
     Action("rundiff.turn", "o", "turn", "Put the outputs side by side, or one over the other.", ("two runs",), _LOOK, "turn", rank=1),
-    Action("edit.save", "ctrl+s", "save", "Write the text; what the plane says against it is said here.", ("edit",), _WRITE, "save", rank=1, first=True),
-    Action("edit.outside", "ctrl+o", "in $EDITOR", "Go on in your own editor.", ("edit",), _WRITE, "outside", rank=2, first=True),
-    Action("edit.leave", "escape", "leave", "Back; asks what becomes of the text, where it was changed.", ("edit",), _WRITE, "leave", rank=3, first=True),
+    Action("edit.save", "ctrl+s", "save", "Write the text; what the plane says against it is said here.", ("edit",), _WRITE, "save", rank=1, priority=True),
+    Action("edit.outside", "ctrl+o", "in $EDITOR", "Go on in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
+    Action("edit.leave", "escape", "leave", "Back; asks what becomes of the text, where it was changed.", ("edit",), _WRITE, "leave", rank=3, priority=True),
     *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),
     Action("help", "question_mark,f1", "help", "What the keys do here.", (EVERYWHERE,), _GO, rank=7),
     Action("palette", "ctrl+p,colon", "commands", "Find any action by its name.", (EVERYWHERE,), _GO, "command_palette"),
@@ -201,7 +201,7 @@ def bindings(where: str) -> "list[Binding]":
             show=False,
             id=item.id,
             tooltip=item.what,
-            priority=item.first,
+            priority=item.priority,
         )
         for item in ACTIONS
         if where in item.where
@@ -245,7 +245,7 @@ def keymap(wanted: Mapping[str, str]) -> Keymap:
             problems.append(f"[tui.keys] no action `{name[:30]}`")
         elif not value.strip() or not all(map(_KEY.fullmatch, named)):
             problems.append(f"[tui.keys] {name[:30]}: no key `{value[:20]}`")
-        elif _BY_ID[id_].first and any(map(_is_typed, named)):
+        elif _BY_ID[id_].priority and any(map(_is_typed, named)):
             problems.append(f"[tui.keys] {name[:30]}: `{value[:20]}` is typed there")
         elif (odd := clashing.get(id_)) is not None:
             problems.append(f"[tui.keys] {id_}: `{odd.key}` is {_BY_ID[odd.other].name} already")

@@ -38,7 +38,7 @@ from agentplane.tui.messages import (
 )
 from agentplane.tui.navigator import Navigator
 from agentplane.tui.notices import Notices
-from agentplane.tui.protocols import AwaitsCommand, HearsKeys, InRegistry, StepsBack
+from agentplane.tui.protocols import AwaitsCommand, GetsKeysFirst, InRegistry, StepsBack
 from agentplane.tui.screens.restart.keys import Sessions
 from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.textual_fixes.terminal_filter import Harmless
@@ -342,7 +342,7 @@ class PlaneApp(App[None]):
         """Tell the screen of a key, and remove old messages. Return True if the key is used up."""
         self._reader.hush()
         screen, bars = self.screen, list(self.screen.query(StatusBar))
-        used = isinstance(screen, HearsKeys) and await screen.heard(key)
+        used = isinstance(screen, GetsKeysFirst) and await screen.before_key(key)
         for bar in bars:
             bar.clear_error()
             bar.check()

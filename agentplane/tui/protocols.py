@@ -31,16 +31,16 @@ class HasActions(Protocol):
         ...
 
     @property
-    def called(self) -> Mapping[str, str]:
+    def action_names(self) -> Mapping[str, str]:
         """The ids of actions that have another name now. An action with an empty name is not shown."""
         ...
 
 
 @runtime_checkable
-class HearsKeys(Protocol):
+class GetsKeysFirst(Protocol):
     """A screen that gets each key before bindings and widgets do."""
 
-    async def heard(self, key: str) -> bool:
+    async def before_key(self, key: str) -> bool:
         """Return True if the key is used up."""
         ...
 

@@ -18,10 +18,10 @@ ROWS = 120
 KEPT = "glimpse"
 VERSION = "1"
 _LARGEST = 32 << 20
-_STEADY = ("theme", "ascii")
+_SETTINGS = ("theme", "ascii")
 """The settings that the first paint uses, even if the memory has changed since."""
 _NOTHING: Mapping[str, Any] = {}
-_CANT_BE_READ = (AgentplaneError, OSError, ValueError, LookupError, TypeError, RecursionError)
+_READ_ERRORS = (AgentplaneError, OSError, ValueError, LookupError, TypeError, RecursionError)
 """Errors that a file of any content can cause in the readers used here."""
 
 
@@ -39,9 +39,9 @@ def load(wanted: str | None) -> Mapping[str, Any]:
             return _NOTHING
         values = json.loads(data.decode("utf-8", "surrogateescape"))
         if values["stamp"] != badge_stamp.of(folder):
-            return {name: values[name] for name in _STEADY}
+            return {name: values[name] for name in _SETTINGS}
         values["rows"] = [tuple(map(str, one)) for one in values["rows"]]
-    except _CANT_BE_READ:
+    except _READ_ERRORS:
         return _NOTHING
     return values if all(len(one) == 7 for one in values["rows"]) else _NOTHING
 

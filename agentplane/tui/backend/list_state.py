@@ -148,11 +148,11 @@ class Listing:
 
     def _stepped(self, steps: int) -> int:
         place: int = self.cursor
-        way = 1 if steps > 0 else -1
+        direction = 1 if steps > 0 else -1
         for _ in range(abs(steps)):
-            beyond = place + way
+            beyond = place + direction
             while 0 <= beyond < len(self.lines) and isinstance(self.lines[beyond], Heading):
-                beyond += way
+                beyond += direction
             if not 0 <= beyond < len(self.lines):
                 break
             place = beyond

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 TO_TYPE = "shows what to type"
 _START_AGAIN = "end it and start it again"
-_NAMED = 2
+_MOST_NAMED = 2
 _MINUTE, _DAY = 60, 86400
 _UNITS = ((_DAY, "d"), (3600, "h"), (_MINUTE, "min"), (1, "s"))
 
@@ -66,8 +66,10 @@ def prompts(old: Sequence[Seen], key: str, now: float) -> list[str]:
             f"{_described(old[0], now)} has old memory: {does}",
             f"{old[0].session.tool} has old memory: {key}",
         ]
-    names = [_described(one, now) for one in old[:_NAMED]]
-    listed = ", ".join(names) + f" and {count - _NAMED} more" if count > _NAMED else " and ".join(names)
+    names = [_described(one, now) for one in old[:_MOST_NAMED]]
+    listed = (
+        ", ".join(names) + f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else " and ".join(names)
+    )
     return [f"{who} have old memory: {key} lists them" for who in (listed, f"{count} sessions")]
 
 

@@ -60,12 +60,12 @@ class ListScreen(Sized[None]):
         self._shown: PlaneView | None = None
         """The view of the plane that the rows were made from."""
         self._rows: list[Row] = []
-        self._making = 0
+        self._last_request = 0
         """The number of the last request for rows. The results of earlier requests are dropped."""
         self._words = ""
-        self._wanted: str | None = None
+        self._wanted_id: str | None = None
         """The row to put the cursor on once it exists."""
-        self._resting: Timer | None = None
+        self._preview_timer: Timer | None = None
 
     # Parts that each screen defines
 
@@ -110,7 +110,7 @@ class ListScreen(Sized[None]):
         return ""
 
     @property
-    def called(self) -> dict[str, str]:
+    def action_names(self) -> dict[str, str]:
         """The ids of actions that have another name now. An action with an empty name is not shown."""
         return {}
 
@@ -192,8 +192,8 @@ class ListScreen(Sized[None]):
         shown = self.plane_app.shown
         self.query_one(Badge).show(self.plane_app.figures())
         if shown is not None and (force or shown is not self._shown):
-            self._making += 1
-            work = partial(self._make, shown, self._making)
+            self._last_request += 1
+            work = partial(self._make, shown, self._last_request)
             # Without a description, Textual would make the repr of the work, which has every entry in it.
             self.run_worker(work, thread=True, exclusive=True, group="rows", description="rows")
 
@@ -203,16 +203,16 @@ class ListScreen(Sized[None]):
 
     @on(_Made)
     def _take(self, message: _Made) -> None:
-        if message.shown is not self.plane_app.shown or message.number != self._making:
+        if message.shown is not self.plane_app.shown or message.number != self._last_request:
             return
         self._shown, self._rows = message.shown, message.made
         view = self.view
         view.glyphs = ASCII if self.plane_app.plain else Glyphs()
         self._update_empty_text()
         view.replace(self._rows)
-        if self._wanted and view.listing.place_of(self._wanted) is not None:
-            view.seek(self._wanted)
-            self._wanted = None
+        if self._wanted_id and view.listing.place_of(self._wanted_id) is not None:
+            view.seek(self._wanted_id)
+            self._wanted_id = None
         if self._words:
             self._filter(self._words)
         self.rows_replaced()
@@ -228,9 +228,9 @@ class ListScreen(Sized[None]):
 
     @on(RowList.Moved)
     def _moved(self) -> None:
-        if self._resting is not None:
-            self._resting.stop()
-        self._resting = self.set_timer(_PREVIEW_SECONDS, self.cursor_rested)
+        if self._preview_timer is not None:
+            self._preview_timer.stop()
+        self._preview_timer = self.set_timer(_PREVIEW_SECONDS, self.cursor_rested)
         self.update_status()
 
     def cursor_rested(self) -> None:
@@ -248,7 +248,7 @@ class ListScreen(Sized[None]):
     def go_to(self, id_: str) -> None:
         """Put the cursor on this row, as soon as it exists. Remove the filter if it hides the row."""
         if self._shown is None:
-            self._wanted = id_
+            self._wanted_id = id_
             return
         if self.view.listing.place_of(id_) is None and self._words:
             self._close_filter(keep=False)
@@ -257,7 +257,7 @@ class ListScreen(Sized[None]):
 
     def go_to_when_read(self, id_: str | None) -> None:
         """Put the cursor on this row once the plane has been read again. None doesn't move the cursor."""
-        self._wanted = id_
+        self._wanted_id = id_
 
     def update_status(self) -> None:
         """Update the two lines at the foot, with the selected rows, the filter, reasons and keys."""
@@ -269,7 +269,7 @@ class ListScreen(Sized[None]):
         waiting = self.query_one(Badge).brief if self.has_class("-low") else ""
         rest = " · ".join(filter(None, (waiting, self.idle_status())))
         self.query_one(StatusBar).set_texts(selection or rest, self.reason(), loud=bool(selection))
-        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.called)
+        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.action_names)
 
     def may(self, action: str) -> bool:
         """Return True if an action is available. If not, say why."""

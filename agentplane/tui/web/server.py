@@ -70,20 +70,20 @@ class PlaneServer(Server):
         web.run_app(self._make_app(), sock=self._listening, print=lambda *_: None, access_log=None)
 
     async def _checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.host != f"{HOST}:{self.port}" or not self._is_ours(request):
+        if request.host != f"{HOST}:{self.port}" or not self._is_same_origin(request):
             return web.Response(status=403, text="asked for by another name, or from another page\n")
-        given = request.query.get("token")
-        if request.path == "/" and given is not None and _same(given, self._token):
+        token = request.query.get("token")
+        if request.path == "/" and token is not None and _same(token, self._token):
             # The token does not stay in the address, because the browser's history would keep it.
-            first = web.Response(status=303, headers={"Location": "/"})
-            first.set_cookie(self._cookie, self._session, httponly=True, samesite="Strict", path="/")
-            return self._with_headers(first)
+            redirect = web.Response(status=303, headers={"Location": "/"})
+            redirect.set_cookie(self._cookie, self._session, httponly=True, samesite="Strict", path="/")
+            return self._with_headers(redirect)
         if not _same(request.cookies.get(self._cookie, ""), self._session):
             text = "the address with the token opens the screens; `agentplane web` says it\n"
             return self._with_headers(web.Response(status=401, text=text))
         return self._with_headers(await handler(request))
 
-    def _is_ours(self, request: web.Request) -> bool:
+    def _is_same_origin(self, request: web.Request) -> bool:
         """True if a page of this server sent the request. Browsers always send the origin for a websocket."""
         origin = request.headers.get("Origin")
         return origin == self.public_url or (origin is None and request.path != "/ws")

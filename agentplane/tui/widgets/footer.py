@@ -168,7 +168,7 @@ class KeyBar(Line, can_focus=False):
         """Return the keys in the order of their rank. If there is little room, help and leaving are kept."""
         width = self.size.width
         ranked = sorted(
-            (one for one in actions.on(self._where) if one.rank and self._called(one)),
+            (one for one in actions.on(self._where) if one.rank and self._name_of(one)),
             key=lambda one: one.rank,
         )
         fitting = [one for one in ranked if one.id in _ALWAYS]
@@ -184,19 +184,19 @@ class KeyBar(Line, can_focus=False):
             start = line.cell_len
             off = one.id in self._off
             line.append(self._key(one), self.look("off" if off else "key"))
-            line.append(f" {self._called(one)}", self.look("off" if off else "name"))
+            line.append(f" {self._name_of(one)}", self.look("off" if off else "name"))
             self.spot(line, start, one.id)
             line.append("  ")
         line.truncate(width)
         return line
 
     def _width(self, one: actions.Action) -> int:
-        return cell_len(self._key(one)) + 1 + cell_len(self._called(one)) + 2
+        return cell_len(self._key(one)) + 1 + cell_len(self._name_of(one)) + 2
 
     def _key(self, one: actions.Action) -> str:
         return self._keymap.shown(one, where=self._where)
 
-    def _called(self, one: actions.Action) -> str:
+    def _name_of(self, one: actions.Action) -> str:
         return self._names.get(one.id, one.name)
 
     def on_click(self, event: events.Click) -> None:

@@ -102,7 +102,7 @@ class RowList(ScrollView, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(LIST)]
 
-    class _About(Message):
+    class _RowMessage(Message):
         def __init__(self, view: "RowList", id_: str | None) -> None:
             super().__init__()
             self.view = view
@@ -112,13 +112,13 @@ class RowList(ScrollView, can_focus=True):
         def control(self) -> "RowList":
             return self.view
 
-    class Moved(_About):
+    class Moved(_RowMessage):
         """The cursor is on another row. The id is None if there is no row."""
 
-    class Opened(_About):
+    class Opened(_RowMessage):
         """A row was opened with enter or a double click."""
 
-    class Marked(_About):
+    class Marked(_RowMessage):
         """The marks have changed. `view.listing.marks_text` contains their number."""
 
     def __init__(self, *, glyphs: Glyphs | None = None, empty: str = "", id: str | None = None) -> None:  # noqa: A002 -- Textual's name
@@ -290,8 +290,8 @@ class RowList(ScrollView, can_focus=True):
         self.listing.move(steps)
         self._moved()
 
-    def action_edge(self, way: int) -> None:
-        self.listing.jump(0 if way < 0 else len(self.listing.lines) - 1)
+    def action_edge(self, direction: int) -> None:
+        self.listing.jump(0 if direction < 0 else len(self.listing.lines) - 1)
         self._moved()
 
     def action_page(self, pages: float) -> None:

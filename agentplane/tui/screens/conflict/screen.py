@@ -133,7 +133,7 @@ class ConflictScreen(Answering[Decision | None]):
         self._previews: list[ChoicePreview] = []
         self.off: Mapping[str, str] = {}
         """The ids of actions that are not available now, each with the reason."""
-        self.called: Mapping[str, str] = {}
+        self.action_names: Mapping[str, str] = {}
         """The ids of actions that have another name now. An action with an empty name is not shown."""
 
     def compose(self) -> ComposeResult:
@@ -270,13 +270,13 @@ class ConflictScreen(Answering[Decision | None]):
         """Update the key bar with the names of the choices. A key without a choice is not shown."""
         keys = [(f"conflict.choose_{place + 1}", place) for place in range(_MOST)]
         offered = {id_: self._previews[place] for id_, place in keys if place < len(self._previews)}
-        self.called = {id_: self._called(offered[id_]) if id_ in offered else "" for id_, _ in keys}
-        self.called |= {"leave": "back"}
+        self.action_names = {id_: self._name_of(offered[id_]) if id_ in offered else "" for id_, _ in keys}
+        self.action_names |= {"leave": "back"}
         if len(self.reviewed.conflicts) < _TWO:
-            self.called |= {"conflict.next": "", "conflict.previous": ""}
+            self.action_names |= {"conflict.next": "", "conflict.previous": ""}
         refusal = self._refusal
         self.off = {id_: preview.off or refusal for id_, preview in offered.items() if preview.off or refusal}
-        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.called)
+        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.action_names)
 
     @property
     def _refusal(self) -> str:
@@ -296,7 +296,7 @@ class ConflictScreen(Answering[Decision | None]):
             line.append("  not possible here", self._look("muted"))
         return line
 
-    def _called(self, preview: ChoicePreview) -> str:
+    def _name_of(self, preview: ChoicePreview) -> str:
         """Return the word for a choice in the key bar. Between two candidates, it is the approved one's id."""
         approves = {"this": self.reviewed.entry.id, "other": self.conflict.id}
         return one_line(approves[preview.name], 20) if preview.name in approves else preview.name
@@ -338,18 +338,18 @@ class ConflictScreen(Answering[Decision | None]):
 
     # Actions
 
-    def action_other(self, way: int) -> None:
+    def action_other(self, direction: int) -> None:
         """Show another conflict of the same candidate."""
-        self._at = (self._at + way) % len(self.reviewed.conflicts)
+        self._at = (self._at + direction) % len(self.reviewed.conflicts)
         self._show()
 
-    def action_step(self, way: str) -> None:
+    def action_step(self, direction: str) -> None:
         pane = self.focused
         if isinstance(pane, VerticalScroll):
-            pane.action_scroll_down() if way == "down" else pane.action_scroll_up()
+            pane.action_scroll_down() if direction == "down" else pane.action_scroll_up()
         else:
             options = self.query_one(OptionList)
-            options.action_cursor_down() if way == "down" else options.action_cursor_up()
+            options.action_cursor_down() if direction == "down" else options.action_cursor_up()
 
     def action_orient(self) -> None:
         """Switch between panes side by side and panes one above the other."""

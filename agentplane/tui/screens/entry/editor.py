@@ -197,7 +197,7 @@ class EditScreen(Answering[Command | None]):
         )
         self._save_now = save_now
         self._original = draft.text
-        self._waiting: Command | None = None
+        self._submitted: Command | None = None
         self._path: Path | None = None
         self._write_timer: Timer | None = None
         self._draft_closed = False
@@ -252,7 +252,7 @@ class EditScreen(Answering[Command | None]):
     # Saving
 
     def action_save(self) -> None:
-        if self._waiting is not None:
+        if self._submitted is not None:
             return
         if not self.changed:
             self.say(f"Nothing was changed yet. {self._key('edit.leave')} leaves.")
@@ -264,10 +264,10 @@ class EditScreen(Answering[Command | None]):
             self._fail(error)
             return
         self._keep()
-        self._waiting = self.draft.op(text)
+        self._submitted = self.draft.op(text)
         self.say("Saving …")
         app: PlaneApp = self.app  # type: ignore[assignment]
-        app.submit(self._waiting)
+        app.submit(self._submitted)
 
     def _fail(self, error: AgentplaneError) -> None:
         self.say(
@@ -281,7 +281,7 @@ class EditScreen(Answering[Command | None]):
 
     def waits_for(self, op: Command) -> bool:
         """Return True if this screen reports the result of the command."""
-        return self._waiting is not None and op == self._waiting
+        return self._submitted is not None and op == self._submitted
 
     def on_op_done(self, message: OpDone) -> None:
         if self.waits_for(message.op):
@@ -290,7 +290,7 @@ class EditScreen(Answering[Command | None]):
 
     async def on_op_failed(self, message: OpFailed) -> None:
         if self.waits_for(message.op):
-            self._waiting = None
+            self._submitted = None
             self._fail(message.error)
             if isinstance(message.error, Unconfirmed) and message.error.alone:
                 await self._ask(message.op, message.error)
@@ -308,10 +308,10 @@ class EditScreen(Answering[Command | None]):
 
     def _answered(self, op: Command, error: Unconfirmed, answer: str | None) -> None:
         if answer == "approve":
-            self._waiting = msgspec.structs.replace(op, confirmed=error.confirmation)
+            self._submitted = msgspec.structs.replace(op, confirmed=error.confirmation)
             self.say("Saving …")
             app: PlaneApp = self.app  # type: ignore[assignment]
-            app.submit(self._waiting)
+            app.submit(self._submitted)
 
     # Leaving
 

@@ -104,28 +104,28 @@ class Detail(VerticalScroll, can_focus=True):
         self._ascii = ascii_only
         self._static = Static()
         self._empty = ""
-        self._known: dict[tuple[str, ...], EntryFacts] = {}
-        self._resting: Timer | None = None
+        self._facts_by_key: dict[tuple[str, ...], EntryFacts] = {}
+        self._facts_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield self._static
 
     def show(self, subject: "Subject | None", empty: str = "") -> None:
         """Show another subject, or the current state of the same one. None shows the text in `empty`."""
-        if self._resting:
-            self._resting.stop()
+        if self._facts_timer:
+            self._facts_timer.stop()
         moved = subject is None or self.subject is None or subject.id != self.subject.id
         self.subject, self._empty = subject, empty
         if moved:
             self.scroll_home(animate=False)
         self._draw()
-        if subject is not None and subject.key not in self._known:
-            self._resting = self.set_timer(_REST, partial(self._look_up, subject))
+        if subject is not None and subject.key not in self._facts_by_key:
+            self._facts_timer = self.set_timer(_REST, partial(self._look_up, subject))
 
     @property
     def facts(self) -> "EntryFacts | None":
         """The facts found about the subject, or None until they are read."""
-        return self._known.get(self.subject.key) if self.subject else None
+        return self._facts_by_key.get(self.subject.key) if self.subject else None
 
     def look(self, name: str) -> Style:
         return self.get_visual_style(f"detail--{name}").rich_style
@@ -170,9 +170,9 @@ class Detail(VerticalScroll, can_focus=True):
     @on(_FactsFound)
     def _take(self, message: _FactsFound) -> None:
         message.stop()
-        while len(self._known) >= _REMEMBERED:
-            del self._known[next(iter(self._known))]
-        self._known[message.key] = message.facts
+        while len(self._facts_by_key) >= _REMEMBERED:
+            del self._facts_by_key[next(iter(self._facts_by_key))]
+        self._facts_by_key[message.key] = message.facts
         if self.subject and self.subject.key == message.key:
             self._draw()
 
@@ -182,8 +182,8 @@ class Detail(VerticalScroll, can_focus=True):
     def action_pages(self, count: int) -> None:
         self.action_lines(count * max(self.size.height - 2, 1))
 
-    def action_edge(self, way: int) -> None:
-        self.scroll_to(y=0 if way < 0 else self.max_scroll_y, animate=False)
+    def action_edge(self, direction: int) -> None:
+        self.scroll_to(y=0 if direction < 0 else self.max_scroll_y, animate=False)
 
     def action_compare(self) -> None:
         if self.subject and self.subject.reviewed and self.subject.reviewed.conflicts:

@@ -251,7 +251,7 @@ class Decisions:
     async def _summarize(self, bulk: "Bulk") -> None:
         from agentplane.tui.widgets.confirm_bulk_modal import Summary
 
-        await self._app.push_screen(Summary(bulk), partial(self._bulk_asked, bulk.ids))
+        await self._app.push_screen(Summary(bulk), partial(self._bulk_answered, bulk.ids))
 
     def _ask_later(self) -> None:
         """Show the summary once the candidates are known, unless a key is pressed before."""
@@ -268,7 +268,7 @@ class Decisions:
             if self._screen.is_active:
                 self._screen.call_later(self.approve_clean)
 
-    def _bulk_asked(self, ids: tuple[str, ...], yes: bool | None) -> None:
+    def _bulk_answered(self, ids: tuple[str, ...], yes: bool | None) -> None:
         if yes and ids:
             self._decide(Approve(ids), ids)
 
@@ -361,7 +361,7 @@ class Decisions:
 
     # Comparing
 
-    async def heard(self, key: str) -> bool:
+    async def before_key(self, key: str) -> bool:
         """Compare the refused candidate if the key is enter.
 
         Every key cancels a waiting summary or comparison.

@@ -121,7 +121,7 @@ class InboxScreen(EntryScreen):
         return f"{', '.join(parts)}: 2" if parts else ""
 
     @property
-    def called(self) -> dict[str, str]:
+    def action_names(self) -> dict[str, str]:
         names = {"leave": "quit"}
         if self.current and self.current.startswith(EDIT):
             names |= {"approve": "adopt", "reject": "revert"}
@@ -182,5 +182,5 @@ class InboxScreen(EntryScreen):
     def on_op_failed(self, message: OpFailed) -> None:
         self.decisions.failed(message)
 
-    async def heard(self, key: str) -> bool:
-        return await self.decisions.heard(key)
+    async def before_key(self, key: str) -> bool:
+        return await self.decisions.before_key(key)

@@ -140,7 +140,7 @@ class PackScreen(WritingScreen):
     # Status line and availability
 
     @property
-    def called(self) -> dict[str, str]:
+    def action_names(self) -> dict[str, str]:
         names = {"leave": "back", "list.mark": ""}
         if self._entries() and not self._unpinned():
             names["pin"] = "unpin"
@@ -242,10 +242,10 @@ class PackScreen(WritingScreen):
             self.plane_app.say("As a session would be given it again")
         return tried
 
-    def _next(self, way: int) -> int | None:
+    def _next(self, direction: int) -> int | None:
         """Return the next larger or smaller budget that a tool here has, or None."""
         sizes = [step.tokens for step in self.made.budgets] if self.made else []
-        beyond = [size for size in sizes if (size - self.ask.budget) * way > 0]
+        beyond = [size for size in sizes if (size - self.ask.budget) * direction > 0]
         return min(beyond, key=lambda size: abs(size - self.ask.budget), default=None)
 
     def action_more(self) -> None:
@@ -254,8 +254,8 @@ class PackScreen(WritingScreen):
     def action_less(self) -> None:
         self._step(-1, "pack.less")
 
-    def _step(self, way: int, action: str) -> None:
-        size = self._next(way)
+    def _step(self, direction: int, action: str) -> None:
+        size = self._next(direction)
         if self.may(action) and size is not None:
             self._try(budget=size)
 

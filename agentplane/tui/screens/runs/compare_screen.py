@@ -145,10 +145,10 @@ class DiffPane(Detail):
         if self._report is None:
             a, b = (one_line(run, 40) for run in self._runs)
             return Text(f"comparing {a} and {b} …", self.look("muted"))
-        return Group(*spaced(_Drawn(self._report, self.look, side_by_side=self.side_by_side).sections()))
+        return Group(*spaced(_Comparison(self._report, self.look, side_by_side=self.side_by_side).sections()))
 
 
-class _Drawn:
+class _Comparison:
     def __init__(self, report: Report, look: Look, *, side_by_side: bool) -> None:
         self.report, self.look, self.side_by_side = report, look, side_by_side
 

@@ -49,19 +49,19 @@ class RunDetail(Detail):
     def __init__(self, *, ascii_only: bool = False) -> None:
         super().__init__(ascii_only=ascii_only)
         self._chosen: Chosen | None = None
-        self._facts_by_key: dict[tuple[str, str, str], RunFacts] = {}
+        self._run_facts_by_key: dict[tuple[str, str, str], RunFacts] = {}
 
     def show_run(self, chosen: Chosen | None) -> None:
         """Show another run, or the current state of the same run. None clears the pane."""
-        if self._resting:
-            self._resting.stop()
+        if self._facts_timer:
+            self._facts_timer.stop()
         before, self._chosen = self._chosen, chosen
         if chosen is None or before is None or chosen.row.run_id != before.row.run_id:
             self.scroll_home(animate=False)
         self._draw()
         # An open run still changes, so it is always read again.
-        if chosen is not None and (chosen.key not in self._facts_by_key or chosen.row.kind != "run"):
-            self._resting = self.set_timer(_REST, partial(self._ask, chosen))
+        if chosen is not None and (chosen.key not in self._run_facts_by_key or chosen.row.kind != "run"):
+            self._facts_timer = self.set_timer(_REST, partial(self._ask, chosen))
 
     @property
     def run_facts(self) -> RunFacts | None:
@@ -72,8 +72,8 @@ class RunDetail(Detail):
         if self._chosen is None:
             return None
         key = self._chosen.key
-        same = (facts for known, facts in reversed(self._facts_by_key.items()) if known[:2] == key[:2])
-        return self._facts_by_key.get(key) or next(same, None)
+        same = (facts for known, facts in reversed(self._run_facts_by_key.items()) if known[:2] == key[:2])
+        return self._run_facts_by_key.get(key) or next(same, None)
 
     def _content(self) -> RenderableType:
         from agentplane.tui.screens.runs.sections import RunAbout
@@ -106,10 +106,10 @@ class RunDetail(Detail):
     @on(_FactsRead)
     def _take_run(self, message: _FactsRead) -> None:
         message.stop()
-        while len(self._facts_by_key) >= _REMEMBERED:
-            del self._facts_by_key[next(iter(self._facts_by_key))]
-        self._facts_by_key.pop(message.key, None)
-        self._facts_by_key[message.key] = message.facts
+        while len(self._run_facts_by_key) >= _REMEMBERED:
+            del self._run_facts_by_key[next(iter(self._run_facts_by_key))]
+        self._run_facts_by_key.pop(message.key, None)
+        self._run_facts_by_key[message.key] = message.facts
         if self._chosen and self._chosen.key == message.key:
             self._draw()
 

@@ -118,7 +118,7 @@ class RunsScreen(ListScreen):
             self._book = Book(layout, query)
         elif shown is not self._shown:
             self._book.look_at_open()
-        self._book.read(self._count, self._wanted)
+        self._book.read(self._count, self._wanted_id)
 
     def _drop_book(self) -> None:
         """Close the book, because another log may have other facts about the same runs."""
@@ -131,9 +131,9 @@ class RunsScreen(ListScreen):
         return datetime.now(UTC).astimezone()
 
     def rows_replaced(self) -> None:
-        if self._wanted is not None and self._ended:
-            self.plane_app.say(f"Run {one_line(self._wanted, 40)} is not in this log")
-            self._wanted = None
+        if self._wanted_id is not None and self._ended:
+            self.plane_app.say(f"Run {one_line(self._wanted_id, 40)} is not in this log")
+            self._wanted_id = None
         self._update_empty_text()
         if self._to_end and self._ended:
             self._to_end = False
@@ -149,7 +149,7 @@ class RunsScreen(ListScreen):
         view = self.view
         needed = view.scroll_offset.y + _TWO * view.size.height
         short = len(self._rows) < self._count
-        if needed >= len(view.listing.lines) or self._to_end or self._wanted is not None:
+        if needed >= len(view.listing.lines) or self._to_end or self._wanted_id is not None:
             if not short:
                 # The number doubles each time, because placing the rows takes time as well.
                 self._count *= 2
@@ -184,14 +184,14 @@ class RunsScreen(ListScreen):
 
     def go_to(self, id_: str) -> None:
         """Put the cursor on this run, however far back it is."""
-        self._wanted = id_
+        self._wanted_id = id_
         if self._words:
             self._close_filter(keep=False)
         self._query = run_query.parse("")
         if self._shown is not None:
             self.read(force=True)
 
-    async def heard(self, key: str) -> bool:
+    async def before_key(self, key: str) -> bool:
         """Treat the key for the last row as a request to go to the very first run."""
         keymap = self.plane_app.keys_wanted
         bottom = key in keymap.keys_on(actions.action("list.bottom"))
@@ -249,7 +249,7 @@ class RunsScreen(ListScreen):
         return "" if self._ended or not self._rows else f"{len(self._rows):,} read so far; the rest as you go"
 
     @property
-    def called(self) -> dict[str, str]:
+    def action_names(self) -> dict[str, str]:
         return {
             "leave": "back",
             "links": "what it proposed",
@@ -276,10 +276,15 @@ class RunsScreen(ListScreen):
     def _look_at_open(self) -> None:
         if self._in_sight and self._book is not None:
             self.run_worker(
-                self._look, thread=True, exclusive=True, group="open", exit_on_error=False, description="open"
+                self._check_open_runs,
+                thread=True,
+                exclusive=True,
+                group="open",
+                exit_on_error=False,
+                description="open",
             )
 
-    def _look(self) -> None:
+    def _check_open_runs(self) -> None:
         """Look for changes in open runs. Runs in a thread."""
         with self._reading:
             changed = self._book is not None and self._book.look_at_open()
@@ -305,7 +310,7 @@ class RunsScreen(ListScreen):
     def _check_chain(self) -> None:
         if self._in_sight and self._shown is not None:
             self.run_worker(
-                self._check,
+                self._check_log,
                 thread=True,
                 exclusive=True,
                 group="chain",
@@ -313,14 +318,14 @@ class RunsScreen(ListScreen):
                 description="chain",
             )
 
-    def _check(self) -> None:
+    def _check_log(self) -> None:
         """Check the log in slices, until the worker is cancelled or the screen closes. Runs in a thread."""
         worker, shown = get_current_worker(), self._shown
         if shown is None:
             return
         try:
-            layout, goes_on = shown.memory.snapshot.layout, partial(self._goes_on, worker)
-            checked = check(layout, self._checked, goes_on, whole=self._whole)
+            layout, keep_going = shown.memory.snapshot.layout, partial(self._keep_going, worker)
+            checked = check(layout, self._checked, keep_going, whole=self._whole)
             self._whole = False
         except Stopped:
             return
@@ -330,7 +335,7 @@ class RunsScreen(ListScreen):
         if checked != self._checked:
             self.post_message(self._ChainChecked(checked))
 
-    def _goes_on(self, worker: "Worker[object]") -> bool:
+    def _keep_going(self, worker: "Worker[object]") -> bool:
         return not worker.is_cancelled and self.is_running
 
     @on(_ChainChecked)

@@ -62,7 +62,7 @@ class ShelfScreen(EntryScreen):
         return "edited by hand: a adopts, r reverts" if self._edits() else ""
 
     @property
-    def called(self) -> dict[str, str]:
+    def action_names(self) -> dict[str, str]:
         names = {"leave": "back", "approve": "adopt", "reject": "revert"}
         pins = self._pins()
         return names | {"pin": "unpin"} if pins and all(self._is_pinned(id_) for id_ in pins) else names

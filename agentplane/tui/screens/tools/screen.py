@@ -141,7 +141,7 @@ class ToolsScreen(WritingScreen):
     # Actions
 
     @property
-    def called(self) -> dict[str, str]:
+    def action_names(self) -> dict[str, str]:
         return {"leave": "back"} | ({} if self._sessions else {"tools.restart": ""})
 
     def idle_status(self) -> str:
