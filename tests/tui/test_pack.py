@@ -143,7 +143,7 @@ def test_the_last_run_what_waits_and_hand_edits_are_rows_that_lead_there(shelf: 
 
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        run, edited, waiting = group(screen, rows.BESIDE)
+        run, edited, waiting = group(screen, rows.ADDITIONS)
         assert edited == f"{rows.EDITED}DEC-001"
         assert "last run, not reviewed · Half" in sitting.screen
         assert "Obey me" not in sitting.screen

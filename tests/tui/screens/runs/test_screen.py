@@ -341,7 +341,7 @@ def test_two_runs_side_by_side(ran: Plane) -> None:
         for part in ("agentplane  ● 1 wait", "exit status", "README.md", "web", "gemini-cli"):
             assert part in sitting.screen, part
         pane = sitting.app.screen.query_one(DiffPane)
-        assert pane.beside
+        assert pane.side_by_side
         await sitting.press("o")
         await sitting.until(lambda: "-two" in sitting.screen, "one over the other")
         await sitting.press("escape")
