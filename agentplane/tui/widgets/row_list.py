@@ -132,10 +132,10 @@ class RowList(ScrollView, can_focus=True):
 
     # Contents
 
-    def replace(self, rows: Iterable[Row], *, goes_on: bool = False) -> None:
+    def replace(self, rows: Iterable[Row], *, has_more: bool = False) -> None:
         """Replace the rows. The cursor keeps its row, and its height on the screen."""
         with_top = self.listing.cursor - self.scroll_offset.y
-        self.listing.replace(tuple(rows), goes_on=goes_on)
+        self.listing.replace(tuple(rows), has_more=has_more)
         self._changed(with_top)
 
     def narrow(self, ids: Iterable[str] | None) -> None:
@@ -218,7 +218,7 @@ class RowList(ScrollView, can_focus=True):
 
     def _heading_line(self, line: Heading, width: int) -> Strip:
         look = self._look("heading")
-        count = f" {line.count:,}{'+' if line.goes_on else ''} "
+        count = f" {line.count:,}{'+' if line.has_more else ''} "
         room = max(width - cell_len(count) - 1, 0)
         parts = [Segment(" ", look), Segment(set_cell_size(one_line(line.text, room), room), look)]
         return self._strip([*parts, Segment(count, self._look("right"))], width, self.rich_style)
@@ -316,7 +316,7 @@ class RowList(ScrollView, can_focus=True):
         self._after_marks()
 
     def action_sweep(self) -> None:
-        self.listing.sweep()
+        self.listing.toggle_range()
         self._after_marks()
 
     def action_extend(self, steps: int) -> None:

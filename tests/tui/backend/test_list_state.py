@@ -25,7 +25,7 @@ def test_an_empty_listing_has_no_cursor() -> None:
     listing.move(-1)
     listing.jump(5)
     listing.advance()
-    listing.sweep()
+    listing.toggle_range()
     listing.toggle()
     assert (listing.cursor, listing.current, listing.target_ids, listing.marks_text) == (-1, None, (), "")
 
@@ -108,20 +108,20 @@ def test_a_range_marks_what_the_cursor_passes_and_gives_back_what_it_leaves() ->
     listing = Listing(rows(*"abcdef"))
     listing.toggle("f")
     listing.move(1)
-    listing.sweep()
+    listing.toggle_range()
     listing.move(3)
     assert listing.marks == set("bcdef")
     listing.move(-2)
     assert listing.marks == set("bcf")
-    listing.sweep()
+    listing.toggle_range()
     listing.move(-1)
     assert listing.marks == set("bcf")
-    assert not listing.sweeping
+    assert not listing.has_open_range
 
 
 def test_a_range_goes_by_pages_and_across_headings() -> None:
     listing = grouped()
-    listing.sweep()
+    listing.toggle_range()
     listing.jump(len(listing.lines))
     assert listing.marks == set("abcde")
     listing.jump(0)
@@ -221,7 +221,7 @@ def test_whatever_is_done_cursor_and_marks_stay_on_rows(acts: list[object]) -> N
             case str():
                 {
                     "toggle": listing.toggle,
-                    "sweep": listing.sweep,
+                    "sweep": listing.toggle_range,
                     "all": listing.mark_shown,
                     "unmark": listing.unmark,
                     "advance": listing.advance,

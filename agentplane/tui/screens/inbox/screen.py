@@ -50,7 +50,7 @@ class InboxScreen(EntryScreen):
         glimpse = self.plane_app.glimpse
         if glimpse.get("rows"):
             rows_ = [Row(*values) for values in glimpse["rows"]]
-            self.view.replace(rows_, goes_on=bool(glimpse.get("goes_on")))
+            self.view.replace(rows_, has_more=bool(glimpse.get("goes_on")))
 
     @property
     def _place(self) -> inbox_rows.Place:
