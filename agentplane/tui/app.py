@@ -41,7 +41,7 @@ from agentplane.tui.notices import Notices
 from agentplane.tui.protocols import AwaitsCommand, GetsKeysFirst, InRegistry, StepsBack
 from agentplane.tui.screens.restart.keys import Sessions
 from agentplane.tui.textual_fixes.push_and_focus import open_field
-from agentplane.tui.textual_fixes.terminal_filter import Harmless
+from agentplane.tui.textual_fixes.terminal_filter import TerminalFilter
 from agentplane.tui.widgets.footer import StatusBar
 
 
@@ -78,7 +78,7 @@ class PlaneApp(App[None]):
         self.keys_wanted = actions.Keymap()
         self.navigator = Navigator(self, self._screen_changed)
         self.notices = Notices(self, self.navigator)
-        self._harmless = Harmless()
+        self._terminal_filter = TerminalFilter()
         super().__init__()
         self.register_theme(theme.DARK)
         self.register_theme(theme.LIGHT)
@@ -107,7 +107,7 @@ class PlaneApp(App[None]):
         return of_terminal(super().get_driver_class())
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        return [*super().get_line_filters(), self._harmless]
+        return [*super().get_line_filters(), self._terminal_filter]
 
     @property
     def model(self) -> "PlaneModel | None":

@@ -33,7 +33,7 @@ from agentplane.tools.harvest.harvest import Harvest
 from agentplane.tools.presence import Found
 from agentplane.tui import theme
 from agentplane.tui.backend.model import as_error
-from agentplane.tui.textual_fixes.fixed_size_screen import Sized
+from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
 
 
 TITLE = "This repository has no memory for coding agents yet"
@@ -121,7 +121,7 @@ class First(App[str | None]):
         self._making = False
 
     def get_default_screen(self) -> Screen[Any]:
-        return Sized(id="_default")
+        return FixedSizeScreen(id="_default")
 
     def get_driver_class(self) -> type[Driver]:
         from agentplane.tui.textual_fixes.driver import of_terminal

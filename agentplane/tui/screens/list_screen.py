@@ -18,7 +18,7 @@ from textual.widget import Widget
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.messages import Refreshed, Unreadable
-from agentplane.tui.textual_fixes.fixed_size_screen import Sized
+from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
 from agentplane.tui.widgets.footer import KeyBar, StatusBar
 from agentplane.tui.widgets.header import Badge
 from agentplane.tui.widgets.row_list import ASCII, Glyphs, RowList
@@ -36,7 +36,7 @@ _FILTER_SECONDS = 0.08
 STILL_READ = "the plane is still being read"
 
 
-class ListScreen(Sized[None]):
+class ListScreen(FixedSizeScreen[None]):
     """A subclass makes the rows, describes one of them, and says which actions are not available."""
 
     WHERE: ClassVar[str]

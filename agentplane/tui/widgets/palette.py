@@ -10,13 +10,13 @@ from textual.widgets import Input, OptionList
 
 from agentplane.tui import actions
 from agentplane.tui.protocols import HasActions, HasKeymap, InRegistry
-from agentplane.tui.widgets.modal import Answering
+from agentplane.tui.widgets.modal import AnswersOnce
 
 
 __all__ = ["Actions", "Palette", "Themes"]
 
 
-class Palette(CommandPalette, Answering[None]):
+class Palette(CommandPalette, AnswersOnce[None]):
     """Textual's palette with one correction. If enter is pressed twice, Textual's own runs the choice twice."""
 
     @on(Input.Submitted)

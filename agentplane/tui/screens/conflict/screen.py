@@ -31,7 +31,7 @@ from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.widgets import word_diff
 from agentplane.tui.widgets.footer import KeyBar
 from agentplane.tui.widgets.header import Badge
-from agentplane.tui.widgets.modal import Answering
+from agentplane.tui.widgets.modal import AnswersOnce
 from agentplane.tui.widgets.reason_modal import ReasonDialog
 from agentplane.tui.widgets.rejection_modal import RejectionDialog
 
@@ -62,7 +62,7 @@ def _without_label(entry: Entry) -> str:
     return text[len(label) :].lstrip() if text.lower().startswith(label.lower()) else text
 
 
-class ConflictScreen(Answering[Decision | None]):
+class ConflictScreen(AnswersOnce[Decision | None]):
     """A screen whose result is a decision.
 
     The result is None if nothing was decided, or if a merge has already been carried out.

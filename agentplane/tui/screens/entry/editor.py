@@ -35,7 +35,7 @@ from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.widgets.choose_modal import Pick
 from agentplane.tui.widgets.footer import KeyBar
 from agentplane.tui.widgets.header import Badge
-from agentplane.tui.widgets.modal import Answering
+from agentplane.tui.widgets.modal import AnswersOnce
 
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class _SafeArea(TextArea):
         return Text(line, end="", no_wrap=True)
 
 
-class EditScreen(Answering[Command | None]):
+class EditScreen(AnswersOnce[Command | None]):
     """A screen whose result is the command that saved the text, or None.
 
     The screen stays open until the operation is done, so that a refused text is not lost.

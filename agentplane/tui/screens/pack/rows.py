@@ -16,22 +16,22 @@ from agentplane.tui.screens.entry.sections import ago
 
 
 # No entry id starts with this character.
-_OURS = "\0"
-THIS = f"{_OURS}this"
-NO_TOOL = f"{_OURS}no tool"
-NOTHING = f"{_OURS}nothing"
-WAITING = f"{_OURS}waiting"
-TOOL, RUN, EDITED = f"{_OURS}tool ", f"{_OURS}run ", f"{_OURS}edited "
-WITHHELD = f"{_OURS}withheld "
+_PREFIX = "\0"
+THIS = f"{_PREFIX}this"
+NO_TOOL = f"{_PREFIX}no tool"
+NOTHING = f"{_PREFIX}nothing"
+WAITING = f"{_PREFIX}waiting"
+TOOL, RUN, EDITED = f"{_PREFIX}tool ", f"{_PREFIX}run ", f"{_PREFIX}edited "
+WITHHELD = f"{_PREFIX}withheld "
 """Like the three prefixes above, it is followed by a name."""
 FOR, ADDITIONS, LEFT_OUT = "the pack, and for whom", "told beside it", "left out"
 _PLAIN = {"●": "o", "·": ".", "×": "x", "▸": ">"}
 _CUT: dict[pack.CutKind, str] = {"room": "no room", "held": "behind a pin", "scope": "other paths"}
 
 
-def is_ours(id_: str) -> bool:
+def is_special(id_: str) -> bool:
     """Return True if the row is not an entry."""
-    return id_.startswith(_OURS)
+    return id_.startswith(_PREFIX)
 
 
 def rows(view: View, *, plain: bool = False) -> list[Row]:

@@ -131,7 +131,7 @@ class PackScreen(WritingScreen):
             await app.navigator.go_to("inbox")
         elif id_.startswith(rows.RUN):
             await app.navigator.go_to_run(id_.removeprefix(rows.RUN), self.WHERE)
-        elif id_.startswith((rows.EDITED, rows.WITHHELD)) or not rows.is_ours(id_):
+        elif id_.startswith((rows.EDITED, rows.WITHHELD)) or not rows.is_special(id_):
             entry = id_.removeprefix(rows.EDITED).removeprefix(rows.WITHHELD)
             await app.navigator.go_to_entry(entry, self.WHERE)
         else:

@@ -23,7 +23,7 @@ from agentplane.runs.query.compare import Report
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions
 from agentplane.tui.screens.entry.pane import Detail, spaced
-from agentplane.tui.textual_fixes.fixed_size_screen import Sized
+from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
 from agentplane.tui.widgets.footer import KeyBar, StatusBar
 from agentplane.tui.widgets.header import Badge
 from agentplane.tui.widgets.markdown import Look
@@ -51,7 +51,7 @@ class Pair(msgspec.Struct, frozen=True):
     """True if the lines name files or places in them."""
 
 
-class RunDiffScreen(Sized[None]):
+class RunDiffScreen(FixedSizeScreen[None]):
     WHERE = "two runs"
     AUTO_FOCUS = "DiffPane"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("two runs")]
