@@ -58,7 +58,7 @@ async def calm(sitting: Sitting) -> None:
 
     def still() -> bool:
         detail = screen._detail
-        done = isinstance(detail, RunDetail) and (detail._chosen is None or detail.told is not None)
+        done = isinstance(detail, RunDetail) and (detail._chosen is None or detail.run_facts is not None)
         return (
             screen._shown is sitting.app.shown and done and screen._query.words == tuple(screen._query.words)
         )
@@ -277,7 +277,7 @@ def test_a_hostile_capsule_is_shown_harmlessly(plane: Plane, size: tuple[int, in
 @pytest.mark.timing
 def test_a_capsule_with_a_very_large_output_opens_at_once(plane: Plane) -> None:
     """Looked at in turns with a small one: what is read does not grow with it."""
-    from agentplane.tui.backend.run_facts import look
+    from agentplane.tui.backend.run_facts import facts_of
 
     small, large = shell(plane, "echo small"), shell(plane, "echo large")
     kept = large.file("outputs/stdout")
@@ -292,7 +292,7 @@ def test_a_capsule_with_a_very_large_output_opens_at_once(plane: Plane) -> None:
 
     def took(run: events.RunEvent) -> float:
         begin = time.process_time()
-        told = look(memory, rows[run.run_id])
+        told = facts_of(memory, rows[run.run_id])
         assert told.outputs
         return time.process_time() - begin
 
@@ -342,7 +342,7 @@ def test_two_runs_side_by_side(ran: Plane) -> None:
         for part in ("agentplane  ● 1 wait", "exit status", "README.md", "web", "gemini-cli"):
             assert part in sitting.screen, part
         pane = sitting.app.screen.query_one(DiffPane)
-        assert pane.beside
+        assert pane.side_by_side
         await sitting.press("o")
         await sitting.until(lambda: "-two" in sitting.screen, "one over the other")
         await sitting.press("escape")
@@ -516,10 +516,10 @@ def test_a_log_that_is_gone_is_said_and_comes_back(ran: Plane) -> None:
         screen = await opened(sitting)
         data = ran.layout.log.read_bytes()
         ran.layout.log.unlink()
-        screen.read(anew=True)
+        screen.read(force=True)
         await sitting.until(lambda: "The log cannot be read" in sitting.screen, "said")
         ran.layout.log.write_bytes(data)
-        screen.read(anew=True)
+        screen.read(force=True)
         await sitting.until(lambda: len(listed(screen)) == 2, "back")
 
     sit(ran, steps)
