@@ -77,19 +77,10 @@ def of(side: Side) -> list[Deed]:
     for number, line in enumerate(side.log, 1):
         said = _OP.read(line)
         if said and said.op not in found:
-            found[said.op] = Deed(number, line, said, _proven(side, said))
+            found[said.op] = Deed(
+                number, line, said, records.read_head(side.heads.get(said.op_sha256), said.op)
+            )
     return list(found.values())
-
-
-def _proven(side: Side, said: Said) -> Record | None:
-    head = side.heads.get(said.op_sha256)
-    if head is None:
-        return None
-    try:
-        record = records.read_head(head)
-    except (RecursionError, msgspec.MsgspecError):
-        return None
-    return record if record.op == said.op else None
 
 
 def runs_of(side: Side) -> set[str]:
