@@ -77,19 +77,9 @@ def of(side: Side) -> list[LoggedOp]:
     for number, line in enumerate(side.log, 1):
         event = _OP.read(line)
         if event and event.op not in found:
-            found[event.op] = LoggedOp(number, line, event, _proven(side, event))
+            record = records.read_head(side.heads.get(event.op_sha256), event.op)
+            found[event.op] = LoggedOp(number, line, event, record)
     return list(found.values())
-
-
-def _proven(side: Side, event: EventFields) -> Record | None:
-    head = side.heads.get(event.op_sha256)
-    if head is None:
-        return None
-    try:
-        record = records.read_head(head)
-    except (RecursionError, msgspec.MsgspecError):
-        return None
-    return record if record.op == event.op else None
 
 
 def runs_of(side: Side) -> set[str]:

@@ -422,13 +422,7 @@ class _Sums:
     def _proved_record(self, event: log_events.OpEvent) -> records.Record | None:
         # The operation may have been committed after the heads were collected.
         head = (self.record_heads or {}).get(event.op_sha256) or self._head_of(event)
-        if head is None:
-            return None
-        try:
-            record = records.read_head(head)
-        except (RecursionError, msgspec.MsgspecError):
-            return None
-        return record if record.op == event.op else None
+        return records.read_head(head, event.op)
 
     def _head_of(self, event: log_events.OpEvent) -> bytes | None:
         line = records.find(self.layout, event.op) if self.layout else None

@@ -160,11 +160,8 @@ def _end(lines: list[tuple[int, bytes]]) -> int:
 
 
 def _op_of(line: bytes) -> str | None:
-    head = records.head_of(line)
-    try:
-        return records.read_head(head).op if head else None
-    except msgspec.MsgspecError:
-        return None
+    record = records.read_head(records.head_of(line))
+    return record.op if record else None
 
 
 def _roll_forward(layout: Layout, ledger: Ledger) -> list[str]:

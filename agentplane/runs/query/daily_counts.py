@@ -58,7 +58,7 @@ def count(layout: Layout, last: date, days: int, goes_on: Callable[[], bool] = l
 
 
 def _add(counts: list[int], line: bytes) -> None:
-    row = timeline.EVENT.read(line) if timeline.RUN.matches(line) or OP.matches(line) else None
+    row = timeline.ROW.read(line) if timeline.RUN_ROW.matches(line) or OP.matches(line) else None
     if row is None:
         return
     if row.kind == "run":

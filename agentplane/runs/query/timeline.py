@@ -96,8 +96,8 @@ class Wanted(msgspec.Struct, frozen=True):
         )
 
 
-EVENT = Kind("", TimelineRow)
-RUN = Kind("run", TimelineRow)
+ROW = Kind("", TimelineRow)
+RUN_ROW = Kind("run", TimelineRow)
 
 
 def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[TimelineRow]:
@@ -108,7 +108,7 @@ def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[TimelineRow]:
             yield row
     mark = b"" if asked.task is None else msgspec.json.encode(asked.task)
     lines = log_events.newest_first(layout.log, -inf if asked.since is None else asked.since)
-    for _, row in log_events.iterate(lines, kind=EVENT, mark=mark):
+    for _, row in log_events.iterate(lines, kind=ROW, mark=mark):
         if asked.takes(row):
             yield row
 
@@ -130,7 +130,7 @@ def ordered(found: Iterator[TimelineRow], by: Literal["time", "scale", "layer"])
 
 def sealed_runs(lines: Iterable[bytes]) -> Iterator[TimelineRow]:
     """Yield the runs among these lines of a log, lazily."""
-    runs = log_events.iterate(lines, kind=RUN)
+    runs = log_events.iterate(lines, kind=RUN_ROW)
     return (row for _, row in runs if row.kind == "run" and row.run_id)
 
 
