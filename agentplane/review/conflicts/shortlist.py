@@ -97,9 +97,9 @@ def embeds() -> bool:
 
 
 def release_of_embeddings() -> str:
-    """Return a text that identifies the release of the embedder in use, without loading it."""
+    """Return a text that identifies the releases of the embeddings that results depend on, without loading them."""
     own = extensions.release_of(_PACKAGE) or "without embeddings"
-    return extensions.release(extensions.EMBEDDERS) or own
+    return f"{own} {extensions.release(extensions.EMBEDDERS)}".strip()
 
 
 def _embeddings(name: str) -> cache.CacheFile:
