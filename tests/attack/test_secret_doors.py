@@ -298,7 +298,7 @@ def test_a_file_that_still_has_it_is_an_error_and_sync_takes_it_out(open_gate: P
     wanted = [tool for tool in TOOLS if tool.name == "codex"]
     with pytest.MonkeyPatch.context() as patch:
         # As an older version did, which gave everything that was approved.
-        patch.setattr(delivery._Known, "holds_secret", lambda known, entry: False)
+        patch.setattr(delivery._SearchCache, "holds_secret", lambda known, entry: False)
         approved(plane, SAID)
         plane.tools.wire(wanted)
         plane.tools.sync(wanted, plane.tools.pack(Ask(passing=False)))

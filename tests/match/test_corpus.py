@@ -73,7 +73,7 @@ def test_texts_that_come_later_move_no_others(corpus: Corpus) -> None:
     among = np.arange(120)
     assert list(begun.ranked_each(texts, 24)) == list(grown.ranked_each(texts, 24, among))
     again = Corpus.from_bytes(texts, grown.to_bytes(), first=grown.first)
-    assert again.was_kept
+    assert again.is_restored
     assert list(again.ranked_each(texts, 24)) == list(grown.ranked_each(texts, 24))
 
 

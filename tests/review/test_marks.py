@@ -16,13 +16,13 @@ TEXTS = st.lists(
 
 def unhurried(low: Lowered) -> Lowered:
     """The same text, in which every mark is looked for."""
-    return Lowered(low.text, low.seen)
+    return Lowered(low.text, low.encoded)
 
 
 @given(TEXTS)
 def test_every_mark_that_is_there_is_possible(text: str) -> None:
     low = lowered(text)
-    there = {word for word in MARKS.words if word in low.seen}
+    there = {word for word in MARKS.words if word in low.encoded}
     assert there <= set(MARKS.possible(low))
     assert plain_text.holds(low, MARKS) == bool(there)
     assert near(low, MARKS, 3, 8) == near(unhurried(low), MARKS, 3, 8)
@@ -36,7 +36,7 @@ def test_every_mark_that_is_there_is_possible(text: str) -> None:
 def test_every_format_whose_mark_is_there_is_possible(marks: list[str]) -> None:
     low = lowered(" ".join(marks).upper())
     possible = list(formats.possible(low))
-    there = [form for form in formats.FORMATS if any(mark in low.seen for mark in form.marks.words)]
+    there = [form for form in formats.FORMATS if any(mark in low.encoded for mark in form.marks.words)]
     assert [form for form in possible if form in there] == there
 
 
