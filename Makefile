@@ -28,7 +28,7 @@ test: .venv/ready  ## All tests, with a few cases of what has many
 	$(PYTEST) -m "$(MARKS)" $(ARGS)
 
 test-full: .venv/ready  ## All tests with every case, the real coding tools and the browser
-	$(PYTEST) -m "not timing" $(ARGS)
+	$(PYTEST) -m "not timing" --hypothesis-profile=explore $(ARGS)
 
 test-timing: .venv/ready  ## What compares how long something takes; nothing else should run
 	$(BIN)/python -m pytest -m timing $(ARGS)

@@ -3,7 +3,8 @@
 AgentplaneError            message, place, next step, and exit code
 ├── BadInput       2       arguments, files or settings that can't be used
 │   ├── NotFound       127     a missing command, with the exit code of a shell
-│   └── NotExecutable  126     an existing command that can't be run
+│   ├── NotExecutable  126     an existing command that can't be run
+│   └── ExtensionError         an extension that can't be used (extensions.py)
 ├── Refused        3       a rule of the project memory forbids it
 │   ├── NeedsChoice        a conflict that a person has to resolve (review/conflicts/resolve.py)
 │   ├── Unconfirmed        a flagged text that a person has to confirm separately (review/confirm.py)

@@ -2,7 +2,8 @@
 print them.
 """
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, Protocol, TypeVar, get_args
 
 import msgspec
 
@@ -81,6 +82,31 @@ class Finding(msgspec.Struct, frozen=True):
     @property
     def fixable(self) -> bool:
         return bool(self.repairs)
+
+    @property
+    def is_sound(self) -> bool:
+        """True if every field has its declared type. Structs don't check that, and extensions make findings too."""
+        code, severity, where, what, remedies, subject = msgspec.structs.astuple(self)
+        return (
+            all(isinstance(text, str) for text in (code, where, what, subject or ""))
+            and severity in get_args(Severity)
+            and isinstance(remedies, tuple)
+            and all(isinstance(remedy, Remedy) for remedy in remedies)
+        )
+
+
+Subject_contra = TypeVar("Subject_contra", contravariant=True)
+
+
+class Check(Protocol[Subject_contra]):
+    """Looks for problems of one subject. The subject of the checks of `doctor` is a `Store`.
+
+    A check changes nothing, and finds the same each time if nothing changed. `extensions.CHECKS` has the checks
+    of other packages.
+    """
+
+    def __call__(self, subject: Subject_contra, /) -> Iterable[Finding]:
+        """Return the problems."""
 
 
 def unusable(error: AgentplaneError, where: str, otherwise: str) -> Finding:

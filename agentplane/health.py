@@ -1,12 +1,14 @@
 """All checks of the packages in one list, and the repairs that lose nothing."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
+from agentplane import extensions
 from agentplane.errors import AgentplaneError
-from agentplane.findings import Finding, Repair, unusable
+from agentplane.findings import Check, Finding, Repair, unusable
 from agentplane.guard import changed_settings, op_signatures
+from agentplane.jobs import Report, ignore
 from agentplane.memory import checks as memory_checks
 from agentplane.plane import checks as plane_checks
 from agentplane.plane import create
@@ -22,7 +24,18 @@ from agentplane.tools import checks as tool_checks
 from agentplane.tools.memory_file import text_checks
 
 
-CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
+def of_extensions(store: Store) -> Iterator[Finding]:
+    """Yield the findings of checks in other packages, and of chosen extensions that can't be loaded."""
+    yield from extensions.findings(extensions.CHECKS, store)
+    for point in extensions.POINTS:
+        for name in extensions.names(point) if point is not extensions.CHECKS else ():
+            try:
+                extensions.get(point, name)
+            except extensions.ExtensionError as error:
+                yield extensions.failed(error)
+
+
+CHECKS: tuple[Check[Store], ...] = (
     plane_checks.check,
     cache_checks.check,
     trust_checks.check,
@@ -34,6 +47,7 @@ CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
     changed_settings.check,
     tool_checks.check,
     text_checks.check,
+    of_extensions,
 )
 _OF_SETTINGS = (plane_checks.check, run_checks.shared)
 """These checks read the settings or compare with them. The others can use the defaults."""
@@ -68,11 +82,11 @@ def _can_read_settings(store: Store) -> bool:
     return True
 
 
-def collect(store: Store) -> list[Finding]:
+def collect(store: Store, report: Report = ignore) -> list[Finding]:
     """Return all findings, the most serious first. Checks again if another process wrote meanwhile."""
     for _ in range(_LOOKS):
         before = _tail(store)
-        found = _collected(store)
+        found = _collected(store, report)
         if not found or (before == _tail(store) and before is not None):
             break
         time.sleep(_LOOK_SECONDS)
@@ -86,23 +100,26 @@ def _tail(store: Store) -> chain.Tail | None:
         return None
 
 
-def _collected(store: Store) -> dict[Finding, None]:
+def _collected(store: Store, report: Report) -> dict[Finding, None]:
     """Return all findings. A check that stops reports why, and the others still run."""
     found: dict[Finding, None] = {}
     usable = _usable(store)
     is_open = plane_checks.has_conflict_in_history(store.layout)
-    for check in (plane_checks.check,) if is_open else CHECKS:
+    checks = (plane_checks.check,) if is_open else CHECKS
+    for number, check in enumerate(checks):
+        report(number, len(checks), "Running checks")
         try:
             for finding in check(store if check in _OF_SETTINGS else usable):
                 found.setdefault(finding)
         except AgentplaneError as error:
             found.setdefault(unusable(error, store.layout.root.name, "mend this first."))
+    report(len(checks), len(checks), "Running checks")
     return found
 
 
-def fix(store: Store) -> list[str]:
+def fix(store: Store, report: Report = ignore) -> list[str]:
     """Repair everything that is safe to repair. Return a list of the repairs."""
-    found = collect(store)
+    found = collect(store, report)
     usable = _usable(store)
     done = usable.mend()
     bad = [one.where for one in found if "cache" in one.repairs]
@@ -118,6 +135,6 @@ def fix(store: Store) -> list[str]:
     if _can_read_settings(store):
         with suppress(AgentplaneError):
             done += repair.mend(store)
-    left = {finding.where for finding in collect(store) if finding.fixable}
+    left = {finding.where for finding in collect(store, report) if finding.fixable}
     anew = {finding.where for finding in found if finding.repairs & _UNTOLD}
     return done + [f"{where}: made anew" for where in sorted(anew - left)]

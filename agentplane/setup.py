@@ -27,7 +27,7 @@ _LOG = "memory/log.jsonl"
 _NOT_HERE = "The project memory is in git, but its files are not here."
 
 
-class Outlook(msgspec.Struct, frozen=True):
+class Preview(msgspec.Struct, frozen=True):
     """Preview of a setup."""
 
     folder: Path
@@ -41,7 +41,7 @@ class Outlook(msgspec.Struct, frozen=True):
     """Files that agentplane may not write, with the reason."""
 
 
-class Made(msgspec.Struct, frozen=True):
+class SetupResult(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
     """Paths inside the plane, or rules that were added to a file."""
     git: tuple[str, ...]
@@ -63,13 +63,13 @@ def tools_in_use(project: Path) -> list[Tool]:
     return [row.tool for row in presence.look(project) if row.in_project]
 
 
-def outlook(folder: Path, tools: Sequence[Tool]) -> Outlook:
+def preview(folder: Path, tools: Sequence[Tool]) -> Preview:
     """Return the preview of a setup. Refuse a directory that belongs to another program."""
     create.check_free(folder)
     _check_checked_out(folder)
     project = folder.parent
     touched = tuple(connections.touched(project, tools))
-    return Outlook(folder, is_plane(folder), tuple(tools), touched, connections.blocked(project, tools))
+    return Preview(folder, is_plane(folder), tuple(tools), touched, connections.blocked(project, tools))
 
 
 def _check_checked_out(folder: Path) -> None:
@@ -84,7 +84,7 @@ def _check_checked_out(folder: Path) -> None:
     raise Refused(_NOT_HERE, where=str(folder), todo=todo)
 
 
-def kept_out(here: Path) -> Finding | None:
+def not_checked_out(here: Path) -> Finding | None:
     """Return the finding about a sparse checkout that leaves the plane out, or None."""
     folder = folder_for(here) if ".git" not in here.parts else here
     known = git.in_index(folder.parent, f"{folder.name}/{_LOG}") if folder.parent.is_dir() else None
@@ -98,18 +98,18 @@ def _check_out(name: str) -> Shell:
     return Shell(("git", "sparse-checkout", "add", name), after=" to check it out.")
 
 
-def make(wanted: Outlook, channel: str) -> Made:
+def make(wanted: Preview, channel: str) -> SetupResult:
     """Create the missing parts of a plane, configure Git for it, and connect the tools."""
     folder = wanted.folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     layout = Layout(root=folder.parent.resolve() / folder.name)
     files = create.create(Store(layout), origin.here(channel, layout.project))
     files += [f".gitattributes: {rule}" for rule in create.complete_rules(layout)]
-    told = merge_driver.set_up(layout, git_conflicts.paths())
+    git_changes = merge_driver.set_up(layout, git_conflicts.paths())
     wired = None
     plane = open_plane(layout.root, channel=channel)
     if wanted.touched or wanted.blocked:
         wired = plane.tools.wire(wanted.tools)
     with suppress(AgentplaneError):  # `doctor` explains a damaged plane
         files += [active.ACTIVE] if plane.tools.make_context() else []
-    return Made(tuple(files), tuple(told), wired)
+    return SetupResult(tuple(files), tuple(git_changes), wired)

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
+from agentplane import extensions
 from agentplane.agents.catalog import ANY_TOOL, TOOLS
 from agentplane.api import Plane
 from agentplane.commands import Propose
@@ -22,6 +24,7 @@ from agentplane.review.confirm import Unconfirmed
 from agentplane.review.conflicts.relation import Relation
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.proposals import Offered
+from tests.extension_packages import Installed
 
 
 ROOT = Path(__file__).parents[1]
@@ -31,20 +34,29 @@ STATE = os.path.join(tempfile.gettempdir(), f"agentplane-tests-{os.getuid()}")
 # Fixtures of a whole module are made before those of a test, so this is set for them as well.
 os.environ["XDG_STATE_HOME"] = STATE
 
-# A shell that starts a command in the background has it ignore these, and so would all that the tests start.
-for number in (signal.SIGINT, signal.SIGQUIT):
+# A command that a shell starts in the background, or nohup(1), ignores these, and so would all that the tests start.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 # How long one example takes says more of what else the machine does than of the code.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("repeat", settings.get_profile("explore"), derandomize=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Every run has the same examples. `make test-full` looks for new ones."""
+    if config.getoption("--hypothesis-profile") is None:
+        settings.load_profile("repeat")
+        # Else the texts in the modules that happen to be loaded are tried too, which differ from worker to worker.
+        providers._get_local_constants = lambda: providers._local_constants
 
 
 def clean_environment() -> dict[str, str]:
     """The environment of this process, without what would change a result."""
     dropped = {name for tool in TOOLS for name in tool.variables} | {ANY_TOOL}
     dropped |= {"CI", "NO_COLOR", "COLORTERM", "VISUAL", "EDITOR", "AGENTPLANE_PLANE"}
+    dropped |= {point.variable for point in extensions.POINTS}
     kept = {
         key: value for key, value in os.environ.items() if key not in dropped and not key.startswith("GIT_")
     }
@@ -94,6 +106,12 @@ def project(tmp_path: Path) -> Path:
 @pytest.fixture
 def plane(project: Path) -> Plane:
     return plane_in(project)
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
+    """The `site-packages` of this process, with no extension."""
+    return Installed(tmp_path / "site-packages", monkeypatch)
 
 
 @pytest.fixture

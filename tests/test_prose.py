@@ -35,7 +35,7 @@ READING = frozenset(
 """Methods that look into a text."""
 FOREIGN = {
     ("mcp/failures.py", "str(error).partition"),
-    ("runs/events.py", "str(error).partition"),
+    ("runs/reports.py", "str(error).partition"),
     ("text/toml/limited.py", "re.search"),
     ("tui/backend/session_watch.py", "str(error) != self._failed"),
     ("text/log/damage.py", "(last.what, last.away, last.line + last.lines) == (what, away, self.number)"),

@@ -20,11 +20,14 @@ from agentplane.agents.plugin import (
     Remark,
     SessionStart,
     Skipped,
+    TranscriptFile,
 )
 from agentplane.text import front_matter
 from agentplane.text.json import decode
 
 
+_MARKS = (b'"tool_use"', b'"tool_result"', b'"permissionMode"')
+"""The byte strings that mark calls. A line without any of them can't describe a call."""
 _FORBIDDEN = re.compile(
     r"(?i)permission to use .{0,200} (?:has been )?denied|haven't granted it yet|needs approval\b|blocked by (?:policy|sandbox|permission)"
 )
@@ -50,20 +53,19 @@ def session_start(line: Mapping[str, Any]) -> SessionStart | None:
     return None
 
 
-class Transcript:
-    marks = (b'"tool_use"', b'"tool_result"', b'"permissionMode"')
+class Transcripts:
+    """Reader of session files."""
 
-    def __init__(self) -> None:
-        self.mode = ""
-
-    def read(self, line: Mapping[str, Any]) -> Iterator[CallStart | CallEnd]:
-        at, message = lines.string(line, "timestamp"), line.get("message")
-        self.mode = lines.string(line, "permissionMode") or self.mode
-        for part in lines.objects(message.get("content") if isinstance(message, dict) else None):
-            if part.get("type") == "tool_use":
-                yield CallStart(part.get("id"), part.get("name"), part.get("input"), at, self.mode)
-            elif part.get("type") == "tool_result":
-                yield _result(part, at)
+    def read(self, file: TranscriptFile, /) -> Iterator[CallStart | CallEnd]:
+        mode = ""
+        for line in lines.objects_in(file, _MARKS):
+            at, message = lines.string(line, "timestamp"), line.get("message")
+            mode = lines.string(line, "permissionMode") or mode
+            for part in lines.objects(message.get("content") if isinstance(message, dict) else None):
+                if part.get("type") == "tool_use":
+                    yield CallStart(part.get("id"), part.get("name"), part.get("input"), at, mode)
+                elif part.get("type") == "tool_result":
+                    yield _result(part, at)
 
 
 def _result(part: Mapping[str, Any], at: str) -> CallEnd:
@@ -162,4 +164,4 @@ def _named(top: Path, rest: str) -> Iterator[Path]:
             yield from _named(top / name, rest[len(begins) + 1 :])
 
 
-PLUGIN = Plugin(session_start, Transcript, memories)
+PLUGIN = Plugin(session_start, Transcripts(), memories)

@@ -18,12 +18,22 @@ from agentplane.agents.plugin import (
     Plugin,
     SessionStart,
     Skipped,
+    TranscriptFile,
 )
 
 
 _SECONDS = re.compile(r"(?i)\bWall time: ([0-9]{1,9}(?:\.[0-9]{1,9})?) seconds")
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output")
+
+_MARKS = (
+    b'"function_call',
+    b'"local_shell_call"',
+    b'"custom_tool_call',
+    b'"turn_context"',
+    b'"exec_command_end"',
+)
+"""The byte strings that mark calls. A line without any of them can't describe a call."""
 
 _MEMORIES = "~/.codex/memories/MEMORY.md"
 _GROUP = re.compile(r"(?m)^# Task Group:[^\n]*$")
@@ -42,32 +52,28 @@ def session_start(line: Mapping[str, Any]) -> SessionStart | None:
     return None
 
 
-class Transcript:
-    marks = (
-        b'"function_call',
-        b'"local_shell_call"',
-        b'"custom_tool_call',
-        b'"turn_context"',
-        b'"exec_command_end"',
-    )
+class Transcripts:
+    """Reader of session files."""
 
-    def __init__(self) -> None:
-        self.mode = ""
+    def read(self, file: TranscriptFile, /) -> Iterator[CallStart | CallEnd]:
+        mode = ""
+        for line in lines.objects_in(file, _MARKS):
+            told = line.get("payload")
+            if isinstance(told, dict):
+                if line.get("type") == "turn_context":
+                    mode = lines.string(told, "approval_policy")
+                yield from _events(told, lines.string(line, "timestamp"), mode)
 
-    def read(self, line: Mapping[str, Any]) -> Iterator[CallStart | CallEnd]:
-        at, told = lines.string(line, "timestamp"), line.get("payload")
-        if not isinstance(told, dict):
-            return
-        if line.get("type") == "turn_context":
-            self.mode = lines.string(told, "approval_policy")
-        kind, use = told.get("type"), told.get("call_id")
-        if kind in _CALLS:
-            given = told.get("action") if kind == "local_shell_call" else lines.fields(told.get("arguments"))
-            yield CallStart(use, told.get("name") or "shell", given, at, self.mode)
-        elif kind in _RESULTS:
-            yield from _result(use, told.get("output"))
-        elif kind == "exec_command_end" and (code := lines.exit_code(told.get("exit_code"))) is not None:
-            yield CallEnd(use, exit=code)
+
+def _events(told: Mapping[str, Any], at: str, mode: str) -> Iterator[CallStart | CallEnd]:
+    kind, use = told.get("type"), told.get("call_id")
+    if kind in _CALLS:
+        given = told.get("action") if kind == "local_shell_call" else lines.fields(told.get("arguments"))
+        yield CallStart(use, told.get("name") or "shell", given, at, mode)
+    elif kind in _RESULTS:
+        yield from _result(use, told.get("output"))
+    elif kind == "exec_command_end" and (code := lines.exit_code(told.get("exit_code"))) is not None:
+        yield CallEnd(use, exit=code)
 
 
 def _result(use: object, output: object) -> Iterator[CallEnd]:
@@ -109,4 +115,4 @@ def _applies(group: str, project: Path) -> bool:
     return any(path.startswith("/") and Path(path.strip()).is_relative_to(project) for path in paths)
 
 
-PLUGIN = Plugin(session_start, Transcript, memories)
+PLUGIN = Plugin(session_start, Transcripts(), memories)

@@ -5,23 +5,35 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentplane.agents import lines
-from agentplane.agents.plugin import CallEnd, CallStart, MemoryFile, MemoryItem, Note, Places, Plugin
+from agentplane.agents.plugin import (
+    CallEnd,
+    CallStart,
+    MemoryFile,
+    MemoryItem,
+    Note,
+    Places,
+    Plugin,
+    TranscriptFile,
+)
 
 
+_MARKS = (b'"toolCalls"',)
+"""The byte strings that mark calls. A line without any of them can't describe a call."""
 _MEMORIES = "~/.gemini/GEMINI.md"
 _ADDED = re.compile(r"(?ms)^## Gemini Added Memories[ \t]*\n(.*?)(?=^#{1,2} |\Z)")
 
 
-class Transcript:
-    marks = (b'"toolCalls"',)
+class Transcripts:
+    """Reader of session files."""
 
-    def read(self, line: Mapping[str, Any]) -> Iterator[CallStart | CallEnd]:
-        messages = line.get("messages")
-        for message in [line, *lines.objects(messages), *lines.objects([line.get("$set")])]:
-            for call in lines.objects(message.get("toolCalls")):
-                at = lines.string(call, "timestamp") or lines.string(message, "timestamp")
-                yield CallStart(call.get("id"), call.get("name"), call.get("args"), at)
-                yield from _ended(call)
+    def read(self, file: TranscriptFile, /) -> Iterator[CallStart | CallEnd]:
+        for line in lines.objects_in(file, _MARKS):
+            messages = line.get("messages")
+            for message in [line, *lines.objects(messages), *lines.objects([line.get("$set")])]:
+                for call in lines.objects(message.get("toolCalls")):
+                    at = lines.string(call, "timestamp") or lines.string(message, "timestamp")
+                    yield CallStart(call.get("id"), call.get("name"), call.get("args"), at)
+                    yield from _ended(call)
 
 
 def _ended(call: Mapping[str, Any]) -> Iterator[CallEnd]:
@@ -45,4 +57,4 @@ def memories(places: Places) -> Iterator[MemoryItem]:
         yield Note(_MEMORIES, found[1], 1 + text.count("\n", 0, found.start(1)))
 
 
-PLUGIN = Plugin(transcript=Transcript, memories=memories)
+PLUGIN = Plugin(transcripts=Transcripts(), memories=memories)

@@ -1,11 +1,12 @@
 """Helpers for reading lines of session files. Any field can be missing or have any type."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
+from agentplane.agents.plugin import TranscriptFile
 from agentplane.text.json import decode
 
 
@@ -33,6 +34,11 @@ def decoded(line: bytes) -> object:
         return _json.decode(line)
     except msgspec.MsgspecError:
         return None
+
+
+def objects_in(file: TranscriptFile, marks: tuple[bytes, ...]) -> Iterator[Mapping[str, Any]]:
+    """Yield the JSON objects on the lines of a session file that contain one of these byte strings."""
+    return (found for line in file.lines(marks) if isinstance(found := decoded(line), dict))
 
 
 def fields(given: object) -> dict[str, Any]:

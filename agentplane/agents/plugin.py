@@ -50,15 +50,44 @@ class CallEnd(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class Transcript(Protocol):
-    """Reads one session file, line by line. Arguments and results can have any content."""
+def is_sound(event: object) -> bool:
+    """True if a value is an event and its fields have the declared types. Extensions make events too."""
+    if isinstance(event, CallStart):
+        *_, at, mode = msgspec.structs.astuple(event)
+        return isinstance(at, str) and isinstance(mode, str)
+    if not isinstance(event, CallEnd):
+        return False
+    _, outcome, code, seconds, at, by, reason = msgspec.structs.astuple(event)
+    return (
+        outcome in (None, "ran", "failed", "denied")
+        and isinstance(code, int | None)
+        and isinstance(seconds, int | float | None)
+        and all(isinstance(text, str) for text in (at, by, reason))
+    )
+
+
+class TranscriptFile(Protocol):
+    """A session file that is opened safely. Its content comes from a tool, so it can be damaged and of any size."""
 
     @property
-    def marks(self) -> tuple[bytes, ...]:
-        """The byte strings that mark calls. A line without any of them can't describe a call."""
+    def path(self) -> str: ...
 
-    def read(self, line: Mapping[str, Any]) -> Iterator[CallStart | CallEnd]:
-        """Yield the calls and results in a line."""
+    def lines(self, marks: tuple[bytes, ...] = ()) -> Iterator[bytes]:
+        """Yield the lines that contain one of these byte strings, or every line without marks.
+
+        Extremely long lines are skipped. If the file is extremely large or can't be read, the lines end early.
+        """
+
+
+class TranscriptReader(Protocol):
+    """Reads the session files of one tool. The same file has the same events, in the order of the file.
+
+    Arguments and results of calls can have any content. A reader skips everything that it doesn't know.
+    `extensions.TRANSCRIPT_READERS` has the readers of other packages.
+    """
+
+    def read(self, file: TranscriptFile, /) -> Iterator[CallStart | CallEnd]:
+        """Yield the calls and their outcomes."""
 
 
 class MemoryFile(msgspec.Struct, frozen=True):
@@ -109,8 +138,7 @@ class Plugin(msgspec.Struct, frozen=True):
 
     session_start: Callable[[Mapping[str, Any]], SessionStart | None] | None = None
     """Return the session from a line of a session file, or None if the line doesn't state it."""
-    transcript: Callable[[], Transcript] | None = None
-    """Make a reader for one session file."""
+    transcripts: TranscriptReader | None = None
     memories: Callable[[Places], Iterator[MemoryItem]] | None = None
     """Yield the memories of a project. The field `memories` of the row is their title."""
 

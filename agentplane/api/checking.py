@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from agentplane.api.committer import Committer
 
 
+_CHECKING = "Checking candidates"
 _BLOCK = 100
 """Number of candidates that are checked before the code looks again for changes to the plane."""
 _KEEP_SECONDS = 3.0
@@ -31,15 +32,16 @@ def check_all(committer: "Committer") -> None:
 
 def _checked(committer: "Committer", cache: ResultCache) -> bool:
     """Check the current candidates. Return False if the plane changed meanwhile."""
-    memory, mark = committer.read(), badge_stamp.of(str(committer.layout.root))
     progress = committer.listeners.progress
+    progress(0, 0, _CHECKING)
+    memory, mark = committer.read(), badge_stamp.of(str(committer.layout.root))
     reviewer = Reviewer(memory, committer.today(), cache=cache, in_parts=True)
     touched = reviewer.touched()
     total = len(memory.inbox)
     left = [entry.id for entry in memory.inbox if entry.id in touched]
     keep_at = time.monotonic() + _KEEP_SECONDS
     for begin in range(0, len(left), _BLOCK):
-        progress(total - len(left) + begin, total)
+        progress(total - len(left) + begin, total, _CHECKING)
         if badge_stamp.of(str(committer.layout.root)) != mark:
             return False
         reviewer.look(left[begin : begin + _BLOCK])
@@ -49,5 +51,5 @@ def _checked(committer: "Committer", cache: ResultCache) -> bool:
             keep_at = time.monotonic() + max(_KEEP_SECONDS, _KEEP_SHARE * (time.monotonic() - began))
     reviewer.conflicts.save()
     committer.keep_badge(memory)
-    progress(total, total)
+    progress(total, total, _CHECKING)
     return True

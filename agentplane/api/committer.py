@@ -163,7 +163,9 @@ class Committer:
         with suppress(AgentplaneError, OSError):  # `doctor` reports why it didn't settle
             ledger = self.store.snapshot().ledger
             is_open = ledger.unsettled and not ledger.gaps and merge_driver.is_set(self.layout)
-            is_busy = is_open and (git.going_on(self.layout.root) or git.stages(self.layout.root))
+            is_busy = is_open and (
+                git.unfinished_operations(self.layout.root) or git.stages(self.layout.root)
+            )
             return self.settle(deep=False) if is_open and not is_busy else None
         return None
 

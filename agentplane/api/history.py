@@ -49,7 +49,7 @@ class History:
         """Redo the operation that was undone last."""
         return required(self._committer.do(Redo()))
 
-    def check_prune(self, needle: str) -> prune.Found:
+    def check_prune(self, needle: str) -> prune.Occurrences:
         """Return the places of a text, and change nothing. Raise the errors that `prune` would raise."""
         from agentplane.runs.capsule import prune_files
 

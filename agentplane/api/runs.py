@@ -14,8 +14,9 @@ from agentplane.errors import AgentplaneError
 
 # These modules are loaded on use, because reading the memory needs few of them.
 if TYPE_CHECKING:
-    from agentplane.runs.command import Ran
-    from agentplane.runs.open.open_run import Asked
+    from agentplane.runs.command import RunResult
+    from agentplane.runs.events import RunEvent
+    from agentplane.runs.open.open_run import RunSpec
 
 
 _LOOKS = 4
@@ -32,9 +33,9 @@ class Runs:
 
     def log(self, event: Mapping[str, Any]) -> Logged:
         """Add a run to the log, and propose its facts."""
-        from agentplane.runs import events
+        from agentplane.runs import reports
 
-        return self._with_facts(events.write(self._store, event))
+        return self._with_facts(reports.write(self._store, event))
 
     def note(self, run_id: str, event: Mapping[str, Any]) -> None:
         """Add fields of an event to an open run."""
@@ -42,7 +43,7 @@ class Runs:
 
         open_run.note(self._layout, run_id, event)
 
-    def run(self, asked: "Asked") -> "tuple[Ran, tuple[Promoted, ...]]":
+    def run(self, asked: "RunSpec") -> "tuple[RunResult, tuple[Promoted, ...]]":
         """Run a command in a capsule.
 
         Open runs of ended processes are sealed first.
@@ -55,17 +56,17 @@ class Runs:
             self.seal_left()
         restarter = restart.restarter(self._store, asked, os.environ)
         ran = command.run(self._store, asked, self._committer.origin, os.environ, restarter)
-        sealed = [one for one in (*ran.earlier, ran) if not one.unsealed]
-        return ran, tuple(fact for one in sealed for fact in self._with_facts(one.run_id).promoted)
+        sealed = [one.event for one in (*ran.earlier, ran) if one.event]
+        return ran, tuple(fact for event in sealed for fact in self._with_facts(event).promoted)
 
     def seal_left(self) -> list[str]:
         """Seal the open runs whose process has ended. Return their IDs."""
         from agentplane.runs.capsule import seal
 
         done = seal.seal_left(self._store)
-        for run_id in done:
-            self._with_facts(run_id)
-        return done
+        for run in done:
+            self._with_facts(run)
+        return [run.run_id for run in done]
 
     def begin_session(self, run_id: str) -> None:
         """Record the starting state of a session's run. Seal the open runs of ended processes."""
@@ -85,23 +86,21 @@ class Runs:
             if opened is None:
                 return False
             ending = open_run.Ending(None, words, timestamp(self._store.clock()))
-            if seal.seal(self._store, opened, ending):
-                self._with_facts(run_id)
+            if run := seal.seal(self._store, opened, ending):
+                self._with_facts(run)
                 return True
             opened = open_run.load(self._layout, run_id)
             time.sleep(_LOOK_SECONDS)  # its start may be recorded at this moment
         return False
 
-    def _with_facts(self, run_id: str) -> Logged:
-        """Propose the facts of a run.
+    def _with_facts(self, run: "RunEvent") -> Logged:
+        """Propose the facts of a run that was just logged.
 
         A refusal is returned and not raised, because the log already has the run.
         """
-        from agentplane.runs.capsule import capsule
         from agentplane.runs.query import facts
 
         promoted, refused = [], []
-        run = capsule.load(self._layout, run_id)
         finder = Inbox(self._committer.acting_as(run.tool or self._committer.origin.actor))
         named = [str(fact) for fact in run.derived_facts if facts.is_reference(fact)]
         for fact in run.derived_facts:
@@ -113,4 +112,4 @@ class Runs:
                 refused.append(error.what)
         waiting = self._committer.read().awaited() if named else {}
         awaited = tuple(dict.fromkeys(id_ for id_ in named if id_ in waiting))
-        return Logged(run_id, tuple(promoted), tuple(refused), awaited)
+        return Logged(run.run_id, tuple(promoted), tuple(refused), awaited)

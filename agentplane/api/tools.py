@@ -118,10 +118,10 @@ class Tools:
         from agentplane.context import active, pack
         from agentplane.tools.memory_file import size_limit, sync
 
-        def make(budget: int, said: "Mapping[str, str]") -> "Pack":
+        def make(budget: int, repeated: "Mapping[str, str]") -> "Pack":
             ask = msgspec.structs.replace(made.ask, budget=budget)
             memory = Memory(deliverable(self._store.snapshot()))
-            return pack.make(active.sources(memory, ask, self._committer.today()), ask, said=said)
+            return pack.make(active.sources(memory, ask, self._committer.today()), ask, repeated=repeated)
 
         return sync.imported(self._layout.project, size_limit.Packs(made, make), tools)
 
@@ -223,7 +223,8 @@ class Tools:
         """Find statements in tool memories and documents that were not imported yet. Changes nothing."""
         from agentplane.tools.harvest import harvest
 
-        return harvest.look(self._committer.read(), sources, home)
+        report = self._committer.listeners.progress
+        return harvest.look(self._committer.read(), sources, home, report=report)
 
     def take_in(self, found: "Harvest") -> Harvested:
         """Propose the statements of a harvest in one operation. The gate checks each proposal."""
@@ -231,12 +232,14 @@ class Tools:
         from agentplane.review.gate import gate, verdicts
 
         committer = self._committer
+        report = committer.listeners.progress
         memory, today, me = committer.read(), committer.today(), committer.origin.actor
         context = inbox.gate_context(memory, today)
         # The search already left out exact copies of entries, which is much faster than checking each here.
         context = msgspec.structs.replace(context, actions={**context.actions, "known": "off"})
         refused: list[str | None] = []
-        for offer in found.offers:
+        for number, offer in enumerate(found.offers):
+            report(number, len(found.offers), "Checking proposals")
             try:
                 operations.check_proposal(memory, offer.proposal)
             except AgentplaneError as error:
@@ -246,6 +249,7 @@ class Tools:
             verdict = gate.check(offer.proposal, context)
             refused.append(verdicts.refusal(verdict).what if verdict.refused else None)
         passed = [offer for offer, why in zip(found.offers, refused, strict=True) if why is None]
+        report(0, 0, "Writing candidates")
         if not passed:
             return Harvested(tuple(None for _ in refused), tuple(refused))
         places = list(dict.fromkeys(place for haul in found.hauls for place in haul.places))

@@ -199,6 +199,7 @@ def run(words: list[str] | None = None) -> int:
     _mend_streams()
     try:
         result: Any = cli.main(args=words, prog_name="agentplane", standalone_mode=False)
+        _tell_failed_extensions()
         sys.stdout.flush()
     except AgentplaneError as error:
         return _fail(error)
@@ -224,6 +225,13 @@ def run(words: list[str] | None = None) -> int:
         where = str(error.filename) if error.filename is not None else None
         return _fail(PlaneError(what, where=where, todo="check the folder and its permissions."))
     return result if isinstance(result, int) else 0
+
+
+def _tell_failed_extensions() -> None:
+    """Print a line for each extension that failed, if the command used any."""
+    used = sys.modules.get("agentplane.extensions")
+    for error in used.reported() if used else ():
+        output.note(f"{error.headline} {error.todo}")
 
 
 def _fail(error: AgentplaneError) -> int:

@@ -18,19 +18,20 @@ from agentplane.text.visible import visible
 def doctor_command(fix: bool, as_json: bool) -> int:
     """Check the plane. Exit code 1 when something is wrong."""
     try:
-        plane = opened()
+        plane = opened(doing="Reading memory")
     except BadInput:
-        kept_out = setup.kept_out(Path.cwd())
-        if kept_out is None:
+        not_checked_out = setup.not_checked_out(Path.cwd())
+        if not_checked_out is None:
             raise
         if as_json:
-            output.emit("doctor", findings=[shown.row(kept_out)], fixed=[])
+            output.emit("doctor", findings=[shown.row(not_checked_out)], fixed=[])
         else:
-            shown.say(kept_out)
+            shown.say(not_checked_out)
         return 0
     plane.settle_merged()
-    mended = health.fix(plane.store) if fix else []
-    findings = health.collect(plane.store)
+    progress = plane.listeners.progress
+    mended = health.fix(plane.store, progress) if fix else []
+    findings = health.collect(plane.store, progress)
     bad = any(finding.severity != "info" for finding in findings)
     if as_json:
         output.emit("doctor", findings=[shown.row(finding) for finding in findings], fixed=mended)

@@ -26,7 +26,7 @@ def check_command(base: str, as_json: bool) -> int:
 
     Compares the checkout with the commit at which it left REV. Exit code 1 when something is wrong.
     """
-    plane = opened()
+    plane = opened(doing="Comparing the branch with its base")
     checked = plane.check(base)
     found = checked.findings
     if as_json:

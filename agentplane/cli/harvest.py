@@ -33,7 +33,7 @@ def harvest_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
     Each statement is imported once, with its place as evidence. The sources are not changed. Skipped pieces are listed
     with their place and the reason.
     """
-    plane = opened()
+    plane = opened(doing="Reading memory")
     names = named([name.strip() for name in (sources or "").split(",") if name.strip()])
     found = plane.tools.harvest(names)
     done = Harvested() if dry_run else plane.tools.take_in(found)

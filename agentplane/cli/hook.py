@@ -259,7 +259,7 @@ class _EventAnswer:
         from agentplane.tools.hooks import start_context
 
         task = os.environ.get("AGENTPLANE_TASK") or None
-        if found := start_context.kept(self.root, self.tool, task):
+        if found := start_context.cached(self.root, self.tool, task):
             return found
         made = hook_process.run_apart(lambda: self._made(task), _SECONDS - _FOR_THE_ANSWER, _CHILD_MEMORY)
         if made is None:
@@ -335,7 +335,7 @@ class _EventAnswer:
             return None
         run_id = str(found["run_id"])
         if not session.owns(found) and hook_marker.is_gone(found):
-            hook_marker.change(self.root, run_id, pid=session.pid, born=session.born)
+            hook_marker.change(self.root, run_id, pid=session.pid, born=session.started_at)
         return run_id
 
     def _enclosing_run(self) -> str | None:

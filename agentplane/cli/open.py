@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from agentplane.api import Listeners, Plane, open_plane
-from agentplane.cli import complete, output
+from agentplane.cli import complete, output, progress_line
 from agentplane.errors import AgentplaneError, BadInput
+from agentplane.jobs import ignore
 from agentplane.plane.store import lock
 from agentplane.review.policy import check_person
 from agentplane.text.visible import one_line
@@ -21,19 +22,25 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def opened(*, deciding: str | None = None, quiet: bool = False) -> Plane:
+def opened(*, deciding: str | None = None, doing: str | None = None, quiet: bool = False) -> Plane:
     """Return the plane of this command.
 
-    `deciding` is the name of an action that only a person may do. With `quiet`, the command itself reports
-    that a change is being written.
+    `deciding` is the name of an action that only a person may do. `doing` is a phrase for the work of a
+    command that may take longer than a second. With `quiet`, the command itself reports that a change is being
+    written.
     """
-    root = click.get_current_context().find_root()
+    context = click.get_current_context()
+    root = context.find_root()
     wanted: str | None = root.obj
     # A person who decides may still give the command a file or a pipe as input.
     at_terminal = sys.stdin.isatty() or (deciding is not None and sys.stderr.isatty())
     channel = "terminal" if at_terminal else "cli"
     try:
-        listeners = Listeners(settled=_print_settled, progress=output.Progress())
+        line = progress_line.of_command(context)
+        report = line.report if line else ignore
+        listeners = Listeners(settled=_print_settled, progress=report)
+        if doing is not None:
+            report(0, 0, doing)
         plane = open_plane(_checked(wanted), channel=channel, listeners=listeners)
     except BadInput as error:
         if root.get_parameter_source("plane") is not click.core.ParameterSource.ENVIRONMENT:

@@ -1,6 +1,6 @@
 """Printing for every command, with data on stdout and everything else on stderr.
 
-Only this module of the command line prints. It makes hidden characters of every text visible, so that no text
+Only this module of the command line prints, apart from the progress line. It makes hidden characters of every text visible, so that no text
 from a file can control the terminal.
 """
 
@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import sys
-import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -17,13 +16,13 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
+from agentplane.cli import progress_line
 from agentplane.errors import AgentplaneError
 from agentplane.text import visible as hidden_text
 from agentplane.text.visible import cells as cells_of
 from agentplane.text.visible import one_line, padded, visible
 
 
-_SOON = 0.5
 _LINE_ENDS = re.compile(r"[\r\n]+")
 
 
@@ -34,14 +33,19 @@ class Piece(NamedTuple):
     style: Mapping[str, Any]
 
 
+def _echo(printed: str, *, err: bool = False, nl: bool = True) -> None:
+    progress_line.erase()
+    click.echo(printed, err=err, nl=nl)
+
+
 def emit(name: str, **fields: Any) -> None:
     """Print JSON with its schema."""
-    click.echo(json_text(msgspec.json.format(_encoded(name, fields), indent=2)))
+    _echo(json_text(msgspec.json.format(_encoded(name, fields), indent=2)))
 
 
 def emit_line(name: str, **fields: Any) -> None:
     """Print JSON with its schema on one line."""
-    click.echo(json_text(_encoded(name, fields)))
+    _echo(json_text(_encoded(name, fields)))
 
 
 def _encoded(name: str, fields: Mapping[str, Any]) -> bytes:
@@ -61,7 +65,7 @@ def _json_escape(char: str) -> str:
 def line(*parts: str | Piece, **style: Any) -> None:
     """Print one line of data. Parts without their own style get `style`."""
     pieces = (part if isinstance(part, Piece) else Piece(part, style) for part in parts)
-    click.echo("".join(map(_drawn, pieces)))
+    _echo("".join(map(_drawn, pieces)))
 
 
 def _drawn(piece: Piece) -> str:
@@ -71,16 +75,17 @@ def _drawn(piece: Piece) -> str:
 
 def text(whole: str) -> None:
     """Print a text of several lines as data."""
-    click.echo(visible(whole), nl=False)
+    _echo(visible(whole), nl=False)
 
 
 def note(text: str) -> None:
     """Print a message on stderr."""
-    click.echo(visible(text), err=True)
+    _echo(visible(text), err=True)
 
 
 def confirmed(question: str, *, default: bool | None = False, abort: bool = False) -> bool:
     """Ask a yes-or-no question on stderr and return the answer."""
+    progress_line.erase()
     return click.confirm(visible(question), default=default, abort=abort, err=True)
 
 
@@ -95,15 +100,16 @@ def forget_typed() -> None:
 
 def answered(question: str) -> str:
     """Ask a question on stderr and return the answer."""
+    progress_line.erase()
     answer: str = click.prompt(visible(question), err=True)
     return answer
 
 
 def error(failure: AgentplaneError) -> None:
     mark = click.style("error:", fg="red", bold=True) if _coloured(sys.stderr) else "error:"
-    click.echo(f"{mark} {visible(failure.headline)}", err=True)
+    _echo(f"{mark} {visible(failure.headline)}", err=True)
     if failure.todo:
-        click.echo(f"  {visible(failure.todo)}", err=True)
+        _echo(f"  {visible(failure.todo)}", err=True)
 
 
 def width() -> int | None:
@@ -119,30 +125,6 @@ def row(cells: Iterable[tuple[str, int]], last: str) -> str:
     start = "".join(padded(text, size) + "  " for text, size in cells)
     columns = width()
     return start + one_line(last, max(columns - cells_of(start), 8) if columns else None)
-
-
-class Progress:
-    """Progress of a check on one line of the terminal, which is erased at the end.
-
-    A short check shows nothing.
-    """
-
-    def __init__(self) -> None:
-        self._since = time.monotonic()
-        self._shown = False
-
-    def __call__(self, done: int, total: int) -> None:
-        if done >= total:
-            if self._shown:
-                click.echo("\r\033[K", err=True, nl=False)
-            self._shown = False
-        elif (self._shown or time.monotonic() - self._since > _SOON) and self._is_read:
-            click.echo(f"\r\033[KChecked {done:,} of {total:,} candidates", err=True, nl=False)
-            self._shown = True
-
-    @property
-    def _is_read(self) -> bool:
-        return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

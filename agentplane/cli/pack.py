@@ -32,7 +32,7 @@ def pack_command(task: str | None, paths: tuple[str, ...], budget: int, printed:
 
     Candidates and what was edited by hand are not in it. What had no room is named in it, and in its receipt.
     """
-    plane = opened()
+    plane = opened(doing="Choosing entries")
     made = plane.tools.imported_pack(Ask(task, paths, budget))
     changed = False if printed else plane.tools.write_pack(made)
     if as_json:

@@ -39,7 +39,7 @@ def recall_command(
     If QUERY is a task, a run id or a path, its runs are found too, with the facts from them and the files they produced.
     """
     wanted = Wanted(kind, tag, path=path, unreviewed=unreviewed)
-    plane = opened()
+    plane = opened(doing="Searching")
     found = plane.recall.find(" ".join(words), limit=limit, wanted=wanted)
     if as_json:
         output.emit("recall", results=found.results, withheld=found.withheld)

@@ -7,7 +7,7 @@ from typing import Any
 from agentplane.cli import output
 from agentplane.runs.query.artifacts import Artifact
 from agentplane.runs.query.compare import Remembered, Report
-from agentplane.runs.query.timeline import Row
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import cells, one_line, padded, visible
 
 
@@ -19,7 +19,7 @@ _WIDE, _NARROW = 100, 60
 """Columns of a terminal."""
 
 
-def print_timeline(rows: Sequence[Row]) -> None:
+def print_timeline(rows: Sequence[TimelineRow]) -> None:
     """Print a line for each row.
 
     A narrow terminal gets fewer columns. Without a terminal, times and IDs are printed in full.
@@ -50,7 +50,7 @@ def _columns(columns: int | None) -> list[tuple[str, int]]:
     return [age, ("outcome", 9)]
 
 
-def _cells(row: Row, columns: int | None) -> dict[str, str]:
+def _cells(row: TimelineRow, columns: int | None) -> dict[str, str]:
     who, task, run = row.tool or row.actor or "", row.task or "", row.run_id or ""
     seconds = output.seconds_since(row.ts) if row.kind == "open" else row.seconds
     wide = columns is None or columns >= _WIDE
@@ -66,13 +66,13 @@ def _cells(row: Row, columns: int | None) -> dict[str, str]:
     }
 
 
-def _rated(row: Row) -> str:
+def _rated(row: TimelineRow) -> str:
     """Return the layer and systemic scale, such as `L5 · 4`."""
     scale = "" if row.systemic_scale is None else f"{row.systemic_scale:g}"
     return " · ".join(filter(None, (row.layer, scale)))
 
 
-def _outcome(row: Row) -> str:
+def _outcome(row: TimelineRow) -> str:
     if row.kind == "op":
         return row.verb or "-"
     if row.kind == "run":
@@ -82,7 +82,7 @@ def _outcome(row: Row) -> str:
     return {"open": "running", "merge": "joined"}.get(row.kind, row.kind)
 
 
-def _style(row: Row) -> dict[str, Any]:
+def _style(row: TimelineRow) -> dict[str, Any]:
     if row.exit_status or row.kind == "lost":
         return {"fg": "red"}
     return {"fg": "cyan"} if row.kind == "open" else {"dim": True} if row.kind != "run" else {}
@@ -144,7 +144,7 @@ def _entry(entry: Remembered) -> list[str]:
     return [head, *(f"    {one_line(line, 110)}" for line in changed[:_MOST_CHANGES])]
 
 
-def _what(row: Row) -> str:
+def _what(row: TimelineRow) -> str:
     if row.kind == "op":
         more = f" and {len(row.ids) - _FEW} more" if len(row.ids) > _FEW else ""
         return ", ".join(one_line(id_, 40) for id_ in row.ids[:_FEW]) + more

@@ -8,20 +8,22 @@ from agentplane.api import Plane
 from agentplane.cli import output
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule, commands
-from agentplane.runs.capsule.capsule import Kept, Run
 from agentplane.runs.capsule.commands import Command, Permission, SessionRecord
+from agentplane.runs.events import CapsuleFile, RunEvent
 from agentplane.runs.open import open_run
 from agentplane.text.visible import one_line, visible
 
 
+_NOT_PRINTED = ("tool_calls", "kind")
 _FEW = 5
 _WIDTH = 110
 
 
 class Shown(msgspec.Struct, frozen=True):
     run_id: str
-    run: Run | None
+    run: RunEvent | None
     """None for an open run."""
     record: SessionRecord
     here: tuple[str, ...]
@@ -33,7 +35,7 @@ def look(plane: Plane, run_id: str) -> Shown:
     opened = open_run.load(layout, run_id)
     if opened is not None:
         return Shown(run_id, None, commands.of_open(layout, opened), ())
-    run = capsule.load(layout, run_id)
+    run = events.load(layout, run_id)
     here = tuple(kept.path for kept in run.capsule if _is_here(layout, run, kept))
     return Shown(run_id, run, commands.of_sealed(layout, run), here)
 
@@ -41,11 +43,19 @@ def look(plane: Plane, run_id: str) -> Shown:
 def as_json(shown: Shown) -> dict[str, Any]:
     return {
         "run": shown.run_id,
-        "event": shown.run,
+        "event": _event_fields(shown.run),
         "here": shown.here,
         "commands": shown.record.commands,
         "permissions": shown.record.permissions,
     }
+
+
+def _event_fields(run: RunEvent | None) -> dict[str, Any] | None:
+    """Return the fields of an event without its calls, which `commands` and `permissions` list."""
+    if run is None:
+        return None
+    fields = msgspec.structs.fields(run)
+    return {field.encode_name: getattr(run, field.name) for field in fields if field.name not in _NOT_PRINTED}
 
 
 def print_run(shown: Shown, *, in_full: bool) -> None:
@@ -67,13 +77,13 @@ def print_run(shown: Shown, *, in_full: bool) -> None:
     _print_permissions(shown.record.permissions, in_full=in_full)
 
 
-def _outcome(run: Run | None) -> str:
+def _outcome(run: RunEvent | None) -> str:
     if run is None:
         return "open"
     return "ended" if run.exit_status is None else f"exit {run.exit_status}" if run.exit_status else "ok"
 
 
-def _print_files(run: Run, here: tuple[str, ...]) -> None:
+def _print_files(run: RunEvent, here: tuple[str, ...]) -> None:
     if run.capsule:
         output.line("  capsule")
     for kept in run.capsule:
@@ -131,7 +141,7 @@ def _print_permissions(rows: tuple[Permission, ...], *, in_full: bool) -> None:
         output.line(f"    and {len(single) - _FEW} more")
 
 
-def _is_here(layout: Layout, run: Run, kept: Kept) -> bool:
+def _is_here(layout: Layout, run: RunEvent, kept: CapsuleFile) -> bool:
     try:
         return capsule.file(layout, run.run_id, kept.path).is_file()
     except AgentplaneError:

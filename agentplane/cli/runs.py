@@ -77,13 +77,13 @@ def run_command(
     from agentplane.cli import plan as plans
     from agentplane.runs.events import RUN_ID, TASK, is_run_id
     from agentplane.runs.open import open_run
-    from agentplane.runs.open.open_run import Asked, tool_named, tool_of
+    from agentplane.runs.open.open_run import RunSpec, tool_named, tool_of
 
     plane = opened()
     words, parent = list(command), os.environ.get(RUN_ID, "")
     followed = plans.given(plan, plane.layout.project)
     rating = plans.rating(followed, layer, scale, impact)
-    asked = Asked(
+    asked = RunSpec(
         command=words,
         cwd=os.getcwd(),
         task=task or os.environ.get(TASK) or None,

@@ -62,7 +62,7 @@ def init_command(
         if remove_git_setup:
             _remove_git_setup(layout)
         return 0
-    wanted = setup.outlook(folder, _wanted_tools(folder.parent, names))
+    wanted = setup.preview(folder, _wanted_tools(folder.parent, names))
     _ask(wanted, yes=yes)
     made = setup.make(wanted, "terminal" if sys.stdin.isatty() else "cli")
     for text in made.git:
@@ -133,7 +133,7 @@ def _chain_hooks(layout: Layout, wanted: str | None, *, yes: bool) -> None:
         output.note(f"chained: {visible(text)}")
 
 
-def _ask(wanted: setup.Outlook, *, yes: bool) -> None:
+def _ask(wanted: setup.Preview, *, yes: bool) -> None:
     """Ask before anything is written, and name the files."""
     if yes or (wanted.there and not wanted.touched):
         return

@@ -97,7 +97,7 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
 
     Many new candidates are checked in the background. Until then they are listed as not checked yet.
     """
-    plane = opened()
+    plane = opened(doing="Checking candidates")
     memory = plane.memory.read()
     if sources:
         _print_sources(memory, as_json=as_json)
@@ -219,7 +219,7 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
 @json_option
 def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
     """Show entries and candidates in full, and runs with the content of their capsules."""
-    plane = opened()
+    plane = opened(doing="Reading memory")
     memory = plane.memory.read()
     runs = {name: run_id for name in ids if (run_id := _run_of(plane, memory, name))}
     if runs:
@@ -293,7 +293,7 @@ def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 
         reason = f"  ({one_line(step.why, 60)})" if step.why else ""
         pruned = "  text pruned" if step.pruned else ""
         reason += f"  confirmed: {', '.join(step.confirmed)}" if step.confirmed else ""
-        signer = f", {one_line(signed[step.op].said, 160)}" if step.op in signed else ""
+        signer = f", {one_line(signed[step.op].text, 160)}" if step.op in signed else ""
         by = f"by {one_line(step.actor, 30)} ({step.channel}){signer}"
         output.line(f"{step.ts}  {step.verb:<9} {step.id}  {by}{reason}{pruned}")
         if texts and step.after is not None:

@@ -159,7 +159,7 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
 
     Nothing outside of our block is touched. What others wrote into it is proposed as candidates before it is replaced.
     """
-    plane = opened()
+    plane = opened(doing="Updating tool files")
     if remove:
         synced = plane.tools.unsync(TOOLS if names is None else named_tools(names))
         if as_json:
@@ -267,7 +267,7 @@ def _left_out(cut: int, short: int) -> str:
     return ", ".join(parts)
 
 
-def _row(row: presence.Found, wiring: Wiring) -> dict[str, object]:
+def _row(row: presence.ToolPresence, wiring: Wiring) -> dict[str, object]:
     file = wiring.parts[0]
     return {
         "name": row.tool.name,

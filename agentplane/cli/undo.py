@@ -54,7 +54,7 @@ def ops_command(limit: int, as_json: bool) -> None:
         details = [
             "undone" if op.undone else "",
             f"by {op.actor} ({op.channel}, {op.program})",
-            signed[op.op].said if op.op in signed else "",
+            signed[op.op].text if op.op in signed else "",
             f"confirmed: {', '.join(op.confirmed)}" if op.confirmed else "",
             f"why: {op.why}" if op.why else "",
             ids,

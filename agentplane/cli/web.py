@@ -41,7 +41,7 @@ def web_command(port: int, token_file: Path | None) -> None:
 
     token = server.new_token() if token_file is None else _token_in(token_file, server.new_token())
     with server.listening(port) as listening:
-        web_server = server.Door(plane.layout.root, listening, token)
+        web_server = server.PlaneServer(plane.layout.root, listening, token)
         if token_file is None:
             output.line(web_server.address)
         else:

@@ -76,24 +76,24 @@ def holds(root: Path, whole: Pack) -> bool:
     if data is None or data == whole.text.encode():
         return data is not None
     try:
-        told = decode.Json(Receipt).decode(files.read_if(root / RECEIPT) or b"")
+        on_disk = decode.Json(Receipt).decode(files.read_if(root / RECEIPT) or b"")
     except msgspec.MsgspecError:
         return False
     receipt = whole.receipt
     in_force = {given.id for given in receipt.given} | {
         cut.id for cut in receipt.cut if cut.kind in pack.IN_FORCE
     }
-    said = _said_elsewhere(receipt)
-    is_as_made = told.sha256 == canonical.sha256(data)
+    elsewhere = _repeated_ids(receipt)
+    is_as_made = on_disk.sha256 == canonical.sha256(data)
     return (
         is_as_made
-        and told.revision == receipt.revision
-        and {given.id for given in told.given} <= in_force
-        and _said_elsewhere(told) <= said
+        and on_disk.revision == receipt.revision
+        and {given.id for given in on_disk.given} <= in_force
+        and _repeated_ids(on_disk) <= elsewhere
     )
 
 
-def _said_elsewhere(receipt: Receipt) -> set[str]:
+def _repeated_ids(receipt: Receipt) -> set[str]:
     return {cut.id for cut in receipt.cut if cut.kind == "said"}
 
 
@@ -104,11 +104,11 @@ def write_receipts(root: Path, receipts: Mapping[str, Receipt | None]) -> None:
     """
     old = files.read_if(root / RECEIPTS)
     known = {**_receipts(old), **{path: msgspec.to_builtins(receipt) for path, receipt in receipts.items()}}
-    told = {path: known[path] for path in sorted(known) if known[path] is not None}
-    if not told:
+    remaining = {path: known[path] for path in sorted(known) if known[path] is not None}
+    if not remaining:
         files.remove(root / RECEIPTS)
         return
-    data = msgspec.json.encode({"schema": "agentplane/receipts@1", "files": told})
+    data = msgspec.json.encode({"schema": "agentplane/receipts@1", "files": remaining})
     wanted = msgspec.json.format(data, indent=2) + b"\n"
     if old != wanted:
         files.write_atomic(root / RECEIPTS, wanted)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from agentplane.plane.ledger.run_lookup import is_run_id
-from agentplane.runs.capsule.capsule import Run
+from agentplane.runs.events import RunEvent
 from agentplane.text.visible import one_line
 
 
@@ -34,7 +34,7 @@ class Notes(msgspec.Struct, frozen=True, omit_defaults=True):
     """Codes of the flags for which the notes are withheld. Then there are no lines."""
 
 
-def of(run: Run) -> Notes | None:
+def of(run: RunEvent) -> Notes | None:
     """Return the notes of a run, or None where it left none."""
     steps = [str(step) for step in run.next_actions]
     lines = tuple(_lines(run.summary or "", steps))

@@ -198,18 +198,21 @@ def characters(text: str) -> int:
 
 
 def make(
-    sources: Sources, ask: Ask, choice: Choice | None = None, said: Mapping[str, str] = MappingProxyType({})
+    sources: Sources,
+    ask: Ask,
+    choice: Choice | None = None,
+    repeated: Mapping[str, str] = MappingProxyType({}),
 ) -> Pack:
     """Return the context pack that fits the budget, without entries that look like they contain a secret.
 
     `choice` is the choice of these entries for this task and these paths, if the caller has it. Ranking is
-    slow. `said` maps entries that an instruction file of the reader already says to their place. They are
+    slow. `repeated` maps entries that an instruction file of the reader already says to their place. They are
     left out.
     """
     whole = left = choice or choose(sources.entries, ask)
     ahead = 0
     while True:
-        made = _fitted(sources, ask, left, said)
+        made = _fitted(sources, ask, left, repeated)
         given = {one.id for one in made.receipt.given}
         wanted = [entry for place, entry in enumerate(left.ordered) if place < ahead or entry.id in given]
         # Entries without room are still named, and an id that agentplane didn't assign can contain a secret.
@@ -222,8 +225,8 @@ def make(
         ahead = 2 * max(ahead, len(given))
 
 
-def _fitted(sources: Sources, ask: Ask, choice: Choice, said: Mapping[str, str]) -> Pack:
-    ordered = [entry for entry in choice.ordered if entry.id not in said]
+def _fitted(sources: Sources, ask: Ask, choice: Choice, repeated: Mapping[str, str]) -> Pack:
+    ordered = [entry for entry in choice.ordered if entry.id not in repeated]
     size = _SIZES[ask.measure]
     frame = _head(sources, ask) + "".join(_foot(sources, ()))
     room = ask.budget - size(frame) - _reserve(ordered, size)
@@ -248,7 +251,7 @@ def _fitted(sources: Sources, ask: Ask, choice: Choice, said: Mapping[str, str])
         ),
         cut=(
             *(_without_room(entry, held_back) for entry in left_out),
-            *(_said(entry, said[entry.id]) for entry in choice.ordered if entry.id in said),
+            *(_repeated_cut(entry, repeated[entry.id]) for entry in choice.ordered if entry.id in repeated),
             *(Cut(entry.id, OUTSIDE, entry.head.pinned, "scope") for entry in choice.outside),
             *(_expired(entry) for entry in sources.expired),
         ),
@@ -263,7 +266,7 @@ def _without_room(entry: Entry, held_back: Collection[str]) -> Cut:
     return Cut(entry.id, NO_ROOM, entry.head.pinned)
 
 
-def _said(entry: Entry, place: str) -> Cut:
+def _repeated_cut(entry: Entry, place: str) -> Cut:
     return Cut(entry.id, f"{place} already says it", entry.head.pinned, "said", place)
 
 
@@ -491,5 +494,5 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def receipt_bytes(receipt: Receipt) -> bytes:
-    told: dict[str, Any] = msgspec.to_builtins(receipt)
-    return msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
+    fields: dict[str, Any] = msgspec.to_builtins(receipt)
+    return msgspec.json.format(msgspec.json.encode(fields), indent=2) + b"\n"

@@ -6,12 +6,12 @@ import msgspec
 
 from agentplane.findings import Finding, Shell
 from agentplane.guard.plane_at_commit import Side, shown
-from agentplane.guard.proven_ops import Deed
+from agentplane.guard.proven_ops import LoggedOp
 from agentplane.plane.store.records import Record
 from agentplane.review.gate import gate, receipts
 
 
-def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
+def findings(base: Side, now: Side, done: Sequence[LoggedOp]) -> Iterator[Finding]:
     fresh = _brought(base, done)
     if not fresh:
         return
@@ -34,17 +34,17 @@ def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
             yield Finding("entry-unconfirmed", "error", where, what, remedies, entry.id)
 
 
-def _brought(base: Side, done: Sequence[Deed]) -> Mapping[str, Record]:
+def _brought(base: Side, done: Sequence[LoggedOp]) -> Mapping[str, Record]:
     """Return the last operation of this branch that wrote each entry, by the entry's current id.
 
     Manual edits that count immediately are left out, because no confirmation is requested for them.
     """
     found: dict[str, Record] = {}
-    for deed in done:
-        record = deed.record
+    for op in done:
+        record = op.record
         if record is None:
             continue
-        brings = deed.line not in base.lines and record.verb in receipts.BRINGING
+        brings = op.line not in base.lines and record.verb in receipts.BRINGING
         for change in record.changes:
             if not change.after:
                 continue

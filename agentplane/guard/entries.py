@@ -7,14 +7,14 @@ import msgspec
 from agentplane.findings import Finding, Instruction, Remedy, Shell
 from agentplane.guard import proven_ops
 from agentplane.guard.plane_at_commit import Side, shown
-from agentplane.guard.proven_ops import Deed
+from agentplane.guard.proven_ops import LoggedOp
 from agentplane.memory import ids
 from agentplane.memory.entry import Header, read_header
 from agentplane.memory.view import HandEdit
 from agentplane.plane.layout import INBOX
 
 
-def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
+def findings(base: Side, now: Side, done: Sequence[LoggedOp]) -> Iterator[Finding]:
     yield from _unreadable(base, now)
     strays = set[tuple[str, str]]()
     edits = now.memory.all_hand_edits
@@ -59,11 +59,11 @@ def _unreadable(base: Side, now: Side) -> Iterator[Finding]:
                 yield Finding("entry-broken", "error", where, shown(piece.what, 200), (remedy,))
 
 
-def _stray(base: Side, now: Side, edit: HandEdit, done: Sequence[Deed]) -> Finding:
+def _stray(base: Side, now: Side, edit: HandEdit, done: Sequence[LoggedOp]) -> Finding:
     name = shown(edit.id, 40)
     mark = now.memory.known(edit.id)
-    deed = next((deed for deed in done if mark and deed.said.op == mark.op), None)
-    by = deed.name if deed else "its op"
+    op = next((op for op in done if mark and op.event.op == mark.op), None)
+    by = op.name if op else "its op"
     remedies: tuple[Remedy, ...] = (
         Shell(("agentplane", "adopt", name), "", " and commit what that writes, or"),
         Shell(("agentplane", "revert", name), ""),
@@ -112,7 +112,7 @@ def _differing(base: Side, now: Side, edit: HandEdit) -> str:
     return f" ({', '.join(shown(str(key), 30) for key in keys[:5])})" if keys else ""
 
 
-class _Stand(msgspec.Struct, frozen=True):
+class _ChangedEntry(msgspec.Struct, frozen=True):
     """An entry that differs from the base, with its location and its old header."""
 
     head: Header
@@ -121,17 +121,19 @@ class _Stand(msgspec.Struct, frozen=True):
     old: Header | None
 
 
-def _changed(base: Side, now: Side) -> Iterator[_Stand]:
+def _changed(base: Side, now: Side) -> Iterator[_ChangedEntry]:
     for file, page in now.pages.items():
         old_page = base.pages.get(file)
         for block in page.document.blocks:
             old = old_page.document.find(block.id) if old_page else None
             if old is None or old.digest != block.digest:
                 was = read_header(old.packed)[0] if old else None
-                yield _Stand(read_header(block.packed)[0], file, block.line, was)
+                yield _ChangedEntry(read_header(block.packed)[0], file, block.line, was)
 
 
-def _sources(base: Side, now: Side, done: Sequence[Deed], strays: set[tuple[str, str]]) -> Iterator[Finding]:
+def _sources(
+    base: Side, now: Side, done: Sequence[LoggedOp], strays: set[tuple[str, str]]
+) -> Iterator[Finding]:
     """Yield findings for new texts that name neither a run in the log nor a person as their source."""
     runs, tools = proven_ops.runs_of(now), proven_ops.written_by_tool(done)
     for entry in _changed(base, now):

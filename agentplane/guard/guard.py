@@ -47,11 +47,11 @@ class Checked(msgspec.Struct, frozen=True):
         return all(finding.severity == "info" for finding in self.findings)
 
 
-More = Callable[[Side, Side, ObjectId | None], Iterable[Finding]]
+ExtraCheck = Callable[[Side, Side, ObjectId | None], Iterable[Finding]]
 """A check from a higher layer. It gets the base, the checkout, and the commit of the base."""
 
 
-def check(layout: Layout, rev: str, clock: Clock = utc_now, more: Sequence[More] = ()) -> Checked:
+def check(layout: Layout, rev: str, clock: Clock = utc_now, extra: Sequence[ExtraCheck] = ()) -> Checked:
     """Compare the plane that is checked out with the plane at the commit where this branch left `rev`."""
     prefix = git.prefix(layout.root) if git.top(layout.root) else None
     if prefix is None:
@@ -64,12 +64,14 @@ def check(layout: Layout, rev: str, clock: Clock = utc_now, more: Sequence[More]
     commits = _bases(layout, rev)
     if not commits:
         empty = Side(layout, prefix, {})
-        return Checked(None, _sorted([*between(empty, now, None, clock), *_more(more, empty, now, None)]))
+        return Checked(
+            None, _sorted([*between(empty, now, None, clock), *_extra_findings(extra, empty, now, None)])
+        )
     bases = sorted(((_at(layout, prefix, commit), commit) for commit in commits), key=_most_log)
     base, commit = bases[0]
-    found = [*between(base, now, commit, clock), *_more(more, base, now, commit)]
+    found = [*between(base, now, commit, clock), *_extra_findings(extra, base, now, commit)]
     found += op_signatures.findings(base, now, rev, _back(base, commit))
-    found += _taken(base, now, _tip(layout, prefix, rev, commits), _back(base, commit))
+    found += _reused_ids(base, now, _tip(layout, prefix, rev, commits), _back(base, commit))
     for other, its_commit in bases[1:]:
         found += log.findings(other, now, _back(other, its_commit))
     return Checked(commit, _sorted(found))
@@ -83,23 +85,25 @@ def _tip(layout: Layout, prefix: str, rev: str, commits: Sequence[ObjectId]) -> 
     return None if commit is None or commit in commits else _at(layout, prefix, commit)
 
 
-def _taken(base: Side, now: Side, tip: Side | None, back: Remedy) -> Iterator[Finding]:
+def _reused_ids(base: Side, now: Side, tip: Side | None, back: Remedy) -> Iterator[Finding]:
     """Yield findings for operations of this branch whose id another operation on `rev` has taken since.
 
     After a merge, the two operations could not be told apart.
     """
-    fresh = [deed for deed in proven_ops.of(now) if deed.line not in base.lines] if tip else []
-    there = {deed.said.op: deed for deed in proven_ops.of(tip)} if tip and fresh else {}
-    for deed in fresh:
-        other = there.get(deed.said.op)
-        if other is not None and other.said.op_sha256 != deed.said.op_sha256:
-            what = f"{deed.name} has the id of another op of the branch to merge into ({other.name})"
+    fresh = [op for op in proven_ops.of(now) if op.line not in base.lines] if tip else []
+    there = {op.event.op: op for op in proven_ops.of(tip)} if tip and fresh else {}
+    for op in fresh:
+        other = there.get(op.event.op)
+        if other is not None and other.event.op_sha256 != op.event.op_sha256:
+            what = f"{op.name} has the id of another op of the branch to merge into ({other.name})"
             remedies = (Instruction("take the op out:"), back)
-            yield Finding("op-id-taken", "error", now.where(LOG, deed.number), what, remedies, deed.said.op)
+            yield Finding("op-id-taken", "error", now.where(LOG, op.number), what, remedies, op.event.op)
 
 
-def _more(more: Sequence[More], base: Side, now: Side, commit: ObjectId | None) -> list[Finding]:
-    return [finding for one in more for finding in one(base, now, commit)]
+def _extra_findings(
+    extra: Sequence[ExtraCheck], base: Side, now: Side, commit: ObjectId | None
+) -> list[Finding]:
+    return [finding for check in extra for finding in check(base, now, commit)]
 
 
 def between(base: Side, now: Side, commit: ObjectId | None, clock: Clock = utc_now) -> Iterator[Finding]:

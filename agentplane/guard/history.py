@@ -9,8 +9,8 @@ from functools import cached_property
 from agentplane.guard.plane_at_commit import Side
 from agentplane.memory.view import Memory
 from agentplane.plane.ledger import ledger as ledgers
-from agentplane.plane.ledger import text_versions
-from agentplane.plane.ledger.event_graph import Braid
+from agentplane.plane.ledger import log_events, text_versions
+from agentplane.plane.ledger.event_graph import EventGraph
 from agentplane.plane.ledger.ledger import Known, Ledger
 from agentplane.plane.ledger.text_versions import Version
 from agentplane.plane.settings import Settings, Trust
@@ -32,25 +32,25 @@ class Past:
         self._blocks: dict[str, Block | None] = {}
 
     @cached_property
-    def _braided(self) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
+    def _replayed(self) -> tuple[Ledger, EventGraph, dict[str, list[Version]]]:
         return ledgers.braided_from(
             (line for line in self.side.log if event_line.has_form(line)), self.side.heads
         )
 
     @property
-    def braid(self) -> Braid:
-        return self._braided[1]
+    def graph(self) -> EventGraph:
+        return self._replayed[1]
 
     @property
     def versions(self) -> Mapping[str, Sequence[Version]]:
-        return self._braided[2]
+        return self._replayed[2]
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """The place of each operation's event in the braid."""
+        """The place of each operation's event in the common order."""
         found: dict[str, int] = {}
-        for place, line in enumerate(self.braid.lines):
-            if event := ledgers.op_event_of(line):
+        for place, line in enumerate(self.graph.lines):
+            if event := log_events.OP.read(line):
                 found.setdefault(event.op, place)
         return found
 
@@ -59,15 +59,15 @@ class Past:
         """True if no two events are on different branches. Then the last text before an event is the current
         one.
         """
-        return not any(self.braid.strands)
+        return not any(self.graph.strands)
 
     def _known_at(self, id_: str, place: int) -> Sequence[Version]:
-        braid = self.braid
+        graph = self.graph
         if self._is_straight:
             found = self.versions.get(id_, ())
             end = bisect_left(found, place, key=lambda version: version.place)
             return found[max(0, end - 1) : end]
-        return [v for v in self.versions.get(id_, ()) if v.place != place and braid.reaches(v.place, place)]
+        return [v for v in self.versions.get(id_, ()) if v.place != place and graph.reaches(v.place, place)]
 
     def knew(self, id_: str, place: int) -> bool:
         """True if any operation before this event had the id."""
@@ -78,24 +78,24 @@ class Past:
         found = self.versions.get(id_, ())
         if self._is_straight:
             return bool(found) and found[0].place < place
-        return any(not self.braid.reaches(place, version.place) for version in found)
+        return any(not self.graph.reaches(place, version.place) for version in found)
 
     def state(self, id_: str, place: int) -> Known | None:
         """Return the state of an id that counted when the event was written."""
         found = self._known_at(id_, place)
         if not found:
             return None
-        first = text_versions.live(found, self.braid)[0]
+        first = text_versions.live(found, self.graph)[0]
         return Known(first.digest, first.file, first.op)
 
     def ends(self, id_: str, place: int) -> Sequence[Version]:
         """Return the versions of an id at the ends of the branches that met before the event."""
-        return text_versions.ends(self._known_at(id_, place), self.braid)
+        return text_versions.ends(self._known_at(id_, place), self.graph)
 
-    def before(self, place: int) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
+    def before(self, place: int) -> tuple[Ledger, EventGraph, dict[str, list[Version]]]:
         """Return the ledger of all events in the history of an event, without the event."""
-        braid = self.braid
-        lines = [braid.lines[n] for n in range(len(braid.lines)) if n != place and braid.reaches(n, place)]
+        graph = self.graph
+        lines = [graph.lines[n] for n in range(len(graph.lines)) if n != place and graph.reaches(n, place)]
         return ledgers.braided_from(lines, self.side.heads)
 
     def stored(self, op: str) -> Stored | None:

@@ -12,7 +12,8 @@ from agentplane.guard.plane_at_commit import LOG, RecordLine, Side, shown
 from agentplane.guard.proven_ops import called
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Stored
-from agentplane.runs import events
+from agentplane.runs import reports
+from agentplane.runs.events import RUN
 from agentplane.text.json import canonical, decode
 from agentplane.text.log import chain, event_line
 from agentplane.text.markdown import document
@@ -48,16 +49,16 @@ def _log(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
 def _runs(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
     """Yield findings for new run events that agentplane can't have logged, and for second events of a run."""
     fresh = {line: number for line, number in now.lines.items() if line not in base.lines}
-    known = proven_ops.runs_of(base) if any(b'"kind":"run"' in line for line in fresh) else set()
+    known = proven_ops.runs_of(base) if any(map(RUN.matches, fresh)) else set()
     for line, number in fresh.items():
-        if b'"kind":"run"' not in line or not event_line.is_intact(line):
+        if not RUN.matches(line) or not event_line.is_intact(line):
             continue
         where = now.where(LOG, number)
         try:
-            run_id = events.of_line(line).run_id or ""
+            run_id = reports.event_of(line).run_id
         except (BadInput, RecursionError, msgspec.MsgspecError) as error:
-            said = error.what if isinstance(error, BadInput) else str(error)
-            what = f"is no event of a run: {shown(said, 120)}"
+            reason = error.what if isinstance(error, BadInput) else str(error)
+            what = f"is no event of a run: {shown(reason, 120)}"
             yield Finding("run-event-odd", "error", where, what, (_OUT, back))
             continue
         if run_id in known and not _is_known_twice(now, line, run_id):
@@ -71,7 +72,7 @@ def _is_known_twice(now: Side, line: bytes, run_id: str) -> bool:
     mark = f'"run_id":"{run_id}"'.encode()
     others = (other for other in now.lines if mark in other and other != line and event_line.is_intact(other))
     return all(
-        events.say_the_same(line, other) for other in others if run_id in proven_ops.runs_among([other])
+        reports.say_the_same(line, other) for other in others if run_id in proven_ops.runs_among([other])
     )
 
 

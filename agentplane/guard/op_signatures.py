@@ -7,10 +7,11 @@ from agentplane.findings import Finding, Instruction, Remedy, Shell
 from agentplane.guard import plane_at_commit, proven_ops, settle
 from agentplane.guard.history import Past
 from agentplane.guard.plane_at_commit import CONFIG, LOG, Side, shown
-from agentplane.guard.proven_ops import Deed
+from agentplane.guard.proven_ops import LoggedOp
 from agentplane.plane import settings
 from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.ledger.log_events import OP
 from agentplane.plane.settings import Settings, Trust, line_of
 from agentplane.plane.store.store import Store
 from agentplane.plane.trust import signatures
@@ -46,12 +47,12 @@ def findings(base: Side, now: Side, rev: str, back: Remedy) -> Iterator[Finding]
     yield from _weaker(base, now, owners.trust)
     if base.log:
         yield from _other_histories(now, before, back)
-    found = _Found(now, before)
+    deciding = _DecidingOps(now, before)
     remedies = (Instruction("take the op out, then decide again with your signing key:"), back)
-    for deed in found.unsigned:
-        what = f"{deed.name} is not signed, and signed approvals are required"
-        yield Finding("op-unsigned", "error", now.where(LOG, deed.number), what, remedies, deed.said.op)
-    yield from found.wrong(trust, None, remedies)
+    for op in deciding.unsigned:
+        what = f"{op.name} is not signed, and signed approvals are required"
+        yield Finding("op-unsigned", "error", now.where(LOG, op.number), what, remedies, op.event.op)
+    yield from deciding.wrong(trust, None, remedies)
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -70,11 +71,11 @@ def check(store: Store) -> Iterator[Finding]:
     see = Shell(("git", "log", "--", ".agentplane/memory/log.jsonl"), "see ")
     yield from _other_histories(now, before, see)
     yield from _second_events(now, before)
-    found = _Found(now, before, alone=True)
+    deciding = _DecidingOps(now, before, alone=True)
     review = Instruction("Review these entries, then undo the change and decide again with your signing key.")
-    if found.unsigned:
-        yield _summary(found.unsigned, now)
-    yield from found.wrong(trust, layout, (review,))
+    if deciding.unsigned:
+        yield _summary(deciding.unsigned, now)
+    yield from deciding.wrong(trust, layout, (review,))
 
 
 def _settings_at(base: Side, now: Side, rev: str) -> Settings | None:
@@ -115,8 +116,8 @@ def _weaker(base: Side, now: Side, owners: Trust) -> Iterator[Finding]:
         changed.append(("signed_after", f"is set to {new.signed_after}"))
     for key, what in changed:
         where = now.where(CONFIG, line_of(("trust", key), _text(now)) if CONFIG in now.files else None)
-        told = f"`trust.{key}` {what}, which weakens trust"
-        yield Finding("signers-changed", "warning", where, told, (_OWNERS,), f"trust.{key}")
+        message = f"`trust.{key}` {what}, which weakens trust"
+        yield Finding("signers-changed", "warning", where, message, (_OWNERS,), f"trust.{key}")
 
 
 def _text(now: Side) -> str:
@@ -144,9 +145,9 @@ def _second_events(now: Side, before: Collection[bytes]) -> Iterator[Finding]:
 
     Only one of two events can be signed. The event that counts depends on the branch.
     """
-    first = {deed.line for deed in proven_ops.of(now)}
+    first = {op.line for op in proven_ops.of(now)}
     for line, number in now.lines.items():
-        if b'"kind":"op"' in line and line not in first and line not in before:
+        if OP.matches(line) and line not in first and line not in before:
             what = "is no op event, or one of an op that has an event already"
             remedy = Instruction("Take the log back from git.")
             yield Finding("op-event-odd", "error", now.where(LOG, number), what, (remedy,))
@@ -172,39 +173,39 @@ def _history(now: Side, head: str | None) -> set[bytes] | None:
     return found
 
 
-class _Found:
+class _DecidingOps:
     """The operations that need a signature, except operations whose events are in `before`."""
 
     def __init__(self, now: Side, before: Collection[bytes], *, alone: bool = False) -> None:
         """Collect the operations. Pass `alone` if no other check verifies the operations, as `check` does."""
         self.now = now
-        self.unsigned: list[Deed] = []
-        self.signed: dict[str, tuple[Deed, signatures.Signed]] = {}
+        self.unsigned: list[LoggedOp] = []
+        self.signed: dict[str, tuple[LoggedOp, signatures.Signed]] = {}
         done, ids, past = proven_ops.of(now), set[str](), Past(now)
         # The order of branches in the log doesn't matter. An approved entry is never a candidate.
-        shelf = {change.id for deed in done for change in deed.changes if change.file != INBOX}
-        for deed in done:
-            if deed.line not in before and _decides(deed, ids, shelf, past, alone=alone):
-                one = signatures.of_line(deed.line)
+        shelf = {change.id for op in done for change in op.changes if change.file != INBOX}
+        for op in done:
+            if op.line not in before and _decides(op, ids, shelf, past, alone=alone):
+                one = signatures.of_line(op.line)
                 if one is None:
-                    self.unsigned.append(deed)
+                    self.unsigned.append(op)
                 else:
-                    self.signed[deed.said.op] = (deed, one)
-            ids.update(change.id for change in deed.changes)
+                    self.signed[op.event.op] = (op, one)
+            ids.update(change.id for change in op.changes)
 
     def wrong(self, trust: Trust, layout: Layout | None, remedies: tuple[Remedy, ...]) -> Iterator[Finding]:
         """Yield findings for operations whose signature doesn't prove the author of the decision."""
         found = signatures.verdicts((one for _, one in self.signed.values()), trust.allowed_signers, layout)
-        for op, verdict in found.items():
+        for op_id, verdict in found.items():
             if verdict.by is None:
-                deed = self.signed[op][0]
-                what = f"{deed.name} is wrongly signed: {shown(verdict.trouble, 200)}"
-                where = self.now.where(LOG, deed.number)
-                yield Finding("op-wrongly-signed", "error", where, what, remedies, op)
+                op = self.signed[op_id][0]
+                what = f"{op.name} is wrongly signed: {shown(verdict.trouble, 200)}"
+                where = self.now.where(LOG, op.number)
+                yield Finding("op-wrongly-signed", "error", where, what, remedies, op_id)
 
 
 def _decides(
-    deed: Deed,
+    op: LoggedOp,
     earlier: Collection[str],
     shelf: Collection[str],
     past: Past,
@@ -215,7 +216,7 @@ def _decides(
 
     An operation without a proven record has no effect, so it needs no signature.
     """
-    record, empty = deed.record, Side(past.side.layout, past.side.prefix, {})
+    record, empty = op.record, Side(past.side.layout, past.side.prefix, {})
     if record is None:
         return False
     ids = {change.id for change in record.changes}
@@ -229,11 +230,11 @@ def _decides(
     return not (relates and ids.isdisjoint(shelf))
 
 
-def _summary(unsigned: Sequence[Deed], now: Side) -> Finding:
+def _summary(unsigned: Sequence[LoggedOp], now: Side) -> Finding:
     """Return one finding for all unsigned operations. If signatures were just turned on, that is the whole
     history.
     """
-    names = ", ".join(deed.name for deed in unsigned[:_NAMED])
+    names = ", ".join(op.name for op in unsigned[:_NAMED])
     more = f" and {len(unsigned) - _NAMED} more" if len(unsigned) > _NAMED else ""
     count = "1 change is" if len(unsigned) == 1 else f"{len(unsigned)} changes are"
     head = now.ledger.heads[-1] if now.ledger.heads else event_line.GENESIS

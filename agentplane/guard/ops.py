@@ -6,75 +6,80 @@ from agentplane.findings import Finding, Instruction, Remedy
 from agentplane.guard import proven_ops, recompute, settle
 from agentplane.guard.history import Past
 from agentplane.guard.plane_at_commit import LOG, Side, shown
-from agentplane.guard.proven_ops import Deed
+from agentplane.guard.proven_ops import LoggedOp
 from agentplane.memory.entry import Header, read_header
 from agentplane.plane.layout import INBOX
+from agentplane.plane.ledger.log_events import OP
 from agentplane.plane.settings import Settings
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Change, Record
 from agentplane.plane.trust import rules
 
 
-def findings(base: Side, now: Side, done: Sequence[Deed], past: Past, back: Remedy) -> Iterator[Finding]:
-    of_line = {deed.line for deed in done}
-    other = {
-        line: number for line, number in now.lines.items() if b'"kind":"op"' in line and line not in of_line
-    }
+def findings(base: Side, now: Side, done: Sequence[LoggedOp], past: Past, back: Remedy) -> Iterator[Finding]:
+    of_line = {op.line for op in done}
+    other = {line: number for line, number in now.lines.items() if OP.matches(line) and line not in of_line}
     # If an operation has two events, the new one is wrong, in any order of the log.
-    taken = {op for line in other if line in base.lines and (op := proven_ops.op_of(line))}
-    wrong = other | {deed.line: deed.number for deed in done if deed.said.op in taken}
+    in_base = {id_ for line in other if line in base.lines and (id_ := proven_ops.op_of(line))}
+    wrong = other | {op.line: op.number for op in done if op.event.op in in_base}
     for line, number in wrong.items():
         if line not in base.lines:
             what = "is no op event, or one of an op that has an event already"
             remedies = (Instruction("take the line out:"), back)
             yield Finding("op-event-odd", "error", now.where(LOG, number), what, remedies)
     runs = proven_ops.runs_of(now)
-    by_op = {deed.said.op: deed for deed in done}
-    for deed in done:
-        if deed.line not in base.lines:
-            yield from _op(deed, base, now, by_op, past, runs, back)
+    by_op = {op.event.op: op for op in done}
+    for op in done:
+        if op.line not in base.lines:
+            yield from _op(op, base, now, by_op, past, runs, back)
 
 
 def _op(
-    deed: Deed, base: Side, now: Side, done: Mapping[str, Deed], past: Past, runs: set[str], back: Remedy
+    op: LoggedOp,
+    base: Side,
+    now: Side,
+    done: Mapping[str, LoggedOp],
+    past: Past,
+    runs: set[str],
+    back: Remedy,
 ) -> Iterator[Finding]:
-    where, op = now.where(LOG, deed.number), deed.said.op
-    record = deed.record
+    where, op_id = now.where(LOG, op.number), op.event.op
+    record = op.record
     if record is None:
-        row = now.rows.get(deed.said.op)
-        what = f"{deed.name} has no record in {shown(records.month_of(deed.said.op), 40)}"
+        row = now.rows.get(op.event.op)
+        what = f"{op.name} has no record in {shown(records.month_of(op.event.op), 40)}"
         if row:
             where = now.where(row.file, row.number)
-            what = f"the record of {deed.name} is not the one that line {deed.number} of the log proves"
+            what = f"the record of {op.name} is not the one that line {op.number} of the log proves"
         remedies = (Instruction("commit the record, or"), back)
-        yield Finding("op-unproved", "error", where, f"{what}; the op counts for nothing", remedies, op)
+        yield Finding("op-unproved", "error", where, f"{what}; the op counts for nothing", remedies, op_id)
         return
-    said = (deed.said.ts, deed.said.verb, deed.said.actor, deed.said.channel, deed.said.ids)
-    if said != (record.ts, record.verb, record.actor, record.channel, [c.id for c in record.changes]):
-        what = f"{deed.name}: the log line says something else than its record"
+    stated = (op.event.ts, op.event.verb, op.event.actor, op.event.channel, op.event.ids)
+    if stated != (record.ts, record.verb, record.actor, record.channel, [c.id for c in record.changes]):
+        what = f"{op.name}: the log line says something else than its record"
         remedies = (Instruction("take both out:"), back)
-        yield Finding("op-unlike-record", "error", where, what, remedies, op)
+        yield Finding("op-unlike-record", "error", where, what, remedies, op_id)
         return
     if record.settings or record.verb == rules.VERB:
         if not proven_ops.only_notes_settings(record):
-            what = f"{deed.name} is no record of changed settings that agentplane writes"
+            what = f"{op.name} is no record of changed settings that agentplane writes"
             remedies = (Instruction("Take the op out:"), back)
-            yield Finding("op-settings-odd", "error", where, what, remedies, op)
+            yield Finding("op-settings-odd", "error", where, what, remedies, op_id)
         return
     if (record.verb, record.channel) == proven_ops.SETTLES:
         if complaint := settle.complaint(record, base, past):
             todo = Instruction("take the op out, and let `agentplane settle` settle the merge again:")
             yield Finding(
-                "op-settled-otherwise", "error", where, f"{deed.name} {complaint}", (todo, back), op
+                "op-settled-otherwise", "error", where, f"{op.name} {complaint}", (todo, back), op_id
             )
         return
     is_open = proven_ops.only_proposes(record) or _relates_own(record, past)
     if complaint := None if is_open else _not_decided(record, base.settings, past, runs):
         todo = Instruction("take the op out, and decide in a terminal of your own:")
-        yield Finding("op-not-decided", "error", where, f"{deed.name} {complaint}", (todo, back), op)
-    if complaint := recompute.complaint(deed, done, past):
+        yield Finding("op-not-decided", "error", where, f"{op.name} {complaint}", (todo, back), op_id)
+    if complaint := recompute.complaint(op, done, past):
         todo = Instruction("take the op out, and do it again with agentplane:")
-        yield Finding("op-not-replayed", "error", where, f"{deed.name} {complaint}", (todo, back), op)
+        yield Finding("op-not-replayed", "error", where, f"{op.name} {complaint}", (todo, back), op_id)
 
 
 def _relates_own(record: Record, past: Past) -> bool:

@@ -1,16 +1,18 @@
 """The operations of a log with their proven records, and the kind of actor behind each of them."""
 
 from collections.abc import Iterable
+from typing import Literal
 
 import msgspec
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.guard.plane_at_commit import Side, shown
 from agentplane.plane.layout import INBOX
+from agentplane.plane.ledger import log_events
+from agentplane.plane.ledger.log_events import Kind
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Change, Record
 from agentplane.plane.trust import rules
-from agentplane.text.json import decode
 
 
 PERSONAL = ("terminal", "tui")
@@ -26,10 +28,10 @@ _WRITES = ("propose", "edit", "merge", "adopt")
 """The verbs that provide a text. The other verbs move a text or stamp it."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class EventFields(msgspec.Struct, frozen=True):
     """The fields of an operation event."""
 
-    kind: str
+    kind: Literal["op"]
     op: str
     ts: str
     verb: str
@@ -39,13 +41,13 @@ class Said(msgspec.Struct, frozen=True):
     op_sha256: str
 
 
-class Deed(msgspec.Struct, frozen=True):
+class LoggedOp(msgspec.Struct, frozen=True):
     """An operation event in the log, with its record if the record is proven."""
 
     number: int
     """The line number in the log."""
     line: bytes
-    said: Said
+    event: EventFields
     record: Record | None
 
     @property
@@ -55,7 +57,7 @@ class Deed(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return f"op {shown(self.said.op, 40)} ({named(self.said.verb, self.said.ids)})"
+        return f"op {shown(self.event.op, 40)} ({named(self.event.verb, self.event.ids)})"
 
 
 class _Kind(msgspec.Struct, frozen=True):
@@ -64,39 +66,20 @@ class _Kind(msgspec.Struct, frozen=True):
     summary: str | None = None
 
 
-_said = decode.Json(Said)
-_kind = decode.Json(_Kind)
+_OP = Kind("op", EventFields)
+_RUN = Kind("run", _Kind)
+_EVENT = Kind("", _Kind)
 
 
-def of(side: Side) -> list[Deed]:
+def of(side: Side) -> list[LoggedOp]:
     """Return all operation events of a log in log order, one for each operation."""
-    found: dict[str, Deed] = {}
+    found: dict[str, LoggedOp] = {}
     for number, line in enumerate(side.log, 1):
-        said = _op(line)
-        if said and said.op not in found:
-            found[said.op] = Deed(number, line, said, _proven(side, said))
+        event = _OP.read(line)
+        if event and event.op not in found:
+            record = records.read_head(side.heads.get(event.op_sha256), event.op)
+            found[event.op] = LoggedOp(number, line, event, record)
     return list(found.values())
-
-
-def _op(line: bytes) -> Said | None:
-    if b'"kind":"op"' not in line:
-        return None
-    try:
-        said = _said.decode(line)
-    except (RecursionError, msgspec.MsgspecError):
-        return None
-    return said if said.kind == "op" else None
-
-
-def _proven(side: Side, said: Said) -> Record | None:
-    head = side.heads.get(said.op_sha256)
-    if head is None:
-        return None
-    try:
-        record = records.read_head(head)
-    except (RecursionError, msgspec.MsgspecError):
-        return None
-    return record if record.op == said.op else None
 
 
 def runs_of(side: Side) -> set[str]:
@@ -106,28 +89,27 @@ def runs_of(side: Side) -> set[str]:
 
 def runs_among(lines: Iterable[bytes]) -> set[str]:
     """Return the ids of the runs that have an event among these lines."""
-    runs = (line for line in lines if b'"kind":"run"' in line)
-    return {event.run_id for event in map(_kind_of, runs) if event.kind == "run"} - {""}
+    return {run.run_id for _, run in log_events.iterate(lines, kind=_RUN) if run.kind == "run"} - {""}
 
 
 def called(line: bytes) -> str:
     """Return a short description of an event for a message."""
-    if said := _op(line):
-        return f"{named(said.verb, said.ids)}, op {shown(said.op, 40)}"
-    event = _kind_of(line)
-    return f"run {shown(event.run_id, 40)}" if event.kind == "run" else shown(event.kind, 20) or "no event"
+    if event := _OP.read(line):
+        return f"{named(event.verb, event.ids)}, op {shown(event.op, 40)}"
+    other = _EVENT.read(line) or _Kind()
+    return f"run {shown(other.run_id, 40)}" if other.kind == "run" else shown(other.kind, 20) or "no event"
 
 
 def op_of(line: bytes) -> str | None:
     """Return the operation id of an operation event, or None for other lines."""
-    said = _op(line)
-    return said.op if said else None
+    event = _OP.read(line)
+    return event.op if event else None
 
 
 def time_of(line: bytes) -> str | None:
     """Return the time that an operation event states, or None for other lines."""
-    said = _op(line)
-    return said.ts if said else None
+    event = _OP.read(line)
+    return event.ts if event else None
 
 
 def named(verb: str, ids: list[str]) -> str:
@@ -180,20 +162,13 @@ def only_in_place(record: Record) -> bool:
     )
 
 
-def written_by_tool(deeds: Iterable[Deed]) -> dict[str, bool]:
+def written_by_tool(ops: Iterable[LoggedOp]) -> dict[str, bool]:
     """Return, for each id, True if a tool wrote its text. The last operation that provided a text decides."""
     tools: dict[str, bool] = {}
-    for deed in deeds:
-        for change in deed.changes:
-            if deed.record and deed.record.verb in _WRITES and change.left is not None:
-                tools[change.id] = by_tool(deed.record)
+    for op in ops:
+        for change in op.changes:
+            if op.record and op.record.verb in _WRITES and change.left is not None:
+                tools[change.id] = by_tool(op.record)
             elif change.was in tools:
                 tools[change.id] = tools[change.was]
     return tools
-
-
-def _kind_of(line: bytes) -> _Kind:
-    try:
-        return _kind.decode(line)
-    except (RecursionError, msgspec.MsgspecError):
-        return _Kind()

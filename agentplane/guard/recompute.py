@@ -13,7 +13,7 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.guard.history import Past, recalled, tops_before
 from agentplane.guard.plane_at_commit import shown
-from agentplane.guard.proven_ops import Deed
+from agentplane.guard.proven_ops import LoggedOp
 from agentplane.memory import ids, operations, updates
 from agentplane.memory.entry import INBOX_STATUS, Header, read_header
 from agentplane.memory.operations import Proposal, Stamp
@@ -43,16 +43,16 @@ class Pruned(Exception):
     """A required text was removed from history."""
 
 
-def complaint(deed: Deed, done: Mapping[str, Deed], past: Past) -> str | None:
+def complaint(op: LoggedOp, done: Mapping[str, LoggedOp], past: Past) -> str | None:
     """Return why an operation doesn't match its verb, or None if it does. `guard.settle` checks settling."""
-    record = deed.record
-    place = past.places.get(deed.said.op)
+    record = op.record
+    place = past.places.get(op.event.op)
     if record is None or place is None:
         return None
     if record.verb not in _CHECKS:
         return f"says that it is `{shown(record.verb, 20)}`, which is no operation of agentplane"
     try:
-        return frame(record, past, place) or _CHECKS[record.verb](_Asked(record, place, done, past))
+        return frame(record, past, place) or _CHECKS[record.verb](_Case(record, place, done, past))
     except Pruned:
         return None if not in_force(record, past) else _PRUNED
     except AgentplaneError as error:
@@ -116,12 +116,12 @@ def _not_of_its_verb(record: Record) -> str | None:
     return None
 
 
-class _Asked(msgspec.Struct, frozen=True):
+class _Case(msgspec.Struct, frozen=True):
     """An operation with the history that it could know."""
 
     record: Record
     place: int
-    done: Mapping[str, Deed]
+    done: Mapping[str, LoggedOp]
     past: Past
 
     def text(self, change: Change, digest: str | None) -> bytes:
@@ -217,18 +217,18 @@ def how(change: Change, edit: Edit, text: Callable[[Change, str | None], bytes])
 # One check for each verb
 
 
-def _propose(asked: _Asked) -> str | None:
-    for change in asked.record.changes:
+def _propose(case: _Case) -> str | None:
+    for change in case.record.changes:
         name = shown(change.id, 40)
         if not change.id.startswith(f"{ids.CANDIDATE_PREFIX}-") or not ids.is_plain(change.id):
             return f"gives the id {name}, and the ids of candidates begin with {ids.CANDIDATE_PREFIX}-"
-        if asked.past.is_given_apart(change.id, asked.place):
+        if case.past.is_given_apart(change.id, case.place):
             return f"gives {name} a second time"
-        block = asked.past.block(asked.text(change, change.left))
+        block = case.past.block(case.text(change, change.left))
         fields = fields_of(block.packed) if block else {}
         if fields.get("status") != INBOX_STATUS:
-            said = shown(str(fields.get("status")), 30)
-            return f"brings {name} with `status: {said}`, and what is proposed is `{INBOX_STATUS}`"
+            status = shown(str(fields.get("status")), 30)
+            return f"brings {name} with `status: {status}`, and what is proposed is `{INBOX_STATUS}`"
         if odd := sorted(shown(str(key), 30) for key in fields.keys() - OF_A_CANDIDATE):
             return f"brings {name} with fields that no proposal has ({', '.join(odd[:5])})"
     return None
@@ -239,20 +239,20 @@ def fields_of(packed: bytes) -> dict[str, Any]:
     return fields
 
 
-def _relate(asked: _Asked) -> str | None:
+def _relate(case: _Case) -> str | None:
     edits = []
-    for change in asked.record.changes:
+    for change in case.record.changes:
         if change.file != INBOX or change.before is None or change.found != change.before:
             return f"changes {shown(change.id, 40)}, and only candidates are related"
-        old, new = _links(asked.text(change, change.before)), _links(asked.text(change, change.after))
+        old, new = _links(case.text(change, change.before)), _links(case.text(change, change.after))
         grown = {name: links for name, links in new.items() if links != old[name]}
         for name, links in grown.items():
             added = links[len(old[name]) :]
             if links[: len(old[name])] != old[name] or not all(map(ids.is_plain, added)):
                 return f"does not only add ids to `{name}` of {shown(change.id, 40)}"
-        text = header.set_fields(asked.text(change, change.found), grown)
+        text = header.set_fields(case.text(change, change.found), grown)
         edits.append(Edit(change.id, INBOX, text))
-    return differing(asked.record, edits, asked.text)
+    return differing(case.record, edits, case.text)
 
 
 def _links(text: bytes) -> dict[str, list[str]]:
@@ -261,38 +261,38 @@ def _links(text: bytes) -> dict[str, list[str]]:
     return {name: list(getattr(head, name, ())) for name in LINKS}
 
 
-def _approve(asked: _Asked) -> str | None:
-    record = asked.record
+def _approve(case: _Case) -> str | None:
+    record = case.record
     come = [change for change in record.changes if change.was is not None]
     moved = {change.was for change in come}
     gone = [change for change in record.changes if change.file == INBOX and change.left is None]
     rest = [change for change in record.changes if change not in come and change not in gone]
-    targets = [change for change in rest if not _is_out_of_force(asked, change)]
+    targets = [change for change in rest if not _is_out_of_force(case, change)]
     for change in come:
-        if asked.past.knew(change.id, asked.place):
+        if case.past.knew(change.id, case.place):
             return f"puts a candidate over {shown(change.id, 40)}, which is another entry"
     if not come or (record.verb == "supersede") != bool(targets):
         named = targets or [change for change in record.changes if change not in gone and change not in rest]
         of = f"{shown(named[0].id, 40)}" if named else "an entry"
         return f"changes {of}, and `{record.verb}` puts candidates on the shelf"
-    stamp = _stamp(asked, come[0])
+    stamp = _stamp(case, come[0])
     if stamp is None:
         return f"stamps {shown(come[0].id, 40)} with another day or another name than its own"
     if not set(record.rejected) <= {change.id for change in gone} - moved:
         return "says that it rejects a candidate that it does not drop"
     choice = Choice(supersede=tuple(change.id for change in targets))
     alike = [change.id for change in gone if change.id not in moved]
-    memory = asked.memory()
+    memory = case.memory()
     plan = resolve.approve(memory, [str(change.was) for change in come], stamp, choice, _no_conflicts, alike)
-    edits = [_with_fewer_claims(asked, edit, come) for edit in plan.edits]
-    return asked.compared(msgspec.structs.replace(plan, edits=edits))
+    edits = [_with_fewer_claims(case, edit, come) for edit in plan.edits]
+    return case.compared(msgspec.structs.replace(plan, edits=edits))
 
 
-def _is_out_of_force(asked: _Asked, change: Change) -> bool:
+def _is_out_of_force(case: _Case, change: Change) -> bool:
     """True if the entry was superseded or deprecated before. Then the approval only linked it to its
     successor.
     """
-    block = asked.past.block(asked.text(change, change.found)) if change.found else None
+    block = case.past.block(case.text(change, change.found)) if change.found else None
     head = read_header(block.packed)[0] if block else None
     return head is not None and (head.arrives or head.status) in operations.ARRIVING
 
@@ -302,14 +302,14 @@ def _no_conflicts(entries: Sequence[object], _: object) -> list[tuple[()]]:
     return [()] * len(entries)
 
 
-def _stamp(asked: _Asked, change: Change) -> Stamp | None:
+def _stamp(case: _Case, change: Change) -> Stamp | None:
     """Return the stamp of an approval from its entry, or None if this operation can't have made that
     stamp.
     """
-    record, head = asked.record, asked.head(change)
+    record, head = case.record, case.head(change)
     by = "policy" if record.channel == "policy" else record.actor
     try:
-        day = asked.moment(head.updated)
+        day = case.moment(head.updated)
     except ValueError:
         return None
     if head.approved_by not in (by, record.actor):
@@ -322,126 +322,126 @@ def _is_commit(text: str) -> bool:
     return 7 <= len(text) <= 64 and all(letter in "0123456789abcdef" for letter in text)
 
 
-def _with_fewer_claims(asked: _Asked, edit: Edit, come: Sequence[Change]) -> Edit:
+def _with_fewer_claims(case: _Case, edit: Edit, come: Sequence[Change]) -> Edit:
     """Return the edit without `supersedes` claims that the approval dropped.
 
     An entry that was approved despite a conflict doesn't claim to replace the other entry.
     """
     change = next((one for one in come if one.id == edit.id), None)
-    if change is None or edit.text is None or asked.record.verb != "approve":
+    if change is None or edit.text is None or case.record.verb != "approve":
         return edit
-    claimed, kept = _links(edit.text)["supersedes"], asked.head(change).supersedes
-    if list(kept) == claimed or [name for name in claimed if name in kept] != list(kept):
+    claimed, remaining = _links(edit.text)["supersedes"], case.head(change).supersedes
+    if list(remaining) == claimed or [name for name in claimed if name in remaining] != list(remaining):
         return edit
-    text = header.set_fields(edit.text, {"supersedes": list(kept) or header.DROP})
+    text = header.set_fields(edit.text, {"supersedes": list(remaining) or header.DROP})
     return msgspec.structs.replace(edit, text=text)
 
 
-def _reject(asked: _Asked) -> str | None:
-    for change in asked.record.changes:
+def _reject(case: _Case) -> str | None:
+    for change in case.record.changes:
         if change.file != INBOX or (change.after, change.left, change.was) != (None, None, None):
             return f"changes {shown(change.id, 40)}, and only candidates are rejected"
     return None
 
 
-def _deprecate(asked: _Asked) -> str | None:
-    changes = asked.record.changes
+def _deprecate(case: _Case) -> str | None:
+    changes = case.record.changes
     try:
-        day = asked.moment(asked.head(changes[0]).updated) if changes else None
+        day = case.moment(case.head(changes[0]).updated) if changes else None
     except ValueError:
         return f"stamps {shown(changes[0].id, 40)} with another day than its own"
-    plan = day and operations.deprecate(asked.memory(), [change.id for change in changes], day, None)
-    return asked.compared(plan or None)
+    plan = day and operations.deprecate(case.memory(), [change.id for change in changes], day, None)
+    return case.compared(plan or None)
 
 
-def _pin(asked: _Asked) -> str | None:
-    verb = operations.pin if asked.record.verb == "pin" else operations.unpin
-    return asked.compared(verb(asked.memory(), [change.id for change in asked.record.changes]))
+def _pin(case: _Case) -> str | None:
+    verb = operations.pin if case.record.verb == "pin" else operations.unpin
+    return case.compared(verb(case.memory(), [change.id for change in case.record.changes]))
 
 
-def _edit(asked: _Asked) -> str | None:
-    if len(asked.record.changes) != 1:
+def _edit(case: _Case) -> str | None:
+    if len(case.record.changes) != 1:
         return "changes several entries, and `edit` changes one"
-    (change,) = asked.record.changes
+    (change,) = case.record.changes
     if change.found is None or change.left is None:
         return f"does not change the text of {shown(change.id, 40)}"
-    if asked.is_pruned(change):
-        return asked.moved(change)
-    text = asked.text(change, change.left)
-    return asked.compared(operations.edit(asked.memory(), change.id, text, change.found))
+    if case.is_pruned(change):
+        return case.moved(change)
+    text = case.text(change, change.left)
+    return case.compared(operations.edit(case.memory(), change.id, text, change.found))
 
 
-def _merge(asked: _Asked) -> str | None:
-    gone = [change for change in asked.record.changes if change.file == INBOX and change.left is None]
-    if len(gone) == 2 and len(asked.record.changes) == 3:
-        return _merge_of_two(asked, gone)
-    into = [change for change in asked.record.changes if change.was is not None]
-    if len(into) != 1 or len(asked.record.changes) != 2:
+def _merge(case: _Case) -> str | None:
+    gone = [change for change in case.record.changes if change.file == INBOX and change.left is None]
+    if len(gone) == 2 and len(case.record.changes) == 3:
+        return _merge_of_two(case, gone)
+    into = [change for change in case.record.changes if change.was is not None]
+    if len(into) != 1 or len(case.record.changes) != 2:
         return "is not one candidate that is taken into one entry"
     (change,) = into
     if change.found is None or change.left is None:
         return f"does not change the text of {shown(change.id, 40)}"
-    if any(map(asked.is_pruned, asked.record.changes)):
-        return asked.moved(change)
-    if asked.record.channel == "policy":
-        return _updated(asked, change)
-    text = asked.text(change, change.left)
-    plan = resolve.merge(asked.memory(), str(change.was), change.id, text, change.found)
-    return asked.compared(plan)
+    if any(map(case.is_pruned, case.record.changes)):
+        return case.moved(change)
+    if case.record.channel == "policy":
+        return _updated(case, change)
+    text = case.text(change, change.left)
+    plan = resolve.merge(case.memory(), str(change.was), change.id, text, change.found)
+    return case.compared(plan)
 
 
-def _merge_of_two(asked: _Asked, gone: Sequence[Change]) -> str | None:
+def _merge_of_two(case: _Case, gone: Sequence[Change]) -> str | None:
     """Check a merge of two candidates into one entry, with a text that a person wrote."""
-    (come,) = (change for change in asked.record.changes if change not in gone)
+    (come,) = (change for change in case.record.changes if change not in gone)
     other = next((change.id for change in gone if change.id != come.was), None)
     if come.was not in {change.id for change in gone} or other is None or come.found is not None:
         return "is not two candidates that become one new entry"
-    if asked.past.knew(come.id, asked.place):
+    if case.past.knew(come.id, case.place):
         return f"puts a candidate over {shown(come.id, 40)}, which is another entry"
-    if any(map(asked.is_pruned, asked.record.changes)):
-        return asked.moved(come)
-    stamp = _stamp(asked, come)
+    if any(map(case.is_pruned, case.record.changes)):
+        return case.moved(come)
+    stamp = _stamp(case, come)
     if stamp is None:
         return f"stamps {shown(come.id, 40)} with another day or another name than its own"
-    memory = asked.memory()
+    memory = case.memory()
     entry = memory.get(str(come.was))
     # The person's text, before the approval stamped it.
     before = {"id": entry.id, "status": INBOX_STATUS, "approved_by": header.DROP, "anchor": header.DROP}
-    text = header.set_fields(asked.text(come, come.left), before)
-    return asked.compared(resolve.merge_candidates(memory, entry.id, other, text, entry.digest, stamp))
+    text = header.set_fields(case.text(come, come.left), before)
+    return case.compared(resolve.merge_candidates(memory, entry.id, other, text, entry.digest, stamp))
 
 
-def _updated(asked: _Asked, change: Change) -> str | None:
+def _updated(case: _Case, change: Change) -> str | None:
     """Return a problem if a change by the policy differs from its candidate."""
-    memory, stamp = asked.memory(), _stamp(asked, change)
+    memory, stamp = case.memory(), _stamp(case, change)
     candidate = memory.get(str(change.was))
     entry = updates.target_of(memory, candidate)
     if stamp is None or entry is None or entry.id != change.id:
         return f"takes {shown(candidate.id, 40)} into {shown(change.id, 40)}, which it does not change"
-    return asked.compared(updates.plan(memory, candidate, entry, stamp))
+    return case.compared(updates.plan(memory, candidate, entry, stamp))
 
 
-def _adopt(asked: _Asked) -> str | None:
-    for change in asked.record.changes:
-        kept = change.left == change.found == change.after and change.was is None
-        if not kept:
+def _adopt(case: _Case) -> str | None:
+    for change in case.record.changes:
+        unchanged = change.left == change.found == change.after and change.was is None
+        if not unchanged:
             return f"rewrites {shown(change.id, 40)}, and `adopt` leaves the text as it was found"
     return None
 
 
-def _revert(asked: _Asked) -> str | None:
-    for change in asked.record.changes:
+def _revert(case: _Case) -> str | None:
+    for change in case.record.changes:
         back = change.after == change.before and change.left in (None, change.before) and change.was is None
         if not back:
             return f"leaves {shown(change.id, 40)} other than it was approved, and `revert` puts that back"
     return None
 
 
-def _inverse(asked: _Asked) -> str | None:
-    record = asked.record
-    of = asked.done.get(record.undoes or "")
-    place = asked.past.places.get(record.undoes or "")
-    if of is None or of.record is None or place is None or not asked.past.braid.reaches(place, asked.place):
+def _inverse(case: _Case) -> str | None:
+    record = case.record
+    of = case.done.get(record.undoes or "")
+    place = case.past.places.get(record.undoes or "")
+    if of is None or of.record is None or place is None or not case.past.graph.reaches(place, case.place):
         return f"undoes op {shown(record.undoes or '(none)', 40)}, which is not in its history"
     if of.record.verb in undo.FINAL or (record.verb == "redo" and of.record.verb != "undo"):
         return f"undoes {of.name}, which cannot be taken back"
@@ -460,13 +460,13 @@ def _key(change: Change, *, turned: bool = False) -> tuple[str | None, ...]:
     return (change.id, change.file, change.was, *ends)
 
 
-def _nothing(asked: _Asked) -> str | None:
-    if asked.record.changes:
-        return f"changes {shown(asked.record.changes[0].id, 40)}, and `{asked.record.verb}` changes no entry"
+def _nothing(case: _Case) -> str | None:
+    if case.record.changes:
+        return f"changes {shown(case.record.changes[0].id, 40)}, and `{case.record.verb}` changes no entry"
     return None
 
 
-_CHECKS: dict[str, Callable[[_Asked], str | None]] = {
+_CHECKS: dict[str, Callable[[_Case], str | None]] = {
     "init": _nothing,
     "prune": _nothing,
     "propose": _propose,

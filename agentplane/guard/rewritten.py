@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from agentplane.findings import Finding, Instruction
 from agentplane.guard.plane_at_commit import Side, shown
-from agentplane.guard.proven_ops import Deed
+from agentplane.guard.proven_ops import LoggedOp
 from agentplane.memory.entry import Entry
 from agentplane.plane.layout import INBOX
 
@@ -18,24 +18,24 @@ _OWN_WORDS = ("edit", "merge", "adopt")
 _WIDTH = 100
 
 
-def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
-    last: dict[str, Deed] = {}
-    for deed in done:
-        if deed.line not in base.lines and deed.record and deed.record.verb in _OWN_WORDS:
-            last |= {change.id: deed for change in deed.changes if change.before != change.after}
-    for id_, deed in last.items():
+def findings(base: Side, now: Side, done: Sequence[LoggedOp]) -> Iterator[Finding]:
+    last: dict[str, LoggedOp] = {}
+    for op in done:
+        if op.line not in base.lines and op.record and op.record.verb in _OWN_WORDS:
+            last |= {change.id: op for change in op.changes if change.before != change.after}
+    for id_, op in last.items():
         old, new = base.ledger.known.get(id_), now.ledger.known.get(id_)
         was_there = old is not None and old.digest is not None and old.file != INBOX
         if was_there and new is not None and new.digest != old.digest:  # type: ignore[union-attr]
-            yield _finding(id_, deed, base, now)
+            yield _finding(id_, op, base, now)
 
 
-def _finding(id_: str, deed: Deed, base: Side, now: Side) -> Finding:
+def _finding(id_: str, op: LoggedOp, base: Side, now: Side) -> Finding:
     one, other = base.memory.entries.get(id_), now.memory.entries.get(id_)
-    where = now.where(other.file, other.line) if other else now.where(deed.changes[0].file)
+    where = now.where(other.file, other.line) if other else now.where(op.changes[0].file)
     what = (
-        f"{shown(id_, 40)} was rewritten by {shown(deed.said.actor, 40)} ({shown(deed.said.verb, 20)} over "
-        f"{shown(deed.said.channel, 20)}): {_said(one)} is now {_said(other)}"
+        f"{shown(id_, 40)} was rewritten by {shown(op.event.actor, 40)} ({shown(op.event.verb, 20)} over "
+        f"{shown(op.event.channel, 20)}): {_quoted(one)} is now {_quoted(other)}"
     )
     todo = (
         "Compare the two texts. Unless approvals are signed, nothing proves that this person made the change."
@@ -43,5 +43,5 @@ def _finding(id_: str, deed: Deed, base: Side, now: Side) -> Finding:
     return Finding("entry-rewritten", "info", where, what, (Instruction(todo),), id_)
 
 
-def _said(entry: Entry | None) -> str:
+def _quoted(entry: Entry | None) -> str:
     return f'"{shown(entry.statement, _WIDTH)}"' if entry else "gone"

@@ -68,7 +68,7 @@ class _Replay:
                 continue
             exact = False
             if not (self._is_harmless(change) or self._was_pruned(change, edit)):
-                return self._said(change, edit, plan)
+                return self._difference(change, edit, plan)
         for edit in wanted.values():
             if not (self._needs_pruned(edit) or self._only_links(edit)):
                 return f"leaves {shown(edit.id, 40)} out, which settling these branches changes"
@@ -77,7 +77,7 @@ class _Replay:
             return "gives another reason than settling these branches gives"
         return None
 
-    def _said(self, change: Change, edit: Edit | None, plan: Plan | None) -> str:
+    def _difference(self, change: Change, edit: Edit | None, plan: Plan | None) -> str:
         name = shown(change.id, 40)
         if plan is None:
             return f"changes {name}, and no branches meet there that would have to be settled"
@@ -87,11 +87,11 @@ class _Replay:
         return f"does not leave {name} as settling these branches does{how}"
 
     def _plan(self) -> Plan | None:
-        ledger, braid, versions = self.past.before(self.place)
+        ledger, graph, versions = self.past.before(self.place)
         self.met = frozenset(ledger.met)
-        if any(braid.strands):
+        if any(graph.strands):
             self.lost = frozenset(id_ for id_ in versions if self._lost_an_end(id_))
-        joined = branch_merge.join(self._memory(ledger), Story(braid, versions))
+        joined = branch_merge.join(self._memory(ledger), Story(graph, versions))
         return joined.plan if joined else None
 
     def _memory(self, ledger: Ledger) -> Memory:
@@ -140,11 +140,11 @@ class _Replay:
         """True if no other text has the id. Otherwise the text would replace a text that a person has
         read.
         """
-        braid, found = self.past.braid, self.past.versions.get(change.id, ())
+        graph, found = self.past.graph, self.past.versions.get(change.id, ())
         return not any(
             v.before is None and v.digest not in (None, change.after)
             for v in found
-            if not braid.reaches(self.place, v.place)
+            if not graph.reaches(self.place, v.place)
         )
 
     def _is_in_its_file(self, change: Change) -> bool:
@@ -154,12 +154,12 @@ class _Replay:
     def _is_leftover(self, change: Change) -> bool:
         """True if the change moves a manual edit to the inbox, because another text now has its place."""
         fields = self._fields(change)
-        kept = _OF_A_LEFTOVER if self._is_new(change) else frozenset[str]()
+        allowed = _OF_A_LEFTOVER if self._is_new(change) else frozenset[str]()
         return (
             change.left == change.after
             and change.id.startswith(f"{ids.CANDIDATE_PREFIX}-")
             and (fields.get("status"), fields.get("proposed_by")) == (INBOX_STATUS, replaced_text.PROPOSED_BY)
-            and fields.keys() <= kept
+            and fields.keys() <= allowed
         )
 
     def _is_back_at_base(self, change: Change) -> bool:
@@ -177,11 +177,11 @@ class _Replay:
         )
 
     def _follows_base(self, id_: str) -> bool:
-        braid = self.past.braid
+        graph = self.past.graph
         return all(
-            braid.reaches(version.place, self.place)
+            graph.reaches(version.place, self.place)
             for version in self.past.versions.get(id_, ())
-            if braid.lines[version.place] in self.base.lines
+            if graph.lines[version.place] in self.base.lines
         )
 
     def _was_pruned(self, change: Change, edit: Edit | None) -> bool:

@@ -14,7 +14,8 @@ from datetime import UTC, datetime, timedelta
 from agentplane.findings import Finding, Instruction
 from agentplane.guard import proven_ops
 from agentplane.guard.plane_at_commit import LOG, Side, shown
-from agentplane.guard.proven_ops import Deed
+from agentplane.guard.proven_ops import LoggedOp
+from agentplane.plane.ledger.log_events import OP
 from agentplane.text.log import event_line
 
 
@@ -26,38 +27,38 @@ _TS = re.compile(rb'"ts":"([^"]*)"')
 _SETTLES = b'"verb":"settle"'
 
 
-def findings(base: Side, now: Side, done: Sequence[Deed], at: datetime) -> Iterator[Finding]:
-    fresh = [deed for deed in done if deed.line not in base.lines]
+def findings(base: Side, now: Side, done: Sequence[LoggedOp], at: datetime) -> Iterator[Finding]:
+    fresh = [op for op in done if op.line not in base.lines]
     by_hash = (
         {event_line.stated_by(line): line for line in now.log if event_line.has_form(line)} if fresh else {}
     )
-    for deed in fresh:
-        yield from _times(deed, now, by_hash, at)
+    for op in fresh:
+        yield from _times(op, now, by_hash, at)
 
 
-def _times(deed: Deed, now: Side, by_hash: Mapping[bytes, bytes], at: datetime) -> Iterator[Finding]:
-    where, said = now.where(LOG, deed.number), deed.said
+def _times(op: LoggedOp, now: Side, by_hash: Mapping[bytes, bytes], at: datetime) -> Iterator[Finding]:
+    where, event = now.where(LOG, op.number), op.event
     remedies = (Instruction("set the clock of that machine, take the op out, and decide again."),)
-    moment = _moment(said.ts)
+    moment = _moment(event.ts)
     if moment is None:
-        yield Finding("op-without-time", "error", where, f"{deed.name} has no time", remedies, said.op)
+        yield Finding("op-without-time", "error", where, f"{op.name} has no time", remedies, event.op)
         return
-    if said.op[:16] != f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}":
-        what = f"{deed.name} has another time in its id than in its line"
-        yield Finding("op-time-unlike-id", "error", where, what, remedies, said.op)
+    if event.op[:16] != f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}":
+        what = f"{op.name} has another time in its id than in its line"
+        yield Finding("op-time-unlike-id", "error", where, what, remedies, event.op)
     if moment > at + _SKEW:
-        what = f"{deed.name} is from the future ({shown(said.ts, 30)})"
-        yield Finding("op-from-future", "error", where, what, remedies, said.op)
-    if _settles(deed):
-        joined = _joined(deed.line, by_hash)
+        what = f"{op.name} is from the future ({shown(event.ts, 30)})"
+        yield Finding("op-from-future", "error", where, what, remedies, event.op)
+    if _settles(op):
+        joined = _joined(op.line, by_hash)
         if len(joined) > 1 and moment > max(joined):
-            what = f"{deed.name} says that it is later than all that it joins ({shown(said.ts, 30)})"
-            yield Finding("op-too-late", "error", where, what, remedies, said.op)
+            what = f"{op.name} says that it is later than all that it joins ({shown(event.ts, 30)})"
+            yield Finding("op-too-late", "error", where, what, remedies, event.op)
         return
-    earlier = [found for line in _parents(deed.line, by_hash) if (found := _moment(proven_ops.time_of(line)))]
+    earlier = [found for line in _parents(op.line, by_hash) if (found := _moment(proven_ops.time_of(line)))]
     if earlier and moment < max(earlier) - _SKEW:
-        what = f"{deed.name} says that it is days older than the event before it ({shown(said.ts, 30)})"
-        yield Finding("op-too-early", "error", where, what, remedies, said.op)
+        what = f"{op.name} says that it is days older than the event before it ({shown(event.ts, 30)})"
+        yield Finding("op-too-early", "error", where, what, remedies, event.op)
 
 
 def _parents(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[bytes]:
@@ -66,7 +67,7 @@ def _parents(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[bytes]:
         return []
     names = (name.hex().encode() for name in event_line.parents_of(line))
     found = (by_hash.get(name, b"") for name in names)
-    return [event for event in found if b'"kind":"op"' in event and _SETTLES not in event]
+    return [event for event in found if OP.matches(event) and _SETTLES not in event]
 
 
 def _joined(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[datetime]:
@@ -78,8 +79,8 @@ def _joined(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[datetime]:
     return [moment for found in stated if found and (moment := _moment(found[1].decode(errors="replace")))]
 
 
-def _settles(deed: Deed) -> bool:
-    return (deed.said.verb, deed.said.channel) == proven_ops.SETTLES
+def _settles(op: LoggedOp) -> bool:
+    return (op.event.verb, op.event.channel) == proven_ops.SETTLES
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -11,10 +11,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from agentplane.match import archive, fusion, fuzzy, vectors, words
+from agentplane.match import archive, fusion, fuzzy, words
 from agentplane.match.bm25 import Floats, Index, Wide
 from agentplane.match.mentions import Names
-from agentplane.match.vectors import Vectors
+from agentplane.match.vector_cache import Vectors
 
 
 _SAMPLE = 128  # texts that represent the whole corpus to measure the usual nearness of a text
@@ -83,12 +83,17 @@ class Corpus:
     @cached_property
     def missing(self) -> str | None:
         """One line about missing packages for embeddings, or None."""
-        return vectors.available()
+        return self._kept.missing
+
+    @property
+    def model(self) -> str:
+        """The id of the model of the embeddings. It is empty without embeddings."""
+        return self._kept.model.id if self.missing is None else ""
 
     @cached_property
     def built_of(self) -> bytes:
         """Hash of the texts of the first build. The results for two texts depend only on these."""
-        digest = hashlib.sha256(f"{self.missing is None}".encode())
+        digest = hashlib.sha256(self.model.encode("utf-8", "surrogatepass"))
         for text in self.texts[: self.first]:
             digest.update(_unambiguous(text))
         return digest.digest()[:16]
@@ -175,7 +180,8 @@ class Corpus:
     @cached_property
     def _mark(self) -> bytes:
         """Hash of everything that the built parts depend on."""
-        digest = hashlib.sha256(f"{self.missing is None} {fusion.PRIOR} {fusion.USUAL} {self.first}".encode())
+        about = f"{self.model} {fusion.PRIOR} {fusion.USUAL} {self.first}"
+        digest = hashlib.sha256(about.encode("utf-8", "surrogatepass"))
         for text in self.texts:
             digest.update(_unambiguous(text))
         return digest.digest()
@@ -344,7 +350,7 @@ class Corpus:
         raw = self._kept.of([text.whole for text in self.texts])
         common = (raw.sum(axis=0, dtype=np.float64) / (len(self) + _SMALL)).astype(np.float32)
         whole = [_whole_numbers(raw[i : i + _PART] - common) for i in range(0, len(raw), _PART)]
-        return common, np.concatenate([*whole, np.empty((0, vectors.WIDTH), dtype=np.int8)])
+        return common, np.concatenate([*whole, np.empty((0, self._kept.model.width), dtype=np.int8)])
 
     def _unit(self, raw: Floats) -> npt.NDArray[np.int8]:
         return _whole_numbers(raw - self._embedded[0])
@@ -352,7 +358,7 @@ class Corpus:
     def _products(self, queries: npt.NDArray[np.int8]) -> Floats:
         own = self._embedded[1]
         found = np.empty((len(queries), len(own)), dtype=np.float32)
-        asked, part = queries.astype(np.float32), np.empty((_PART, vectors.WIDTH), dtype=np.float32)
+        asked, part = queries.astype(np.float32), np.empty((_PART, self._kept.model.width), dtype=np.float32)
         for begin in range(0, len(own), _PART):
             here = own[begin : begin + _PART]
             part[: len(here)] = here

@@ -1,17 +1,13 @@
 """Static embeddings from the weights in the wheel of wordllama. Everything works without them.
 
-Each embedding is stored under the hash of its text, as bytes that the caller saves. The sums below are exact
-(the weights are float16, the sum is float64), so every machine computes the same vectors.
+The sums below are exact (the weights are float16, the sum is float64), so every machine computes the same vectors.
 """
 
-import hashlib
 import importlib
-import importlib.util
 import os
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,27 +15,21 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from agentplane.match.bm25 import Floats
+from agentplane import extensions
+from agentplane.match.embedder import Model
 from agentplane.match.subwords import Pieces
-from agentplane.text import files
 from agentplane.text.json import decode
 
 
 WIDTH = 256
-LIMIT = 200_000
-"""Maximum number of stored vectors: 100 MB."""
 
+_PACKAGE = "wordllama"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TENSOR = "embedding.weight"
 _MOST_ROWS = 2048  # tokens, of 32,000; 1 MB
-_MAGIC = b"agentplane vectors 1\n"
-_KEY = 16
-_SUM = 32
-_FEW = 64
-"""Computing this many embeddings takes less time than reading the stored ones."""
 _WORD = 24  # characters
-_LONGEST = 20_000  # characters; enough to show the subject of a text
+LONGEST = 20_000  # characters; enough to show the subject of a text
 
 
 def available() -> str | None:
@@ -53,96 +43,25 @@ def available() -> str | None:
     return None
 
 
-class Vectors:
-    """A store of embeddings. Each text is embedded once."""
+class Static:
+    """agentplane's own embedder. The vector of a text is the mean of the vectors of its tokens."""
 
-    def __init__(self, stored: bytes | Callable[[], bytes | None] | None = None, limit: int = LIMIT) -> None:
-        """Create a store from the bytes of `to_bytes`, or a function that reads them. Invalid bytes count as
-        none.
-        """
-        self._limit = limit
-        self._source = stored if callable(stored) else None
-        self._unread = self._source
-        self._vectors: dict[bytes, npt.NDArray[np.float16]] = (
-            {} if stored is None or callable(stored) else _read(stored)
-        )
-        self.changed = False
+    def __init__(self) -> None:
+        self.model = Model("wordllama l2_supercat", extensions.release_of(_PACKAGE), WIDTH, is_quick=True)
 
-    @classmethod
-    def load(cls, path: Path, limit: int = LIMIT) -> "Vectors":
-        """Return a store read from the caller's file, or an empty store if the file doesn't exist."""
-        return cls(files.read_if(path), limit)
-
-    def save(self, path: Path) -> None:
-        """Write the store to the caller's file if it has new vectors."""
-        if self.changed:
-            files.write_atomic(path, self.to_bytes(), durable=False)
-            self.changed = False
-
-    def to_bytes(self) -> bytes:
-        """Return all vectors as bytes, or the latest if there are more than the limit."""
-        self._load()
-        latest = list(self._vectors)[-self._limit :] if self._limit else []
-        rows = b"".join(self._vectors[key].tobytes() for key in latest)
-        body = struct.pack("<I", len(latest)) + b"".join(latest) + rows
-        return _MAGIC + hashlib.sha256(body).digest() + body
-
-    def of(self, texts: Sequence[str]) -> Floats:
-        """Return one row for each text, the mean of its token vectors. Call it only if `available()` is None."""
-        keys = [_key(text) for text in texts]
-        if self._unread is not None and sum(key not in self._vectors for key in keys) > _FEW:
-            self._load()
-        new: dict[bytes, npt.NDArray[np.float16]] = {}
-        for key, text in zip(keys, texts, strict=True):
-            if key not in self._vectors and key not in new:
-                new[key] = self.embed(text)
-        found = [new[key] if key in new else self._vectors[key] for key in keys]
-        self._store(new)
-        return np.array(found, dtype=np.float32).reshape(len(texts), WIDTH)
-
-    @staticmethod
-    def embed(text: str) -> npt.NDArray[np.float16]:
-        """Return the vector of a text without storing it."""
-        return _mean_of_word(text) if len(text) <= _WORD else _mean(text)
-
-    def __len__(self) -> int:
-        self._load()
-        return len(self._vectors)
-
-    def release(self) -> None:
-        """Free the vectors that can be read again. New vectors are computed again if needed."""
-        if self._source is not None:
-            self._vectors, self._unread, self.changed = {}, self._source, False
-
-    def _load(self) -> None:
-        if self._unread is not None:
-            found, self._unread = self._unread() or b"", None
-            self._vectors = _read(found) | self._vectors
-
-    def _store(self, new: dict[bytes, npt.NDArray[np.float16]]) -> None:
-        if not new:
-            return
-        self._vectors.update(new)
-        self.changed = True
-        for key in list(islice(self._vectors, max(len(self._vectors) - self._limit, 0))):
-            del self._vectors[key]
+    def embed(self, texts: Sequence[str], /) -> npt.NDArray[np.float16]:
+        return np.array([embed(text) for text in texts], dtype=np.float16).reshape(len(texts), WIDTH)
 
 
-def _key(text: str) -> bytes:
-    return hashlib.sha256(text[:_LONGEST].encode("utf-8", "surrogatepass")).digest()[:_KEY]
+def embed(text: str) -> npt.NDArray[np.float16]:
+    """Return the vector of a text. Call it only if `available()` is None."""
+    return _mean_of_word(text) if len(text) <= _WORD else _mean(text)
 
 
-def _read(stored: bytes) -> dict[bytes, npt.NDArray[np.float16]]:
-    start = len(_MAGIC) + _SUM
-    body = stored[start:]
-    if len(body) < 4 or stored[:start] != _MAGIC + hashlib.sha256(body).digest():
-        return {}
-    (count,) = struct.unpack_from("<I", body)
-    if len(body) != 4 + count * (_KEY + 2 * WIDTH):
-        return {}
-    keys = (body[4 + i * _KEY : 4 + (i + 1) * _KEY] for i in range(count))
-    rows = np.frombuffer(body, dtype="<f2", offset=4 + count * _KEY).reshape(count, WIDTH)
-    return dict(zip(keys, rows, strict=True))
+@lru_cache(maxsize=1)
+def own() -> Static:
+    """Return agentplane's own embedder."""
+    return Static()
 
 
 @lru_cache(maxsize=4096)
@@ -153,7 +72,7 @@ def _mean_of_word(text: str) -> npt.NDArray[np.float16]:
 
 def _mean(text: str) -> npt.NDArray[np.float16]:
     tokenizer, weights = _model()
-    clean = text[:_LONGEST].encode("utf-8", "replace").decode()
+    clean = text[:LONGEST].encode("utf-8", "replace").decode()
     ids = [i for i in tokenizer.ids(clean) if i < len(weights)]
     if not ids:
         return np.zeros(WIDTH, dtype=np.float16)
@@ -174,10 +93,9 @@ def _model() -> tuple["Pieces | _Library", "_Rows | _Loaded"]:
     They are read from the wheel without importing the package. The import takes several times as long as
     everything else, loads a download client, and configures logging for the whole process.
     """
-    spec = importlib.util.find_spec("wordllama")
-    if spec is None or spec.origin is None:
-        raise ImportError("wordllama")
-    folder = Path(spec.origin).parent
+    folder = extensions.folder_of(_PACKAGE)
+    if folder is None:
+        raise ImportError(_PACKAGE)
     tokenizer, weights = folder / _TOKENIZER, folder / _WEIGHTS
     if not (tokenizer.is_file() and weights.is_file()):
         return _loaded_by_package(folder)
@@ -243,7 +161,7 @@ class _Loaded:
 def _loaded_by_package(folder: Path) -> tuple["_Library", "_Loaded"]:
     """Return the tokenizer and vectors through the package, for a release with other file locations."""
     # With a cache folder, its loader looks for the tokenizer in the folder of the weights.
-    load = importlib.import_module("wordllama").WordLlama.load
+    load = importlib.import_module(_PACKAGE).WordLlama.load
     loaded = load(cache_dir=folder, disable_download=True)
     return _Library(loaded.tokenizer), _Loaded(loaded.embedding)
 

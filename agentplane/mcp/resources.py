@@ -16,8 +16,9 @@ from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.ids import match
 from agentplane.review import delivery
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule
-from agentplane.runs.events import is_run_id
+from agentplane.runs.events import RunEvent, is_run_id
 from agentplane.runs.open import open_run
 from agentplane.runs.query import timeline
 from agentplane.text.log import times
@@ -148,7 +149,7 @@ def _run(plane: Plane, name: str) -> str:
     opened = open_run.load(plane.layout, name)
     if opened is not None:
         return f"# Run {name}\n\nIt is open since {opened.started}.\n"
-    run = capsule.load(plane.layout, name)
+    run = events.load(plane.layout, name)
     summary = capsule.content(plane.layout, run, capsule.SUMMARY)
     text = _summary(run) if summary is None else summary.decode(errors="replace")
     codes = notes.flags((text,))
@@ -157,6 +158,6 @@ def _run(plane: Plane, name: str) -> str:
     return f"# Run {name}\n\n{NOT_REVIEWED}\n\n{notes.fenced(visible(text)[:_LONGEST])}"
 
 
-def _summary(run: capsule.Run) -> str:
+def _summary(run: RunEvent) -> str:
     steps = "".join(f"- next: {one_line(str(step), 300)}\n" for step in run.next_actions)
     return f"{run.summary or 'It left no summary.'}\n\n{steps}"

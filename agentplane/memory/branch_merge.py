@@ -17,7 +17,7 @@ from agentplane.memory.view import Memory
 from agentplane.plane.git import merge_entries
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import text_versions, union_cleanup
-from agentplane.plane.ledger.event_graph import Braid
+from agentplane.plane.ledger.event_graph import EventGraph
 from agentplane.plane.ledger.text_versions import Version
 from agentplane.plane.store.store import Edit, Plan
 from agentplane.text.markdown import document, header
@@ -32,7 +32,7 @@ History = Mapping[str, Sequence[Version]]
 class Story(msgspec.Struct, frozen=True):
     """The history of every id in the log."""
 
-    graph: Braid
+    graph: EventGraph
     versions: History
 
     def digests(self, id_: str) -> set[str]:

@@ -75,7 +75,7 @@ def check(store: Store) -> Iterator[Finding]:
         yield from _views(layout, ledger)
         yield from _met(layout, ledger)
         if not ledger.gaps:
-            yield from _taken_out(layout)
+            yield from _removed_events(layout)
 
 
 def _in_conflict(layout: Layout) -> Iterator[Finding]:
@@ -102,10 +102,10 @@ def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
         yield Finding("met", "warning", layout.shown(ledger.known[id_].file), what, (remedy,), id_)
 
 
-def _taken_out(layout: Layout) -> Iterator[Finding]:
+def _removed_events(layout: Layout) -> Iterator[Finding]:
     """Report commits, such as the result of `git revert`, after which the log lacks events."""
     shown = layout.shown("memory/log.jsonl")
-    for found in lost_events.taken_out(layout):
+    for found in lost_events.removing_commits(layout):
         count = len(found.events)
         named = ", ".join(map(_event_named, found.events[:_NAMED]))
         more = f" and {count - _NAMED} more" if count > _NAMED else ""
@@ -215,7 +215,7 @@ def _log(layout: Layout) -> Iterator[Finding]:
         yield Finding("log-cut", "error", where, what, (_from_git(shown), otherwise))
 
 
-def _taken_twice(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
+def _repeated_ids(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
     """Report operations that share an id. All of them count, but a lookup by id shows only one of them."""
     for op, count in Counter(note.op for note in ledger.ops).items():
         if count > 1:
@@ -232,7 +232,7 @@ def _records(layout: Layout, ledger: Ledger, *, is_whole: bool) -> Iterator[Find
         where = layout.shown(f"ops/{op[:4]}-{op[4:6]}.jsonl")
         what = f"the record of op {op} is missing or was changed; the op counts for nothing"
         yield Finding("record-lost", "error", where, what, (_from_git(layout.shown("ops")),), op)
-    yield from _taken_twice(layout, ledger)
+    yield from _repeated_ids(layout, ledger)
     committed = {note.op for note in ledger.ops} | set(ledger.unproved)
     for path in records.months(layout):
         shown = layout.shown(f"ops/{path.name}")

@@ -45,10 +45,10 @@ def edit(path: Path, before: bytes) -> None:
         path.unlink(missing_ok=True)
         raise
     if code:
-        kept = path.exists() and path.read_bytes() != before
-        if not kept:
+        is_changed = path.exists() and path.read_bytes() != before
+        if not is_changed:
             path.unlink(missing_ok=True)
-        todo = f"your text is kept in {path}." if kept else None
+        todo = f"your text is kept in {path}." if is_changed else None
         raise BadInput(f"the editor ended with {code}; nothing was changed", todo=todo)
 
 

@@ -35,7 +35,7 @@ def set_key(layout: Layout, table: str, key: str, value: str) -> bool:
         data, made = with_key(layout, table, key, value)
         if made == data:
             return False
-        if files.write_atomic(path, made, only_if=lambda seen=data: files.read_if(path) == seen):  # type: ignore[misc]
+        if files.write_atomic(path, made, only_if=lambda read=data: files.read_if(path) == read):  # type: ignore[misc]
             return True
     shown = layout.shown("config.toml")
     raise BadInput("is being written by another program", where=shown, todo="try again in a moment.")

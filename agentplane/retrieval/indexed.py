@@ -11,15 +11,15 @@ import numpy.typing as npt
 from agentplane.match.words import listed
 from agentplane.memory.entry import Entry, searchable_text
 from agentplane.memory.word_index import Places, Words
-from agentplane.retrieval.scan import LEAST_SCORE, Result, Wanted, as_result, score_of, shared_words, words_of
+from agentplane.retrieval.scan import LEAST_SCORE, Match, Wanted, match_of, score_of, shared_words, words_of
 
 
 _AT_ONCE = 32
 _NOWHERE: Places = np.empty(0, dtype=np.int32)
 
 
-def look_up(index: Words, wanted: Wanted, query: str, limit: int) -> list[Result]:
-    """Return the results of `scan` for the entries of an index, comparing only possible first results."""
+def look_up(index: Words, wanted: Wanted, query: str, limit: int) -> list[Match]:
+    """Return the matches of `scan` for the entries of an index, comparing only possible first results."""
     words = words_of(query)
     if not words or limit < 1:
         return []
@@ -38,7 +38,7 @@ def look_up(index: Words, wanted: Wanted, query: str, limit: int) -> list[Result
     last = sorted((score for score, *_ in found), reverse=True)[:limit][-1:]
     rows = [(score, shared, entry) for score, entry, shared in found if [score] >= last]
     rows.sort(key=lambda row: (-row[0], -len(shared_words(row[1], row[2].statement)), row[2].id))
-    return [as_result(entry, score, shared) for score, shared, entry in rows[:limit]]
+    return [match_of(entry, score, shared) for score, shared, entry in rows[:limit]]
 
 
 def _held(index: Words, words: Sequence[str]) -> list[Places]:

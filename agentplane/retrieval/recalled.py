@@ -5,16 +5,19 @@ Only the results are searched for secrets, because searching all of a large memo
 
 from collections.abc import Sequence
 from datetime import date
+from itertools import islice
 
 import msgspec
 
+from agentplane import extensions
+from agentplane.extensions import Extension
 from agentplane.memory import expiry
-from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.view import Memory
-from agentplane.plane.derived import server_memory
 from agentplane.retrieval import traces
-from agentplane.retrieval.scan import IN_FORCE, Result, Wanted, scan
+from agentplane.retrieval.by_words import ByWords
+from agentplane.retrieval.retriever import Question, Retriever
+from agentplane.retrieval.scan import IN_FORCE, Match, Result, Wanted, result_of
 from agentplane.review import delivery
 
 
@@ -35,9 +38,10 @@ def find(memory: Memory, query: str, limit: int, wanted: Wanted, today: date) ->
         return Recalled(tuple(traces.joined(found, (), limit, wanted.kind)))
     if wanted.kind is not None:
         wanted = msgspec.structs.replace(wanted, kind=kind_named(memory.kinds, wanted.kind).name)
-    found = traces.find(layout, query, limit, lambda: _looked_at(memory, wanted))
+    question = Question(query, max(limit, 1), memory, wanted)
+    found = traces.find(layout, query, limit, question.entries)
     of_name = _readable(memory, found.entries)
-    by_words = _by_words(memory, wanted, query, limit)
+    by_words = _by_words(question, limit)
     runs = found if of_runs else traces.Found()
     lanes = msgspec.structs.replace(runs, entries=of_name.results)
     results = traces.joined(lanes, by_words.results, limit, wanted.kind)
@@ -48,29 +52,52 @@ def find(memory: Memory, query: str, limit: int, wanted: Wanted, today: date) ->
     )
 
 
-def _looked_at(memory: Memory, wanted: Wanted) -> list[Entry]:
-    entries = [*memory.shelf, *(memory.inbox if wanted.unreviewed else ())]
-    return [entry for entry in entries if wanted.takes(entry)]
-
-
-def _by_words(memory: Memory, wanted: Wanted, query: str, limit: int) -> Recalled:
-    """Return the results closest to the words of a query. A long-running process uses an index."""
-    many = max(limit, 1)
+def _by_words(question: Question, limit: int) -> Recalled:
+    """Return the results of the retriever. It is asked for more if some of its matches are withheld."""
     while True:
-        found = _nearest(memory, wanted, query, many)
-        kept = _readable(memory, found)
-        if len(kept.results) >= limit or len(found) < many:
+        found = _matches(question)
+        kept = _readable(question.memory, _results(question, found))
+        if len(kept.results) >= limit or len(found) < question.limit:
             return Recalled(kept.results[:limit], kept.withheld)
-        many *= 2
+        question = msgspec.structs.replace(question, limit=question.limit * 2)
 
 
-def _nearest(memory: Memory, wanted: Wanted, query: str, many: int) -> list[Result]:
-    if not server_memory.is_on() or wanted.unreviewed:
-        return scan(_looked_at(memory, wanted), query, many)
-    from agentplane.memory import word_index
-    from agentplane.retrieval.indexed import look_up
+def _matches(question: Question) -> Sequence[Match]:
+    """Return the matches of the chosen retriever, or of agentplane's own one if it fails."""
+    name = extensions.chosen(extensions.RETRIEVERS)
+    if name is not None and question.text.strip():
+        try:
+            return _from_extension(extensions.get(extensions.RETRIEVERS, name), question)
+        except extensions.ExtensionError as error:
+            extensions.report(error)
+    return ByWords().find(question)
 
-    return look_up(word_index.of_shelf(memory), wanted, query, many)
+
+def _from_extension(extension: Extension, question: Question) -> list[Match]:
+    retriever: Retriever = extension.made()
+    found = extension.call(lambda: list(islice(retriever.find(question), question.limit)))
+    if not all(map(_is_sound, found)):
+        raise extension.error("returned something else than matches with a score from 0 to 1")
+    return found
+
+
+def _is_sound(match: object) -> bool:
+    if not isinstance(match, Match):
+        return False
+    id_, score, why = msgspec.structs.astuple(match)
+    has_types = isinstance(id_, str) and isinstance(why, str) and isinstance(score, int | float)
+    return has_types and 0 <= score <= 1
+
+
+def _results(question: Question, found: Sequence[Match]) -> list[Result]:
+    """Return the matches as results, without entries that weren't to be searched."""
+    entries = question.memory.entries
+    known = ((match, entries[match.id]) for match in found if match.id in entries)
+    return [
+        result_of(entry, float(match.score), match.why)
+        for match, entry in known
+        if question.wanted.takes(entry)
+    ]
 
 
 def _readable(memory: Memory, found: Sequence[Result]) -> Recalled:

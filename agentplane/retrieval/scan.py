@@ -54,7 +54,17 @@ class Result(msgspec.Struct, frozen=True):
     """False for unapproved results, such as candidates, manual edits, runs and the files they produced."""
 
 
-def scan(entries: Sequence[Entry], query: str, limit: int) -> list[Result]:
+class Match(msgspec.Struct, frozen=True):
+    """An entry that a retriever found."""
+
+    id: str
+    score: float
+    """0 to 1."""
+    why: str
+    """The reason the entry matches the query, for a person."""
+
+
+def scan(entries: Sequence[Entry], query: str, limit: int) -> list[Match]:
     """Return the closest entries first. Ties are ordered by the query words in the statement, then by id."""
     from rapidfuzz import fuzz, process, utils
 
@@ -71,7 +81,7 @@ def scan(entries: Sequence[Entry], query: str, limit: int) -> list[Result]:
         key=lambda row: (-row[0], -len(shared_words(row[1], entries[row[2]].statement)), entries[row[2]].id),
     )
     return [
-        as_result(entries[at], score, shared) for score, shared, at in ranked[:limit] if score >= LEAST_SCORE
+        match_of(entries[at], score, shared) for score, shared, at in ranked[:limit] if score >= LEAST_SCORE
     ]
 
 
@@ -103,8 +113,8 @@ def shared_words(words: list[str], text: str) -> list[str]:
     return [word for word in words if not present.isdisjoint(listed(word))]
 
 
-def as_result(entry: Entry, score: float, shared: list[str]) -> Result:
-    return result_of(entry, score, f"has {', '.join(shared)}" if shared else "similar words")
+def match_of(entry: Entry, score: float, shared: list[str]) -> Match:
+    return Match(entry.id, score, f"has {', '.join(shared)}" if shared else "similar words")
 
 
 def result_of(entry: Entry, score: float, why: str) -> Result:

@@ -13,11 +13,12 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry
 from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import log_events
 from agentplane.plane.ledger.ledger import Output
 from agentplane.plane.ledger.run_lookup import is_run_id
 from agentplane.retrieval.scan import Result, result_of
-from agentplane.runs.capsule import capsule
-from agentplane.runs.capsule.capsule import Run
+from agentplane.runs import events
+from agentplane.runs.events import RunEvent
 from agentplane.text import files
 from agentplane.text.json import canonical
 from agentplane.text.visible import one_line
@@ -88,18 +89,14 @@ def _why(entry: Entry, name: str, path: str | None, runs: set[str], named: set[s
     return None
 
 
-def _runs(layout: Layout, name: str, path: str) -> list[Run]:
+def _runs(layout: Layout, name: str, path: str) -> list[RunEvent]:
     """Return the runs of a task, the run with an id, or the runs that produced a path, last first."""
     marks = [_field("task", name)]
     marks += [_field("run_id", name)] if is_run_id(name) else []
     # Most queries are words. Leaving out one mark halves the time.
     marks += [_field("path", path)] if "/" in path or " " not in path else []
-    found: list[Run] = []
-    for line in _lines_with(layout, marks):
-        try:
-            run = capsule.read_event(line)
-        except msgspec.MsgspecError:
-            continue
+    found: list[RunEvent] = []
+    for _, run in log_events.iterate(_lines_with(layout, marks), kind=events.RUN):
         # A forged line can have any text as its run id.
         if is_run_id(run.run_id) and (name in (run.task, run.run_id) or _made(run, path)):
             found.append(run)
@@ -110,26 +107,24 @@ def _field(key: str, value: str) -> bytes:
     return b'"' + key.encode() + b'":' + msgspec.json.encode(value)
 
 
-def _made(run: Run, path: str) -> bool:
+def _made(run: RunEvent, path: str) -> bool:
     return any(output.get("path") == path for output in run.outputs)
 
 
 def _lines_with(layout: Layout, marks: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield the log lines of runs that contain a mark. Blocks without a mark aren't split into lines."""
+    """Yield the log lines that contain a mark. Blocks without a mark aren't split into lines."""
     try:
         with files.reading(layout.log) as stream:
             rest = b""
             while block := stream.read(max(_BLOCK, len(rest))):
                 whole, newline, rest = (rest + block).rpartition(b"\n")
                 if newline and any(mark in whole for mark in marks):
-                    for line in whole.split(b"\n"):
-                        if b'"kind":"run"' in line and any(mark in line for mark in marks):
-                            yield line
+                    yield from log_events.with_any(whole.split(b"\n"), marks)
     except AgentplaneError:
         return
 
 
-def _of_run(layout: Layout, run: Run, name: str, path: str) -> Result:
+def _of_run(layout: Layout, run: RunEvent, name: str, path: str) -> Result:
     why = (
         "this run"
         if run.run_id == name
@@ -150,7 +145,7 @@ def _of_run(layout: Layout, run: Run, name: str, path: str) -> Result:
     )
 
 
-def _told(run: Run) -> list[str]:
+def _told(run: RunEvent) -> list[str]:
     """Return the lines of a run's own text. It is unreviewed, so it is withheld if the gate flags it."""
     said = run.summary or " ".join(run.command) or "A run"
     steps = [str(step) for step in run.next_actions]
@@ -168,7 +163,7 @@ def _told(run: Run) -> list[str]:
     return [*lines, *(f"next: {one_line(step, _TEXT)}" for step in steps[:_FEW])]
 
 
-def _artifacts(runs: Sequence[Run], path: str) -> Iterator[Result]:
+def _artifacts(runs: Sequence[RunEvent], path: str) -> Iterator[Result]:
     """Yield the versions of files that runs produced, last first. `path` restricts them to one file."""
     seen: set[tuple[str, str]] = set()
     for run in runs:

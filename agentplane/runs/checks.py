@@ -12,12 +12,13 @@ from agentplane.findings import DOCTOR, Finding, Instruction, Mend, Shell
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import log_events
 from agentplane.plane.settings import Runs
 from agentplane.plane.store.store import Store
-from agentplane.runs import events
+from agentplane.runs import events, reports
 from agentplane.runs.capsule import capsule, gitignore
-from agentplane.runs.capsule.capsule import Run
 from agentplane.runs.capsule.prune_files import Pruned
+from agentplane.runs.events import RUN, CapsuleFile, RunEvent
 from agentplane.runs.open import open_run
 from agentplane.text import files
 from agentplane.text.log import chain
@@ -38,13 +39,12 @@ def check(store: Store) -> Iterator[Finding]:
     known: dict[str, bytes] = {}
     absent = _Absent(layout, settings)
     elsewhere = 0
-    for number, line in enumerate((line for _, line in chain.lines(layout.log)), 1):
-        if b'"kind":"run"' not in line:
+    for number, line in enumerate(log_events.oldest_first(layout.log), 1):
+        if not RUN.matches(line):
             continue
         where = f"{layout.shown('memory/log.jsonl')}:{number}"
         try:
-            run = capsule.read_event(line)
-            events.of_line(line)
+            run = reports.event_of(line)
         except (msgspec.MsgspecError, BadInput) as error:
             what = error.what if isinstance(error, BadInput) else str(error)
             log = layout.shown("memory/log.jsonl")
@@ -55,7 +55,7 @@ def check(store: Store) -> Iterator[Finding]:
         # A merge of branches may leave an identical line twice, or a run of another program that both
         # branches logged.
         first = known.setdefault(run.run_id, line)
-        if chain.hash_of(first) != chain.hash_of(line) and not events.say_the_same(first, line):
+        if chain.hash_of(first) != chain.hash_of(line) and not reports.say_the_same(first, line):
             what = f"run {run.run_id} has a second event"
             keep = Instruction("keep the one that its capsule's meta.json holds.")
             yield Finding("run-twice", "warning", where, what, (keep,), run.run_id)
@@ -76,13 +76,15 @@ def shared(store: Store) -> Iterator[Finding]:
     found = files.read_if(gitignore.ignore_file(layout))
     used = layout.runs.is_dir() and any(name != ".gitignore" for name in os.listdir(layout.runs))
     if used and found is None:  # only open runs and runs in this log need the file
-        used = any(run.capsule for _, _, run in capsule.every(layout)) or any(open_run.every(layout))
+        used = any(run.capsule for _, run in events.oldest_first(layout)) or any(open_run.every(layout))
     if used and found != gitignore.wanted(settings):
         what, remedy = "is not what `share` under [runs] says", Mend("share", after=" makes it anew.")
         yield Finding("share-wrong", "warning", layout.shown("runs/.gitignore"), what, (remedy,))
 
 
-def _capsule(layout: Layout, absent: "_Absent", pruned: Pruned, run: Run, line: bytes) -> Iterator[Finding]:
+def _capsule(
+    layout: Layout, absent: "_Absent", pruned: Pruned, run: RunEvent, line: bytes
+) -> Iterator[Finding]:
     shown = layout.shown(f"runs/{run.run_id}")
     try:
         folder = capsule.folder(layout, run.run_id)
@@ -106,7 +108,7 @@ def _capsule(layout: Layout, absent: "_Absent", pruned: Pruned, run: Run, line: 
             yield Finding("capsule-file-added", "warning", f"{shown}/{name}", what, (move,), run.run_id)
 
 
-def _work(layout: Layout, run: Run, folder: Path, shown: str) -> Iterator[Finding]:
+def _work(layout: Layout, run: RunEvent, folder: Path, shown: str) -> Iterator[Finding]:
     if not os.path.lexists(folder / capsule.WORK):
         return
     if not open_run.is_ours_to_clear(layout, run):
@@ -116,7 +118,7 @@ def _work(layout: Layout, run: Run, folder: Path, shown: str) -> Iterator[Findin
         yield Finding("run-work-left", "warning", where, what, (Mend("capsule", after=_REMOVE),), run.run_id)
 
 
-def _meta(layout: Layout, absent: "_Absent", run: Run, line: bytes, shown: str) -> Iterator[Finding]:
+def _meta(layout: Layout, absent: "_Absent", run: RunEvent, line: bytes, shown: str) -> Iterator[Finding]:
     where, remedy = f"{shown}/{capsule.META}", Mend("capsule", after=" makes it anew from the log.")
     try:
         found = files.read_if(capsule.file(layout, run.run_id, capsule.META))
@@ -134,7 +136,7 @@ def _meta(layout: Layout, absent: "_Absent", run: Run, line: bytes, shown: str) 
 
 
 def _file(
-    layout: Layout, absent: "_Absent", pruned: Pruned, run: Run, kept: capsule.Kept, where: str
+    layout: Layout, absent: "_Absent", pruned: Pruned, run: RunEvent, kept: CapsuleFile, where: str
 ) -> Iterator[Finding]:
     try:
         path = capsule.file(layout, run.run_id, kept.path)
@@ -165,7 +167,7 @@ class _Absent:
     def __init__(self, layout: Layout, settings: Runs) -> None:
         self._layout, self._settings = layout, settings
 
-    def is_wrong(self, run: Run, path: str) -> bool:
+    def is_wrong(self, run: RunEvent, path: str) -> bool:
         """True if the file was made here or Git carries it, unless Git keeps it out of the work tree."""
         if run.made_at != capsule.place_of(self._layout) and not gitignore.is_shared(self._settings, path):
             return False
@@ -178,7 +180,7 @@ class _Absent:
         return {path.removeprefix(folder) for path in found if path.startswith(folder)}
 
 
-def _is_elsewhere(layout: Layout, run: Run) -> bool:
+def _is_elsewhere(layout: Layout, run: RunEvent) -> bool:
     if run.made_at == capsule.place_of(layout):
         return False
     return any(not os.path.lexists(layout.runs / run.run_id / kept.path) for kept in run.capsule)

@@ -18,26 +18,29 @@ from agentplane.plane.settings import Runs
 from agentplane.plane.store.store import Store, timestamp
 from agentplane.runs import events
 from agentplane.runs.capsule import seal
+from agentplane.runs.events import RunEvent
 from agentplane.runs.open import hook_notes, open_run
-from agentplane.runs.open.open_run import Asked, Ending, OpenRun
-from agentplane.runs.record.output_file import Recorded, Tape
+from agentplane.runs.open.open_run import Ending, OpenRun, RunSpec
+from agentplane.runs.record.output_file import Recording, Tape
 from agentplane.runs.restart.requests import Again, Decision, Request, Waits, Watch
 from agentplane.runs.terminal import relay
 from agentplane.runs.terminal.signals import held
 
 
-class Ran(msgspec.Struct, frozen=True):
+class RunResult(msgspec.Struct, frozen=True):
     run_id: str
     code: int
     """Exit code for agentplane."""
     words: str
+    event: RunEvent | None = None
+    """The event in the log, or None if this process didn't seal the run."""
     unsealed: AgentplaneError | None = None
     """The error that prevented sealing. The next command tries again."""
-    earlier: "tuple[Ran, ...]" = ()
+    earlier: "tuple[RunResult, ...]" = ()
     """The runs of the commands that this command replaced, oldest first."""
 
 
-Restarter = Callable[[OpenRun, Asked, Request], Decision]
+Restarter = Callable[[OpenRun, RunSpec, Request], Decision]
 """Decides about a request to replace a command. The second argument is the unmasked description of the
 run.
 """
@@ -68,7 +71,7 @@ class Recorder:
         """The reason why the recording is incomplete, or None."""
         return next((tape.error for tape in self.tapes.values() if tape.error), None)
 
-    def close(self) -> list[Recorded]:
+    def close(self) -> list[Recording]:
         closed = [tape.close() for tape in self.tapes.values()]
         if self._place is not None:
             os.close(self._place)
@@ -77,17 +80,17 @@ class Recorder:
 
 
 def run(
-    store: Store, asked: Asked, by: Origin, variables: Mapping[str, str], restarter: Restarter | None = None
-) -> Ran:
+    store: Store, asked: RunSpec, by: Origin, variables: Mapping[str, str], restarter: Restarter | None = None
+) -> RunResult:
     """Run a command with a separate capsule. The command's environment contains its run id."""
-    opened, earlier = open_run.begin(store, asked, by, variables), list[Ran]()
+    opened, earlier = open_run.begin(store, asked, by, variables), list[RunResult]()
     with held() as signals:
         while True:
             ran, again = _one(store, opened, asked, variables, restarter)
             if again is None or signals:
                 return msgspec.structs.replace(ran, earlier=tuple(earlier))
             earlier.append(ran)
-            asked = Asked(
+            asked = RunSpec(
                 again.command,
                 asked.cwd,
                 asked.task,
@@ -103,13 +106,13 @@ def run(
                 ending = Ending(
                     128 + signals[0], "Told to end before it was started", timestamp(store.clock())
                 )
-                unsealed = _sealed(store, opened, ending, [])
-                return Ran(opened.run_id, ran.code, ending.words, unsealed, tuple(earlier))
+                ran = _sealed(store, opened, ending, [], ran.code)
+                return msgspec.structs.replace(ran, earlier=tuple(earlier))
 
 
 def _one(
-    store: Store, opened: OpenRun, asked: Asked, variables: Mapping[str, str], restarter: Restarter | None
-) -> tuple[Ran, Again | None]:
+    store: Store, opened: OpenRun, asked: RunSpec, variables: Mapping[str, str], restarter: Restarter | None
+) -> tuple[RunResult, Again | None]:
     """Run one command. Return its result and the command that replaces it, if any."""
     given = {**variables, events.RUN_ID: opened.run_id}
     if asked.task is not None:
@@ -128,7 +131,8 @@ def _one(
     except AgentplaneError as error:
         recorder.close()
         words = f"Could not be started: {error.what}"
-        _sealed(store, opened, Ending(error.exit_code, words, timestamp(store.clock())), [])
+        failed = Ending(error.exit_code, words, timestamp(store.clock()))
+        _sealed(store, opened, failed, [], error.exit_code)
         raise
     again = watch.again if watch and not (ending.hung_up or ending.left_running) else None
     if watch and again:
@@ -137,11 +141,12 @@ def _one(
     full = {one.name: (one.size, one.sha256) for one in recorded}
     words = _words(ending, recorder.error or ending.sink_error, again)
     ended = Ending(ending.code, words, timestamp(store.clock()), full)
-    unsealed = _sealed(store, opened, ended, recorded)
-    return Ran(opened.run_id, ending.code, words, unsealed), again
+    return _sealed(store, opened, ended, recorded, ending.code), again
 
 
-def _decide(store: Store, opened: OpenRun, asked: Asked, request: Request, restarter: Restarter) -> Decision:
+def _decide(
+    store: Store, opened: OpenRun, asked: RunSpec, request: Request, restarter: Restarter
+) -> Decision:
     if hook_notes.at_work(str(store.layout.root), opened.run_id):
         return Waits("it is at work on what it was asked")
     return restarter(_now(store, opened), asked, request)
@@ -159,26 +164,26 @@ def _say(undone: bytes, words: str) -> None:
         os.write(2, f"agentplane: {words}\n".encode())
 
 
-def _sealed(
-    store: Store, opened: OpenRun, ending: Ending, recorded: list[Recorded]
-) -> AgentplaneError | None:
-    """Seal the run, or return the error that prevented it.
+def _sealed(store: Store, opened: OpenRun, ending: Ending, recorded: list[Recording], code: int) -> RunResult:
+    """Seal the run. `code` is the exit code for agentplane.
 
     The ending is recorded first, so that the next attempt knows it.
     """
+    ran = RunResult(opened.run_id, code, ending.words)
     with suppress(AgentplaneError):  # a full disk or a missing plane is reported by sealing
         open_run.make_folders(store.layout, opened.run_id)
         open_run.keep(store.layout, msgspec.structs.replace(opened, ending=ending))
     try:
-        seal.seal(store, opened, ending, recorded)
+        event = seal.seal(store, opened, ending, recorded)
     except AgentplaneError as error:
-        return error
+        return msgspec.structs.replace(ran, unsealed=error)
     except OSError as error:
-        return Damaged(_reason(error).lower(), where=store.layout.shown(f"runs/{opened.run_id}"))
-    return None
+        damaged = Damaged(_reason(error).lower(), where=store.layout.shown(f"runs/{opened.run_id}"))
+        return msgspec.structs.replace(ran, unsealed=damaged)
+    return msgspec.structs.replace(ran, event=event)
 
 
-def _words(ending: relay.Ending, lost: Exception | None, again: Again | None = None) -> str:
+def _words(ending: relay.Exit, lost: Exception | None, again: Again | None = None) -> str:
     told = f"Restarted with memory {again.revision}; " if again else _told(ending)
     if ending.left_running:
         return f"{told}it runs on without being recorded"
@@ -187,7 +192,7 @@ def _words(ending: relay.Ending, lost: Exception | None, again: Again | None = N
     return (told + how)[:1].upper() + (told + how)[1:] + missing
 
 
-def _told(ending: relay.Ending) -> str:
+def _told(ending: relay.Exit) -> str:
     return "Its terminal went away, or it was told to end; " if ending.hung_up else ""
 
 

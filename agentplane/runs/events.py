@@ -1,108 +1,119 @@
 """Run events, each of which describes one execution of a tool in a line of the log."""
 
-import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from agentplane.agents.catalog import tool_in
-from agentplane.errors import AgentplaneError, BadInput
-from agentplane.plane.git import git
+from agentplane.errors import BadInput
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import ledger as ledgers
-from agentplane.plane.ledger import run_lookup
-from agentplane.plane.store.store import Store, timestamp
+from agentplane.plane.ledger import log_events, run_lookup
+from agentplane.plane.ledger.log_events import Kind
+from agentplane.runs import activity as activities
 from agentplane.runs.activity import Activity
-from agentplane.runs.capsule import capsule
-from agentplane.scan.secrets.mask import masked_value, masked_words
-from agentplane.text import files
-from agentplane.text.json import canonical, decode
-from agentplane.text.log import times
+from agentplane.scan.secrets.mask import Masked
+from agentplane.text.log import chain, times
 
+
+if TYPE_CHECKING:
+    from agentplane.plane.store.store import Store
 
 RUN_ID = "AGENTPLANE_RUN_ID"
 TASK = "AGENTPLANE_TASK"
 """Variable with the task in the environment of a command under `agentplane run`."""
 
-_SEALED = frozenset({"kind", "hash_prev", "hash_self", "capsule", "made_at", times.WRITTEN})
-"""Fields of a line that a program must not set."""
-
-_REPLACED = frozenset({"hash_prev", "hash_self"})
-"""Fields that a program may pass on from its own log. This log computes its own hashes."""
-
-_OF_A_PLACE = frozenset(
-    {"hash_prev", "hash_self", times.WRITTEN, "branch", "commit", "revision", "tool", "parent_run_id"}
-)
-"""Fields that depend on the place and time of logging. Agentplane can fill them in."""
-
-_ELIDED = ("", "…")
-"""Placeholders of some programs for a hash that they don't know."""
-
-_NOWHERE = ".agentplane-nowhere"
+PACKED = ".zst"
+"""Extension of a packed file in a capsule."""
 
 
-class Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A file that a run produced."""
+class CapsuleFile(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A file of a capsule, as the event describes it."""
 
     path: str
-    sha256: str | None = None
-    """Hash of the file. If missing, the current file is hashed."""
-    size: int | None = None
-    tracked: bool | None = None
-    """True if Git tracks the file, or None without Git."""
+    sha256: str
+    size: int
+    full_size: int | None = None
+    """Size of the original content, if it was longer or contained secrets."""
+    full_sha256: str | None = None
+    left_out: int = 0
+    """Number of bytes that were cut out of the middle."""
+    masked: tuple[Masked, ...] = ()
+    """Secrets that were removed. Only the first ones are listed."""
+    masked_more: int = 0
+
+    @property
+    def name(self) -> str:
+        """The file name before packing."""
+        return self.path.removesuffix(PACKED)
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A program's report of a run. Missing fields are filled in if they can be determined."""
+class RunEvent(msgspec.Struct, frozen=True):
+    """A run, as its line of the log describes it."""
 
-    ts: str | None = None
-    run_id: str | None = None
+    run_id: str
+    ts: str = ""
     parent_run_id: str | None = None
-    tool: str | None = None
+    task: str | None = None
+    title: str | None = None
     activity: Activity | None = None
-    """The action of agentplane itself, or None for the run of a tool or a command."""
     layer: str | None = None
     systemic_scale: float | None = None
     impact: str | None = None
-    task: str | None = None
-    title: str | None = None
-    """A short name for the run of a session."""
     branch: str | None = None
     commit: str | None = None
-    """The commit that was checked out when the run ended."""
+    tool: str | None = None
     command: list[str] = []
     started: str | None = None
     seconds: float | None = None
-    inputs: list[Any] | dict[str, Any] = []
-    tool_calls: list[Any] = []
-    outputs: list[Output] | dict[str, Any] = []
-    """Files that the run produced, or an object. The `summary` of an object counts as the summary of the run.
-    It is stored unchanged.
-    """
     exit_status: int | None = None
-    output_sha256: str | None = None
-    derived_facts: list[Any] = []
-    next_actions: list[str] = []
-    receipts: list[Any] = []
     summary: str | None = None
     revision: str | None = None
-    """Revision of the memory that the run had."""
+    inputs: object = None
+    told_outputs: list[dict[str, object]] | dict[str, object] = msgspec.field(
+        name="outputs", default_factory=list
+    )
+    """Files that the run produced, or an object from the program that logged it."""
+    derived_facts: list[object] = []
+    next_actions: list[object] = []
+    receipts: list[object] = []
+    capsule: list[CapsuleFile] = []
+    made_at: str | None = None
+    tool_calls: msgspec.Raw = msgspec.Raw(b"[]")
+    """The JSON of the calls. A session can have thousands of calls, and few readers need them."""
+    kind: Literal["run"] = "run"
 
     @property
-    def files(self) -> list[Output]:
-        """The files that the run names as produced."""
-        return self.outputs if isinstance(self.outputs, list) else []
+    def outputs(self) -> list[dict[str, object]]:
+        """The files that the run produced. If the program logged an object instead, there are none."""
+        return self.told_outputs if isinstance(self.told_outputs, list) else []
+
+    def file(self, name: str) -> CapsuleFile | None:
+        return next((kept for kept in self.capsule if kept.name == name), None)
+
+    @property
+    def own_activity(self) -> Activity | None:
+        """The action of agentplane itself, or None for the run of a tool or a command."""
+        return activities.of(self.activity, self.summary, self.command)
 
 
-_FIELDS = f"the fields are {', '.join(Event.__struct_fields__)}."
+RUN = Kind("run", RunEvent)
+
+
+def oldest_first(layout: Layout) -> Iterator[tuple[bytes, RunEvent]]:
+    """Yield the runs of the log, each with its line."""
+    return log_events.iterate(log_events.oldest_first(layout.log), kind=RUN)
+
+
+def newest_first(layout: Layout, mark: bytes = b"") -> Iterator[tuple[bytes, RunEvent]]:
+    """Yield the runs whose lines contain `mark` in the order of their times, latest first."""
+    return log_events.iterate(log_events.newest_first(layout.log), kind=RUN, mark=mark)
 
 
 def is_run_id(text: str) -> bool:
     return run_lookup.is_run_id(text)
 
 
-def new_run_id(store: Store) -> str:
+def new_run_id(store: "Store") -> str:
     return f"{store.clock():%Y%m%dT%H%M%SZ}-{store.token(6)}"
 
 
@@ -117,200 +128,19 @@ def is_logged(layout: Layout, run_id: str | None) -> bool:
     return run_lookup.has_run(layout.log, run_id)
 
 
-def write(store: Store, event: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> str:
-    """Add a run to the log and return its run id."""
-    given, now = read(event), timestamp(store.clock())
-    filled = _filled(store, given, os.environ if variables is None else variables, now)
-    if not append(store, filled, {times.WRITTEN: now}, is_new=given.run_id is None):
-        raise BadInput(
-            f"run_id: {filled.run_id} is in the log already", where="event", todo="leave it out to get one."
-        )
-    return filled.run_id or ""
+def line_of(layout: Layout, run_id: str) -> bytes | None:
+    """Return the run's line of the log, or None."""
+    return next((line for line, _ in _of(layout, run_id)), None)
 
 
-def append(
-    store: Store, event: Event, sealed: Mapping[str, Any] | None = None, *, is_new: bool = False
-) -> bool:
-    """Add a complete event with the description of its capsule. Return False if the log already has this run.
-
-    Pass `is_new` for an id that was just created. Then a long log is not searched for it. The log is
-    permanent, so secrets are masked first.
-    """
-    told = {
-        key: masked_value(value) for key, value in msgspec.to_builtins(event).items() if value is not None
-    }
-    told["command"] = masked_words(event.command)
-    line = {"kind": "run", **told, **(sealed or {})}
-    is_wanted = (lambda: True) if is_new else (lambda: not is_logged(store.layout, event.run_id))
-    return store.append_event(line, is_wanted) is not None
+def load(layout: Layout, run_id: str) -> RunEvent:
+    for _, run in _of(layout, run_id):
+        return run
+    raise BadInput(f"no run {run_id[:40]} in the log", todo="`agentplane timeline` lists the runs.")
 
 
-def read(event: Mapping[str, Any]) -> Event:
-    """Return the event from a program's fields. Raise BadInput with the name of an invalid field.
-
-    A field with the value null counts as missing.
-    """
-    if not isinstance(event, Mapping):
-        raise BadInput(f"expected an object, got {type(event).__name__}", where="event", todo=_FIELDS)
-    try:
-        found = msgspec.convert({key: value for key, value in event.items() if _is_given(key, value)}, Event)
-    except msgspec.ValidationError as error:
-        what, _, place = str(error).partition(" - at `")
-        field = place.rstrip("`").removeprefix("$").removeprefix(".")
-        raise BadInput(
-            f"{field + ': ' if field else ''}{what[:1].lower()}{what[1:]}", where="event", todo=_FIELDS
-        ) from None
-    except UnicodeError as error:
-        raise BadInput(f"a text is not UTF-8: {error}", where="event", todo="save it as UTF-8.") from None
-    for name in ("run_id", "parent_run_id"):
-        value = getattr(found, name)
-        if value is not None and not is_run_id(value):
-            raise BadInput(
-                f"{name}: not a run id: {value[:40]!r}", where="event", todo="leave it out to get one."
-            )
-    for name in ("ts", "started"):
-        _check_time(name, getattr(found, name))
-    for number, output in enumerate(found.files):
-        _check_hash(f"outputs[{number}].sha256", output.sha256)
-    _check_hash("output_sha256", found.output_sha256)
-    return msgspec.structs.replace(
-        found,
-        summary=found.summary or _summary_in(found.outputs),
-        output_sha256=_lower(found.output_sha256),
-        outputs=[msgspec.structs.replace(output, sha256=_lower(output.sha256)) for output in found.files]
-        or found.outputs,
-    )
-
-
-def _is_given(key: object, value: object) -> bool:
-    """False for a field without information that a program includes only because its format requires the
-    field.
-    """
-    if value is None and key in Event.__struct_fields__:
-        return False
-    return key not in _REPLACED and not (key == "output_sha256" and value in _ELIDED)
-
-
-def _lower(sha256: str | None) -> str | None:
-    return sha256.lower() if sha256 else sha256
-
-
-def _summary_in(outputs: list[Output] | dict[str, Any]) -> str | None:
-    """Return the summary of a run that gives its outputs as an object."""
-    said = outputs.get("summary") if isinstance(outputs, dict) else None
-    if said is not None and not isinstance(said, str):
-        what = f"outputs.summary: expected `str`, got `{type(said).__name__}`"
-        raise BadInput(what, where="event", todo="Give the summary as text.")
-    return said or None
-
-
-def of_line(line: bytes) -> Event:
-    """Return the event of a line. Raise BadInput or msgspec's errors for an event that could not have been
-    logged.
-    """
-    run = capsule.read_event(line)
-    told = decode.Json(dict[str, Any]).decode(line)
-    found = read({key: value for key, value in told.items() if key not in _SEALED})
-    if not is_run_id(run.run_id):
-        raise BadInput("run_id: is missing", where="event")
-    return found
-
-
-def say_the_same(one: bytes, other: bytes) -> bool:
-    """True if two lines are the same run of another program, logged on two branches.
-
-    A run with a capsule has only one line.
-    """
-    told = _told(one)
-    return told is not None and told == _told(other)
-
-
-def _told(line: bytes) -> dict[str, Any] | None:
-    try:
-        fields, files_of = decode.Json(dict[str, Any]).decode(line), of_line(line).files
-    except (BadInput, msgspec.MsgspecError, RecursionError):
-        return None
-    if "capsule" in fields:
-        return None
-    told = {key: value for key, value in fields.items() if key not in _OF_A_PLACE}
-    return told | ({"outputs": [(output.path, output.sha256) for output in files_of]} if files_of else {})
-
-
-def _filled(store: Store, given: Event, variables: Mapping[str, str], now: str) -> Event:
-    layout = store.layout
-    parent = variables.get(RUN_ID, "")
-    run_id = given.run_id or new_run_id(store)
-    ended = given.ts or now
-    return msgspec.structs.replace(
-        given,
-        run_id=run_id,
-        ts=ended,
-        seconds=seconds(given.started, ended) if given.seconds is None else given.seconds,
-        parent_run_id=given.parent_run_id or (parent if is_run_id(parent) and parent != run_id else None),
-        tool=given.tool or tool_in(variables),
-        task=given.task or variables.get(TASK) or None,
-        outputs=outputs_of(layout, given.files) if given.files else given.outputs,
-        revision=given.revision or ledgers.read(layout).revision(),
-        branch=given.branch or git.branch_in_file(str(layout.project)),
-        commit=given.commit or git.commit(layout.project, "HEAD"),
-    )
-
-
-def outputs_of(layout: Layout, outputs: list[Output]) -> list[Output]:
-    """Return the outputs with their hashes. Raise BadInput for an unreadable file."""
-    outputs = [from_the_top(layout, output) for output in outputs]
-    tracked = tracked_files(layout, [output.path for output in outputs])
-    return [_output(layout, output, number, tracked) for number, output in enumerate(outputs)]
-
-
-def from_the_top(layout: Layout, output: Output) -> Output:
-    """Return an output with its path from the top of the project, which Git and other clones use."""
-    return msgspec.structs.replace(output, path=layout.in_project(output.path))
-
-
-def _output(layout: Layout, output: Output, number: int, tracked: set[str] | None) -> Output:
-    if tracked is not None:
-        output = msgspec.structs.replace(output, tracked=output.path in tracked)
-    if output.sha256 is not None:
-        return output
-    path = layout.project / output.path
-    try:
-        files.plain_folder(path.parent, layout.project)
-        sha256, size = capsule.sha256_of(path)
-    except AgentplaneError as error:
-        raise BadInput(
-            f"outputs[{number}]: {output.path[:80]!r} cannot be read: {error.what}",
-            where="event",
-            todo="name a file of the project, or give its sha256.",
-        ) from None
-    return msgspec.structs.replace(output, sha256=sha256, size=size)
-
-
-def tracked_files(layout: Layout, paths: list[str]) -> set[str] | None:
-    """Return the paths that Git tracks, or None without Git."""
-    if not paths:
-        return set()
-    inside = [path for path in paths if _is_inside(path)] or [_NOWHERE]
-    return git.tracked(layout.project, inside)
-
-
-def _is_inside(path: str) -> bool:
-    """True if Git would accept the path as part of the project. A single invalid path makes Git reject all
-    paths.
-    """
-    return path != "" and not path.startswith("/") and ".." not in path.split("/") and "\0" not in path
-
-
-def _check_hash(field: str, value: str | None) -> None:
-    if value is not None and not canonical.is_sha256(value.lower()):
-        raise BadInput(f"{field}: not 64 hex digits", where="event", todo="give the file's sha256.")
-
-
-def _check_time(field: str, ts: str | None) -> None:
-    if ts is None:
-        return
-    moment = times.read(ts)
-    if moment is None or moment.tzinfo is None:
-        raise BadInput(
-            f"{field}: not a time with its zone: {ts[:40]!r}", where="event", todo="leave it out for now."
-        )
+def _of(layout: Layout, run_id: str) -> Iterator[tuple[bytes, RunEvent]]:
+    """Yield the events of a run, the last one first, because recent runs are requested most."""
+    mark = f'"run_id":"{run_id}"'.encode()
+    lines = chain.lines_backwards(layout.log)
+    return (found for found in log_events.iterate(lines, kind=RUN, mark=mark) if found[1].run_id == run_id)

@@ -20,11 +20,11 @@ _MOST = 64
 """Maximum number of ancestors to read. Processes can change during the read."""
 
 
-def born(pid: int) -> float:
+def started_at(pid: int) -> float:
     """Return a process's start time in seconds since 1970, or 0 without such a process."""
     boot = _boot_time()
     if boot is None:
-        return _born_elsewhere(pid)
+        return _started_at_elsewhere(pid)
     fields = _stat(pid)
     return boot + int(fields[_START]) / os.sysconf("SC_CLK_TCK") if fields else 0.0
 
@@ -107,7 +107,7 @@ def _read(path: str) -> bytes | None:
         return None
 
 
-def _born_elsewhere(pid: int) -> float:
+def _started_at_elsewhere(pid: int) -> float:
     import psutil
 
     try:

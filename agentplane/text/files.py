@@ -309,25 +309,25 @@ def _usable(path: StrPath) -> str:
 def _must_be_file(mode: int, path: StrPath) -> None:
     if not stat.S_ISREG(mode):
         todo = "Put the real file in its place."
-        raise Damaged(f"is {_sort(mode)}, not a plain file", where=str(path), todo=todo)
+        raise Damaged(f"is {_kind_name(mode)}, not a plain file", where=str(path), todo=todo)
 
 
 def _must_be_folder(path: str) -> None:
     mode = os.lstat(path).st_mode
     if not stat.S_ISDIR(mode):
         todo = "Put a real folder in its place."
-        raise Damaged(f"is {_sort(mode)}, not a plain folder", where=path, todo=todo)
+        raise Damaged(f"is {_kind_name(mode)}, not a plain folder", where=path, todo=todo)
 
 
-def _sort(mode: int) -> str:
-    sorts = (
+def _kind_name(mode: int) -> str:
+    kinds = (
         (stat.S_ISLNK, "a symbolic link"),
         (stat.S_ISDIR, "a folder"),
         (stat.S_ISREG, "a file"),
         (stat.S_ISFIFO, "a named pipe"),
         (stat.S_ISSOCK, "a socket"),
     )
-    return next((name for holds, name in sorts if holds(mode)), "a device")
+    return next((name for holds, name in kinds if holds(mode)), "a device")
 
 
 def _permission_bits(path: Path) -> int | None:

@@ -83,13 +83,13 @@ _EMOJI = _class(
 )
 # Characters that keep an emoji together are not hidden. These are a presentation selector after it, a joiner
 # between two, and a keycap.
-_KEPT = (
+_ALWAYS_VISIBLE = (
     rf"(?<={_EMOJI})[\ufe0e\ufe0f]"
     rf"|(?:(?<={_EMOJI})|(?<={_EMOJI}\ufe0f))\u200d(?={_EMOJI})"
     r"|(?<=[0-9#*])\ufe0f(?=\u20e3)"
     r"|\r(?=\n)"
 )
-_HIDDEN = re.compile(f"(?!{_KEPT}){_class(*((first, last) for first, last, _ in _RANGES))}")
+_HIDDEN = re.compile(f"(?!{_ALWAYS_VISIBLE}){_class(*((first, last) for first, last, _ in _RANGES))}")
 _ODD = re.compile(r"[^\n\t\x20-\x7e]")
 _SELECTOR = "\ufe0f"
 _JOINER = "\u200d"
@@ -148,21 +148,21 @@ def cells(line: str) -> int:
 
 def _name(char: str) -> str:
     code = ord(char)
-    sort = next(name for first, last, name in _RANGES if first <= code <= last)
-    return _CONTROLS.get(code) or unicodedata.name(char, sort).lower()
+    kind = next(name for first, last, name in _RANGES if first <= code <= last)
+    return _CONTROLS.get(code) or unicodedata.name(char, kind).lower()
 
 
 def _cut(line: str, width: int) -> str:
     if width < 1:
         return ""
-    used = room = 0
+    used = fitting = 0
     for at, char in enumerate(line):
         used += _cells(line, at)
         if used > width:
-            return line[:room].rstrip(f" {_JOINER}") + "…"
+            return line[:fitting].rstrip(f" {_JOINER}") + "…"
         # A character without a cell belongs to the character before it and stays with it.
         if used < width and char != _JOINER:
-            room = at + 1
+            fitting = at + 1
     return line
 
 

@@ -99,9 +99,9 @@ def _failed_calls(store: Store) -> Iterator[Finding]:
     event, tool, what = rows[-1]
     calls = "a call of a hook" if len(rows) == 1 else f"{len(rows)} calls of hooks"
     last = f"{one_line(event, 20)} of {one_line(tool, 40)}: {one_line(what, 200)}"
-    said = f"{calls} failed in the last days, and the tool was told nothing; the last one: {last}"
+    message = f"{calls} failed in the last days, and the tool was told nothing; the last one: {last}"
     remedy = Instruction("mend what it names; delete this file when that is done.")
-    yield Finding("hook-failed", "warning", store.layout.shown(f"cache/{error_log.NAME}"), said, (remedy,))
+    yield Finding("hook-failed", "warning", store.layout.shown(f"cache/{error_log.NAME}"), message, (remedy,))
 
 
 def _row(line: str, since: datetime) -> tuple[str, str, str] | None:

@@ -213,8 +213,8 @@ def _alone(project: Path, tools: Sequence[Tool]) -> tuple[list[Tool], dict[str, 
         path = os.path.realpath(project / tool.target.path)
         readers[path] = (*readers.get(path, ()), tool.name)
     alone = [tool for tool in tools if os.path.realpath(project / tool.target.path) not in readers]
-    kept = _blocks(project, [tool for tool in tools if tool not in alone])
-    return alone, {path: readers[os.path.realpath(project / path)] for path in kept}
+    shared_paths = _blocks(project, [tool for tool in tools if tool not in alone])
+    return alone, {path: readers[os.path.realpath(project / path)] for path in shared_paths}
 
 
 def _by_file(project: Path, places: Iterable[Place]) -> dict[str, list[Place]]:

@@ -139,7 +139,7 @@ def _temps(folder: Path, names: set[str]) -> list[str]:
         if made is None or made[0] not in names:
             continue
         about = os.lstat(folder / name)
-        if stat.S_ISREG(about.st_mode) and about.st_uid == os.getuid() and not processes.born(made[1]):
+        if stat.S_ISREG(about.st_mode) and about.st_uid == os.getuid() and not processes.started_at(made[1]):
             found.append(name)
     known = git.tracked(folder, found) or set() if found else set()
     return [name for name in found if name not in known]

@@ -13,21 +13,21 @@ from agentplane.system import programs
 from agentplane.text.visible import one_line
 
 
-class Found(msgspec.Struct, frozen=True):
+class ToolPresence(msgspec.Struct, frozen=True):
     tool: Tool
     in_project: bool
     installed: bool
 
 
-def look(project: Path, home: Path | None = None) -> list[Found]:
+def look(project: Path, home: Path | None = None) -> list[ToolPresence]:
     """Return every tool of the catalog, with the places where it was found. No tool is started."""
-    house = home or Path(os.path.expanduser("~"))
+    home_folder = home or Path(os.path.expanduser("~"))
     return [
-        Found(
+        ToolPresence(
             tool,
             in_project=any(os.path.lexists(project / mark) for mark in tool.marks),
             installed=any(programs.find(name) for name in tool.programs)
-            or any(os.path.isdir(house / folder) for folder in tool.homes),
+            or any(os.path.isdir(home_folder / folder) for folder in tool.homes),
         )
         for tool in TOOLS
     ]

@@ -37,7 +37,7 @@ class Action(msgspec.Struct, frozen=True):
     """The action string that Textual runs, or empty if it is the same as `id`."""
     rank: int = 0
     """Its place in the footer, starting at 1. 0 if the footer doesn't show it."""
-    first: bool = False
+    priority: bool = False
     """True if its keys also work in a text field, which otherwise takes most keys."""
 
 
@@ -115,9 +115,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("conflict.down", "down,j", "down", "Down in the choices, or in a text.", ("conflict",), _MOVE, "step('down')"),
     Action("conflict.up", "up,k", "up", "Up in the choices, or in a text.", ("conflict",), _MOVE, "step('up')"),
     Action("rundiff.turn", "o", "turn", "Put the outputs side by side, or one over the other.", ("two runs",), _LOOK, "turn", rank=1),
-    Action("edit.save", "ctrl+s", "save", "Write the text; what the plane says against it is said here.", ("edit",), _WRITE, "save", rank=1, first=True),
-    Action("edit.outside", "ctrl+o", "in $EDITOR", "Go on in your own editor.", ("edit",), _WRITE, "outside", rank=2, first=True),
-    Action("edit.leave", "escape", "leave", "Back; asks what becomes of the text, where it was changed.", ("edit",), _WRITE, "leave", rank=3, first=True),
+    Action("edit.save", "ctrl+s", "save", "Write the text; what the plane says against it is said here.", ("edit",), _WRITE, "save", rank=1, priority=True),
+    Action("edit.outside", "ctrl+o", "in $EDITOR", "Go on in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
+    Action("edit.leave", "escape", "leave", "Back; asks what becomes of the text, where it was changed.", ("edit",), _WRITE, "leave", rank=3, priority=True),
     *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),
     Action("help", "question_mark,f1", "help", "What the keys do here.", (EVERYWHERE,), _GO, rank=7),
     Action("palette", "ctrl+p,colon", "commands", "Find any action by its name.", (EVERYWHERE,), _GO, "command_palette"),
@@ -195,16 +195,16 @@ def bindings(where: str) -> "list[Binding]":
 
     return [
         Binding(
-            found.keys,
-            found.does or found.id,
-            found.name,
+            item.keys,
+            item.does or item.id,
+            item.name,
             show=False,
-            id=found.id,
-            tooltip=found.what,
-            priority=found.first,
+            id=item.id,
+            tooltip=item.what,
+            priority=item.priority,
         )
-        for found in ACTIONS
-        if where in found.where
+        for item in ACTIONS
+        if where in item.where
     ]
 
 
@@ -215,17 +215,17 @@ class Keymap(msgspec.Struct, frozen=True):
     problems: tuple[str, ...] = ()
     """One line for each setting that was ignored, with the reason."""
 
-    def of(self, found: Action) -> str:
-        return self.keys.get(found.id, found.keys)
+    def of(self, item: Action) -> str:
+        return self.keys.get(item.id, item.keys)
 
-    def keys_on(self, found: Action, where: str = "") -> tuple[str, ...]:
+    def keys_on(self, item: Action, where: str = "") -> tuple[str, ...]:
         """Return the keys of an action on a screen. In the editor, keys that type a character are left out."""
-        keys = self.of(found).split(",")
+        keys = self.of(item).split(",")
         return tuple(key for key in keys if where != "edit" or not _is_typed(key))
 
-    def shown(self, found: Action, limit: int = 1, where: str = "") -> str:
+    def shown(self, item: Action, limit: int = 1, where: str = "") -> str:
         """Return the first keys of an action as a person reads them."""
-        return " ".join(shown_key(key) for key in self.keys_on(found, where)[:limit])
+        return " ".join(shown_key(key) for key in self.keys_on(item, where)[:limit])
 
 
 def keymap(wanted: Mapping[str, str]) -> Keymap:
@@ -237,17 +237,17 @@ def keymap(wanted: Mapping[str, str]) -> Keymap:
     """
     problems: list[str] = []
     keys: dict[str, str] = {}
-    turned = {one.id: one for one in decisive.turned(wanted)}
+    clashing = {one.id: one for one in decisive.turned(wanted)}
     for name, value in wanted.items():
         id_ = name if name in _BY_ID else f"{LIST}.{name}"
-        named = [_named(part.strip()) for part in value.split(",")]
+        named = [_textual_name(part.strip()) for part in value.split(",")]
         if id_ not in _BY_ID:
             problems.append(f"[tui.keys] no action `{name[:30]}`")
         elif not value.strip() or not all(map(_KEY.fullmatch, named)):
             problems.append(f"[tui.keys] {name[:30]}: no key `{value[:20]}`")
-        elif _BY_ID[id_].first and any(map(_is_typed, named)):
+        elif _BY_ID[id_].priority and any(map(_is_typed, named)):
             problems.append(f"[tui.keys] {name[:30]}: `{value[:20]}` is typed there")
-        elif (odd := turned.get(id_)) is not None:
+        elif (odd := clashing.get(id_)) is not None:
             problems.append(f"[tui.keys] {id_}: `{odd.key}` is {_BY_ID[odd.other].name} already")
         else:
             keys[id_] = ",".join(named)
@@ -281,7 +281,7 @@ def _is_typed(key: str) -> bool:
     return len(key) == 1 or key in _TYPED
 
 
-def _named(key: str) -> str:
+def _textual_name(key: str) -> str:
     return _CHARACTERS.get(key, key)
 
 
@@ -298,9 +298,9 @@ def as_markdown() -> str:
         ("Everywhere", EVERYWHERE),
     ):
         rows = [
-            f"| {_code(found)} | {found.name} | {found.what} | `{found.id}` |"
-            for found in ACTIONS
-            if where in found.where
+            f"| {_code(item)} | {item.name} | {item.what} | `{item.id}` |"
+            for item in ACTIONS
+            if where in item.where
         ]
         parts.append(
             "\n".join(
@@ -316,5 +316,5 @@ def as_markdown() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _code(found: Action) -> str:
-    return " ".join(f"`{shown_key(key)}`" for key in found.keys.split(","))
+def _code(item: Action) -> str:
+    return " ".join(f"`{shown_key(key)}`" for key in item.keys.split(","))

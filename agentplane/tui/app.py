@@ -22,7 +22,7 @@ from agentplane.commands import Command, Redo, SetRestart, Undo
 from agentplane.text.visible import one_line
 from agentplane.tui import actions, messages, theme
 from agentplane.tui.backend import shutdown
-from agentplane.tui.backend.outcome_text import DOING, told
+from agentplane.tui.backend.outcome_text import message_of
 from agentplane.tui.backend.worker import CommandQueue, PlaneReader
 from agentplane.tui.messages import (
     CameOf,
@@ -38,10 +38,10 @@ from agentplane.tui.messages import (
 )
 from agentplane.tui.navigator import Navigator
 from agentplane.tui.notices import Notices
-from agentplane.tui.protocols import AwaitsCommand, HearsKeys, InRegistry, StepsBack
+from agentplane.tui.protocols import AwaitsCommand, GetsKeysFirst, InRegistry, StepsBack
 from agentplane.tui.screens.restart.keys import Sessions
 from agentplane.tui.textual_fixes.push_and_focus import open_field
-from agentplane.tui.textual_fixes.terminal_filter import Harmless
+from agentplane.tui.textual_fixes.terminal_filter import TerminalFilter
 from agentplane.tui.widgets.footer import StatusBar
 
 
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 _SLOW_SECONDS = 1.0
 _BEGIN_SECONDS = 0.5
 _SETTLED_SECONDS = 0.1
-_HANDED_ON = 100
+_REMEMBERED_KEYS = 100
 _PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
 
 
@@ -76,9 +76,9 @@ class PlaneApp(App[None]):
         self.shown: PlaneView | None = None
         """The latest view of the plane."""
         self.keys_wanted = actions.Keymap()
-        self.navigator = Navigator(self, self._arrived)
+        self.navigator = Navigator(self, self._screen_changed)
         self.notices = Notices(self, self.navigator)
-        self._harmless = Harmless()
+        self._terminal_filter = TerminalFilter()
         super().__init__()
         self.register_theme(theme.DARK)
         self.register_theme(theme.LIGHT)
@@ -88,14 +88,14 @@ class PlaneApp(App[None]):
         self._reader = PlaneReader(open_model, self._post)
         self._queue = CommandQueue(self._reader.model, self._post)
         self.sessions = Sessions(self, self._post, self._reader.quiet_in)
-        self._begun = False
+        self._started = False
         self._watch: Watch | None = None
         self._leaving = False
-        self._settings_seen: Any = None
+        self._applied_settings: Any = None
         self._resized: Timer | None = None
-        self._handed_on: deque[tuple[events.Key, Screen[Any] | None]] = deque(maxlen=_HANDED_ON)
+        self._keys_given: deque[tuple[events.Key, Screen[Any] | None]] = deque(maxlen=_REMEMBERED_KEYS)
         """The last keys that were given to a widget, each with the screen where it was typed into a field, or None."""
-        self.kept: list[str] = []
+        self.unsaved_drafts: list[str] = []
         """Files with texts that were not saved when the app ended."""
 
     def get_default_screen(self) -> Screen[Any]:
@@ -107,7 +107,7 @@ class PlaneApp(App[None]):
         return of_terminal(super().get_driver_class())
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        return [*super().get_line_filters(), self._harmless]
+        return [*super().get_line_filters(), self._terminal_filter]
 
     @property
     def model(self) -> "PlaneModel | None":
@@ -135,9 +135,9 @@ class PlaneApp(App[None]):
         """
         if self._resized is not None:
             self._resized.stop()
-        self._resized = self.set_timer(_SETTLED_SECONDS, self._paint_anew)
+        self._resized = self.set_timer(_SETTLED_SECONDS, self._repaint)
 
-    def _paint_anew(self) -> None:
+    def _repaint(self) -> None:
         if self.screen_stack:  # without a screen the app is ending
             self.screen.refresh()
 
@@ -146,13 +146,13 @@ class PlaneApp(App[None]):
         # If a person leaves the first screen at once, its refresh callback never runs. The timer always does.
         self.set_timer(_BEGIN_SECONDS, self._begin)
         if not self.is_headless:
-            shutdown.listen(asyncio.get_running_loop(), self._queue.finish, self._asked_to_end)
+            shutdown.listen(asyncio.get_running_loop(), self._queue.finish, self._end_early)
 
     def _begin(self) -> None:
         """Start the work that the first paint doesn't need."""
-        if self._begun:
+        if self._started:
             return
-        self._begun = True
+        self._started = True
         from agentplane.tui.widgets.palette import Actions
 
         gc.enable()
@@ -185,7 +185,7 @@ class PlaneApp(App[None]):
 
     def on_refreshed(self, message: Refreshed) -> None:
         self.shown = message.shown
-        self.notices.was_read(message.shown)
+        self.notices.set_view(message.shown)
         self._use_settings(message.shown)
         if self._watch is None and (model := self.model) is not None:
             from agentplane.tui.backend.file_watch import Watch
@@ -194,14 +194,14 @@ class PlaneApp(App[None]):
             self._watch.start()
         self.relay(lambda: Refreshed(message.shown))
         self.notices.show_figures()
-        self.sessions.memory_is(message.shown.revision)
+        self.sessions.memory_changed(message.shown.revision)
 
     def on_unreadable(self, message: Unreadable) -> None:
-        self.notices.cannot_be_read(message.error)
+        self.notices.set_unreadable(message.error)
         self.relay(lambda: Unreadable(message.error))
 
     def on_looked(self, message: Looked) -> None:
-        self.notices.were_checked(message.left)
+        self.notices.set_unchecked(message.left)
         self.relay(lambda: Looked(message.ids, message.left))
         self.notices.show_figures()
 
@@ -211,7 +211,7 @@ class PlaneApp(App[None]):
 
     def on_op_done(self, message: OpDone) -> None:
         self.relay(lambda: OpDone(message.op, message.done))
-        self.say(told(message.done))
+        self.say(message_of(message.done))
         if self._queue.left <= 1:
             self._reader.reload()
         self.sessions.command_done(message.done)
@@ -219,22 +219,22 @@ class PlaneApp(App[None]):
     def on_op_failed(self, message: OpFailed) -> None:
         screen = self.screen
         if not isinstance(screen, AwaitsCommand) or not screen.waits_for(message.op):
-            self.fail(message.error, self._way_out(message.op, message.error))
+            self.fail(message.error, self._advice(message.op, message.error))
         self.relay(lambda: OpFailed(message.op, message.error))
         self._reader.reload()
 
     def on_sessions_seen(self, message: SessionsSeen) -> None:
-        self.sessions.seen(message.seen)
+        self.sessions.update(message.seen)
         self.relay(lambda: SessionsSeen(message.seen))
 
     def on_came_of(self, message: CameOf) -> None:
-        self.sessions.came(message)
+        self.sessions.report_outcome(message)
 
     def on_helps(self, message: Helps) -> None:
-        self.sessions.helped(message)
+        self.sessions.show_instructions(message)
 
     def on_look_failed(self, message: LookFailed) -> None:
-        self.sessions.failed()
+        self.sessions.drop_waiting()
         self.fail(message.error)
 
     def relay(self, make: Callable[[], Message]) -> None:
@@ -244,10 +244,10 @@ class PlaneApp(App[None]):
             if screen.is_mounted:
                 screen.post_message(make())
 
-    def _arrived(self) -> None:
+    def _screen_changed(self) -> None:
         """Update the header and the session notices after another screen was shown."""
         self.notices.show_figures()
-        self.sessions.tell()
+        self.sessions.show_messages()
 
     def on_app_focus(self) -> None:
         if self.shown is not None:
@@ -255,9 +255,9 @@ class PlaneApp(App[None]):
 
     # For the screens
 
-    def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
+    def say(self, text: str, *, stays: bool = False, show_while: Callable[[], bool] | None = None) -> None:
         """Show a message at the foot of the screen."""
-        self.notices.say(text, stays=stays, holds=holds)
+        self.notices.say(text, stays=stays, show_while=show_while)
 
     def fail(self, error: "AgentplaneError", todo: str | None = None) -> None:
         """Show an error at the foot of the screen. `todo` replaces the advice of the error."""
@@ -288,13 +288,13 @@ class PlaneApp(App[None]):
         """Check these candidates first."""
         self._reader.in_sight(ids)
 
-    def _way_out(self, op: Command, error: "AgentplaneError") -> str | None:
+    def _advice(self, op: Command, error: "AgentplaneError") -> str | None:
         """Return advice for the screens that replaces advice about command-line options, or None."""
         from agentplane.review.confirm import Unconfirmed
         from agentplane.review.conflicts.resolve import NeedsChoice
 
-        found = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
-        if found is not None and found.conflicts and isinstance(error, NeedsChoice):
+        reviewed = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
+        if reviewed is not None and reviewed.conflicts and isinstance(error, NeedsChoice):
             return "enter compares them; there each choice says what it writes."
         if isinstance(error, Unconfirmed):
             return "Press a to see the spot and confirm it."
@@ -305,20 +305,20 @@ class PlaneApp(App[None]):
         slow = self._queue.slow
         if slow is None:
             return
-        op, seconds = slow
+        what, seconds = slow
         if seconds >= _SLOW_SECONDS:
             more = f", {self._queue.left - 1} more wait" if self._queue.left > 1 else ""
             self.say(
-                f"{DOING[op.verb].capitalize()} for {seconds:.0f} s{more}; another process may be writing",
+                f"{what.capitalize()} for {seconds:.0f} s{more}; another process may be writing",
                 stays=True,
             )
         self.set_timer(_SLOW_SECONDS, self._look_at_queue)
 
     def _use_settings(self, shown: "PlaneView") -> None:
         settings = shown.settings
-        if settings == self._settings_seen:
+        if settings == self._applied_settings:
             return
-        self._settings_seen = settings
+        self._applied_settings = settings
         self.theme, problem = theme.chosen(settings.theme, self.available_themes)
         self.keys_wanted = actions.keymap(settings.keys)
         self.set_keymap(self.keys_wanted.keys)
@@ -332,23 +332,23 @@ class PlaneApp(App[None]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key):
             if event.is_forwarded:
-                if not self._may_still_do(event):
+                if not self._is_still_meant(event):
                     return
-            elif await self._heard(event.key) or await self._done_at_once(event):
+            elif await self._pass_to_screen(event.key) or await self._run_binding(event):
                 return
         await super().on_event(event)
 
-    async def _heard(self, key: str) -> bool:
+    async def _pass_to_screen(self, key: str) -> bool:
         """Tell the screen of a key, and remove old messages. Return True if the key is used up."""
         self._reader.hush()
         screen, bars = self.screen, list(self.screen.query(StatusBar))
-        taken = isinstance(screen, HearsKeys) and await screen.heard(key)
+        used = isinstance(screen, GetsKeysFirst) and await screen.before_key(key)
         for bar in bars:
             bar.clear_error()
             bar.check()
-        return taken
+        return used
 
-    async def _done_at_once(self, event: events.Key) -> bool:
+    async def _run_binding(self, event: events.Key) -> bool:
         """Do what a key does before the next key is handled. Return True if a binding has the key.
 
         Textual gives all keys of one burst to the widget in focus. If the first key opens a field, the next
@@ -360,12 +360,12 @@ class PlaneApp(App[None]):
             await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
         ):
             return True
-        self._handed_on.append((event, self.screen if is_typed else None))
+        self._keys_given.append((event, self.screen if is_typed else None))
         return False
 
-    def _may_still_do(self, event: events.Key) -> bool:
+    def _is_still_meant(self, event: events.Key) -> bool:
         """True if the screen on which a key was pressed is still open. The key was not used by a widget."""
-        for other, screen in self._handed_on:
+        for other, screen in self._keys_given:
             if other is event:
                 return screen is self.screen
         return True
@@ -399,7 +399,7 @@ class PlaneApp(App[None]):
     async def action_back(self) -> None:
         """Take one step back. If no step is left, hide the session notices."""
         if not await self.navigator.back():
-            self.sessions.put_away()
+            self.sessions.hide_messages()
 
     async def action_help(self) -> None:
         from agentplane.tui.widgets.help_modal import Help
@@ -423,7 +423,7 @@ class PlaneApp(App[None]):
 
     def action_refresh(self) -> None:
         self._reader.reload()
-        self.say("Reading the plane anew", holds=lambda: self._reader.reading)
+        self.say("Reading the plane anew", show_while=lambda: self._reader.reading)
 
     async def action_leave(self) -> None:
         """Go back to the inbox. If it is open, quit."""
@@ -467,7 +467,7 @@ class PlaneApp(App[None]):
         if failed is not None:
             raise failed
 
-    def _asked_to_end(self) -> None:
+    def _end_early(self) -> None:
         self._leaving = True
         self._queue.drop()
         self._leave_when_done()

@@ -12,7 +12,7 @@ def run(plane_dir: str | None = None) -> int:
     """Open the screens and return their exit code. The default plane is the one around the current folder."""
     # Objects made before the first paint stay alive, so the garbage collector would only cost time.
     gc.disable()
-    first = first_rows.kept(plane_dir)
+    first = first_rows.load(plane_dir)
     from agentplane.tui.app import PlaneApp
 
     def open_model():  # type: ignore[no-untyped-def] # noqa: ANN202 -- its type is heavy to load
@@ -25,7 +25,7 @@ def run(plane_dir: str | None = None) -> int:
     code = app.return_code or 0
     from agentplane.text.visible import visible
 
-    for path in app.kept:
+    for path in app.unsaved_drafts:
         print(f"what you were writing is kept in {visible(path)}", file=sys.stderr)
     if app.settle():
         # The reader thread may be inside a C++ library. A normal exit of Python would make that library abort.

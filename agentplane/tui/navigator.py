@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 class Navigator:
     """The screens that have a tab. Each one is created on its first visit and kept. The inbox is below the others."""
 
-    def __init__(self, app: App[Any], arrived: Callable[[], None]) -> None:
-        """Create a navigator. It calls `arrived` each time another screen is shown."""
+    def __init__(self, app: App[Any], screen_changed: Callable[[], None]) -> None:
+        """Create a navigator. It calls `screen_changed` each time another screen is shown."""
         self._app = app
-        self._arrived = arrived
+        self._screen_changed = screen_changed
         self._screens: dict[str, Screen[Any]] = {}
         self._back_to = registry.HOME
         """The screen to return to on the next step back."""
@@ -56,7 +56,7 @@ class Navigator:
             await self._app.pop_screen()
         if self._app.screen is not screen:
             await self._app.push_screen(screen)
-        self._arrived()
+        self._screen_changed()
 
     async def go_to_row(self, name: str, id_: str, back_to: str = registry.HOME) -> None:
         """Show a screen with a tab, with the cursor on one of its rows."""

@@ -32,13 +32,13 @@ class Notices:
 
     # The status line
 
-    def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
+    def say(self, text: str, *, stays: bool = False, show_while: Callable[[], bool] | None = None) -> None:
         """Show a message for a few seconds. With `stays` it has no time limit.
 
-        With `holds` it is removed once that function returns False.
+        With `show_while` it is removed once that function returns False.
         """
         for bar in self._status_bars():
-            bar.flash(text, stays=stays, holds=holds)
+            bar.flash(text, stays=stays, show_while=show_while)
 
     def fail(self, error: "AgentplaneError", todo: str | None = None) -> None:
         """Show an error until a key is pressed. `todo` replaces the advice of the error."""
@@ -61,31 +61,31 @@ class Notices:
 
     # The header
 
-    def was_read(self, shown: "PlaneView") -> None:
+    def set_view(self, shown: "PlaneView") -> None:
         """Record that the plane was read again."""
         self.unreadable = ""
         # The thread that checks candidates reports later which of the other results are outdated.
         self._unchecked = sum(entry.id not in shown.reviewed for entry in shown.inbox)
 
-    def cannot_be_read(self, error: "AgentplaneError") -> None:
+    def set_unreadable(self, error: "AgentplaneError") -> None:
         """Show the error that keeps the plane from being read, unless it is already shown."""
-        said = str(error)
-        if said != self.unreadable:
-            self.unreadable = said
+        message = str(error)
+        if message != self.unreadable:
+            self.unreadable = message
             self.fail(error)
         self._problem = error.what
         self.show_figures()
 
-    def were_checked(self, left: int) -> None:
+    def set_unchecked(self, left: int) -> None:
         """Record that some candidates were checked. `left` is the number of unchecked ones."""
         self._unchecked = left
 
     def show_figures(self) -> None:
         """Update the header of every screen."""
-        told = self.figures()
+        figures = self.figures()
         for screen in self._navigator.open:
             for badge in screen.query(Badge):
-                badge.show(told)
+                badge.show(figures)
 
     def figures(self) -> Figures:
         """Return the current figures for the header."""

@@ -31,16 +31,16 @@ class HasActions(Protocol):
         ...
 
     @property
-    def called(self) -> Mapping[str, str]:
+    def action_names(self) -> Mapping[str, str]:
         """The ids of actions that have another name now. An action with an empty name is not shown."""
         ...
 
 
 @runtime_checkable
-class HearsKeys(Protocol):
+class GetsKeysFirst(Protocol):
     """A screen that gets each key before bindings and widgets do."""
 
-    async def heard(self, key: str) -> bool:
+    async def before_key(self, key: str) -> bool:
         """Return True if the key is used up."""
         ...
 
@@ -100,10 +100,10 @@ class MayBePlain(Protocol):
 class HasStatusLine(Protocol):
     """An app with a line at the foot of its screens for messages."""
 
-    def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
+    def say(self, text: str, *, stays: bool = False, show_while: Callable[[], bool] | None = None) -> None:
         """Show a message for a few seconds. With `stays` it has no time limit.
 
-        With `holds` it is removed once that function returns False.
+        With `show_while` it is removed once that function returns False.
         """
         ...
 

@@ -35,8 +35,8 @@ class Tab(msgspec.Struct, frozen=True):
     def load(self) -> "type[Screen[Any]]":
         """Import the class and return it."""
         module, _, name = self.screen.partition(":")
-        found: type[Screen[Any]] = getattr(import_module(module), name)
-        return found
+        screen_class: type[Screen[Any]] = getattr(import_module(module), name)
+        return screen_class
 
 
 class ScreenRow(msgspec.Struct, frozen=True):

@@ -54,7 +54,7 @@ def test_a_module_offers_what_its_row_says(tool: Tool) -> None:
     assert not plugin.memories or tool.homes
     # Sessions are searched below the tool's own folder, which a variable can move.
     assert not plugin.session_start or tool.sessions.startswith(f"{tool.homes[0]}/")
-    assert not tool.module or any((plugin.session_start, plugin.transcript, plugin.memories))
+    assert not tool.module or any((plugin.session_start, plugin.transcripts, plugin.memories))
 
 
 def test_it_loads_nothing_but_json() -> None:

@@ -57,7 +57,7 @@ def session_start(plane: Plane) -> str:
     """What the hook answers, without the process."""
     tool, root = BY_NAME[TOOL], str(plane.layout.root)
     return (
-        start_context.kept(root, tool, None) or start_context.make(plane.store, plane.origin, tool, None)
+        start_context.cached(root, tool, None) or start_context.make(plane.store, plane.origin, tool, None)
     ).text
 
 

@@ -217,7 +217,7 @@ def outlets(plane: Plane) -> dict[str, str]:
         if tool.dialect and tool.dialect.start:
             answer = start_context.make(plane.store, plane.origin, tool, "staging uploader")
             say(f"hook {tool.name}", answer.text + json.dumps(answer.receipt))
-            kept = start_context.kept(str(plane.layout.root), tool, "staging uploader")
+            kept = start_context.cached(str(plane.layout.root), tool, "staging uploader")
             say(f"kept hook {tool.name}", kept.text if kept else "")
     for path in sorted(plane.layout.project.rglob("*")):
         inside = path.relative_to(plane.layout.project).as_posix()

@@ -23,7 +23,7 @@ from agentplane.match import fusion, vectors, words
 from agentplane.match.bm25 import Index
 from agentplane.match.corpus import Corpus, Text, nearest
 from agentplane.match.fuzzy import alike, prepared
-from agentplane.match.vectors import Vectors
+from agentplane.match.vector_cache import Vectors
 from tests.bench import kinds
 
 

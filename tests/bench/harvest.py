@@ -39,7 +39,7 @@ def instructions(folder: Path, *, told: bool) -> dict[str, int]:
         )
         read = statements.read(body, first)
         taken += len(read.lines)
-        left += len(read.left)
+        left += len(read.skipped)
         if path.name in LABELS:
             wanted, lines = set(LABELS[path.name]), {line.line for line in read.lines}
             found += len(wanted & lines)

@@ -28,7 +28,7 @@ def project(folder: Path) -> Repository:
     made.git("init", "-q", "-b", "main")
     (folder / "AGENTS.md").write_text("# Rules\n\nBe brief.\n")
     made.commit("first")
-    setup.make(setup.outlook(folder / ".agentplane", presence.named(TOOLS)), "cli")
+    setup.make(setup.preview(folder / ".agentplane", presence.named(TOOLS)), "cli")
     made.commit("a plane")
     made.approve("Use PostgreSQL for storage.", "Amounts are whole cents.")
     return made

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from agentplane.api import Plane
-from agentplane.runs.capsule import capsule
+from agentplane.runs import events
 from agentplane.runs.open import open_run
 from agentplane.runs.open.open_run import OpenRun
 from tests.conftest import ROOT
@@ -122,4 +122,4 @@ def completed(plane: Plane) -> OpenRun:
 
 def sealed(plane: Plane) -> list[dict[str, Any]]:
     """The events of runs."""
-    return [json.loads(line) for _, line, _ in capsule.every(plane.layout)]
+    return [json.loads(line) for line, _ in events.oldest_first(plane.layout)]

@@ -11,7 +11,7 @@ from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.health import collect
 from agentplane.plane.ledger import ledger as ledgers
-from agentplane.runs.capsule import capsule
+from agentplane.runs import events
 from agentplane.runs.query import compare
 from agentplane.text.log import chain
 from tests.cli.conftest import Cli
@@ -103,7 +103,7 @@ def test_a_mark_before_the_first_event_is_passed_over(plane: Plane, cli: Cli) ->
 
 def test_readers_of_the_log_take_it(plane: Plane, cli: Cli) -> None:
     plane.write_log(json.loads(EVENT))
-    run = capsule.load(plane.layout, RUN)
+    run = events.load(plane.layout, RUN)
     assert (run.outputs, run.summary) == ([], "Defined memory schema.")
     other = plane.write_log({"outputs": [{"path": "a", "sha256": SHA}]})
     assert [file.path for file in compare.of(plane.layout, RUN, other).files] == ["a"]
@@ -157,3 +157,13 @@ def test_an_open_run_takes_the_summary_of_an_object_and_nothing_else_of_it(plane
     run = shell(plane, f"{sys.executable} work.py")
     assert (run.exit_status, run.summary) == (0, "Did it.")
     assert (written(plane)["inputs"], written(plane)["outputs"]) == ([{"plan": "x"}], [])
+
+
+def test_show_prints_the_fields_of_the_format(plane: Plane, cli: Cli) -> None:
+    plane.write_log({**json.loads(EVENT), "tool_calls": [{"name": "x"}]})
+    event = cli("show", RUN, "--json").json("run")["event"]
+    assert " ".join(event) == (
+        "run_id ts parent_run_id task title activity layer systemic_scale impact branch commit tool command started"
+        " seconds exit_status summary revision inputs outputs derived_facts next_actions receipts capsule made_at"
+    )
+    assert event["summary"] == "Defined memory schema."

@@ -15,9 +15,10 @@ import pytest
 from agentplane.api import Plane
 from agentplane.context.pack import characters, tokens
 from agentplane.plane.store import lock
-from agentplane.runs.capsule import capsule, commands
+from agentplane.runs import events
+from agentplane.runs.capsule import commands
 from agentplane.runs.open import hook_notes, open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 from tests.cases import some
 from tests.cli.hooked import COMMAND, Tool, completed, open_runs, sealed, until
 from tests.conftest import ROOT, UNLIKE, decision, plane_in
@@ -320,7 +321,7 @@ def test_a_session_that_only_changed_files_is_kept(kept: Plane, tool: MakeTool) 
 
 
 def test_under_agentplane_run_it_is_that_run(kept: Plane, tool: MakeTool) -> None:
-    asked = Asked(command=["claude"], cwd=str(kept.layout.project), tool="claude-code")
+    asked = RunSpec(command=["claude"], cwd=str(kept.layout.project), tool="claude-code")
     outer = open_run.begin(kept.store, asked, kept.origin, os.environ)
     claude = tool(AGENTPLANE_RUN_ID=outer.run_id)
     assert UNLIKE[0] in claude.starts().context
@@ -337,7 +338,7 @@ def test_under_agentplane_run_it_is_that_run(kept: Plane, tool: MakeTool) -> Non
 
 
 def test_the_id_of_a_run_that_is_not_around_it_is_not_believed(kept: Plane, tool: MakeTool) -> None:
-    asked = Asked(command=["claude"], cwd=str(kept.layout.project), tool="claude-code")
+    asked = RunSpec(command=["claude"], cwd=str(kept.layout.project), tool="claude-code")
     other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
     try:
         beside = open_run.begin(kept.store, asked, kept.origin, os.environ, pid=other.pid)
@@ -355,7 +356,7 @@ def test_the_id_of_a_run_that_is_not_around_it_is_not_believed(kept: Plane, tool
 
 
 def test_what_runs_in_the_shell_of_a_session_says_nothing_of_it(kept: Plane, tool: MakeTool) -> None:
-    asked = Asked(command=["claude"], cwd=str(kept.layout.project), tool="claude-code")
+    asked = RunSpec(command=["claude"], cwd=str(kept.layout.project), tool="claude-code")
     outer = open_run.begin(kept.store, asked, kept.origin, os.environ)
     claude = tool(AGENTPLANE_RUN_ID=outer.run_id)
     claude.starts()
@@ -728,7 +729,7 @@ def test_a_sealed_session_has_its_commands_and_what_was_decided(
     claude.calls("permission", **bash, tool_input={"command": "rm -r build"})
     claude.calls("session-end")
     until(lambda: sealed(kept))
-    run = capsule.load(kept.layout, sealed(kept)[0]["run_id"])
+    run = events.load(kept.layout, sealed(kept)[0]["run_id"])
     told = commands.of_sealed(kept.layout, run)
     assert [(row.command, row.exit, row.seconds, row.failed) for row in told.commands] == [
         ("ls", None, 0.012, False),

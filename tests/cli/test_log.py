@@ -17,7 +17,7 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.views import facts, views
 from agentplane.runs.open import open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 from agentplane.text.log import chain
 from tests.cli.conftest import Cli
 
@@ -264,7 +264,7 @@ def test_add_outside_of_a_run(plane: Plane, cli: Cli, monkeypatch: pytest.Monkey
 def test_add_changes_nothing_that_the_run_says_itself(
     plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = open_run.begin(plane.store, Asked(command=["x"]), plane.origin, {})
+    run = open_run.begin(plane.store, RunSpec(command=["x"]), plane.origin, {})
     monkeypatch.setenv("AGENTPLANE_RUN_ID", run.run_id)
     cli("log", "--add", "--task", "x", "--exit", "1").refused(2, "--task and --exit")
     cli("log", "--add", "--output", "none").refused(2, "outputs[0]", "none")

@@ -8,7 +8,7 @@ from agentplane.api import Plane
 from agentplane.review import inbox
 from agentplane.review.gate import past_rejections, verbatim
 from agentplane.runs.open import open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 from tests.cli.conftest import Cli, candidate
 
 
@@ -55,7 +55,7 @@ def test_the_figures_of_sources_say_what_was_suppressed(rejected: str, cli: Cli)
 def test_a_candidate_cites_the_open_run_around_it_unless_another_is_named(
     plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = open_run.begin(plane.store, Asked(command=["x"]), plane.origin, {})
+    run = open_run.begin(plane.store, RunSpec(command=["x"]), plane.origin, {})
     monkeypatch.setenv("AGENTPLANE_RUN_ID", run.run_id)
     here, other = candidate(cli, "Cache sessions in Redis."), "20260101T000000Z-0ther1"
     assert cli("propose", "Log in JSON lines.", "--source", other).code == 0

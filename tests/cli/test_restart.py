@@ -12,7 +12,7 @@ from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.plane.origin import Origin
 from agentplane.runs.open import hook_marker, open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 from tests.cli.conftest import Cli, candidate
 from tests.conftest import UNLIKE, decision
 from tests.runs.staged import Stage
@@ -115,13 +115,13 @@ def test_ids_that_name_nothing_are_an_error(held: Plane, person: Cli, codex: int
 
 
 def test_a_run_of_another_command_is_no_session(held: Plane, person: Cli) -> None:
-    asked = Asked(command=["make", "codex"], cwd=str(held.layout.project))
+    asked = RunSpec(command=["make", "codex"], cwd=str(held.layout.project))
     open_run.begin(held.store, asked, Origin("Ada", "terminal", "pytest"), os.environ)
     assert person("restart", "--json").json("restart")["sessions"] == []
 
 
 def test_hostile_words_of_a_command_line_are_shown_harmless(held: Plane, person: Cli) -> None:
-    asked = Asked(
+    asked = RunSpec(
         command=["codex", "resume", "0000-1111", "--model", "x\x1b]0;title\x07$(rm -rf /)"],
         cwd=str(held.layout.project),
         tool="codex",

@@ -360,18 +360,6 @@ def test_many_new_candidates_are_listed_before_they_are_checked(
     assert "checked" not in cli("status").out
 
 
-def test_how_far_a_long_check_is_is_told_at_a_terminal_only(
-    plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("agentplane.cli.output._SOON", -1)
-    plane.propose(decision(UNLIKE[0]))
-    assert cli("inbox", "--wait").err == ""
-    plane.propose(decision(UNLIKE[1]))
-    monkeypatch.setattr("agentplane.cli.output.Progress._is_read", True)
-    # click takes the escape sequences out, because it knows that nobody reads along here.
-    assert cli("inbox", "--wait").err == "\rChecked 1 of 2 candidates\r"
-
-
 def test_show_prints_the_header_where_it_holds_more(plane: Plane, cli: Cli) -> None:
     plain, odd = candidate(cli), candidate(cli, "Cache npm folders.")
     change_by_hand(plane, "candidates.md", f"id: {odd}\n", f'id: {odd}\n# Run\u202e it\nnotes: "a word"\n')

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.runs.capsule import capsule
+from agentplane.runs import events
 from agentplane.runs.open import open_run
 from agentplane.runs.query import timeline
 from tests.clients.client import PROGRAMS, Client
@@ -53,7 +53,7 @@ def client(plane: Plane, model: Model, tmp_path: Path) -> MakeClient:
     return make
 
 
-def sealed(plane: Plane) -> list[capsule.Run]:
+def sealed(plane: Plane) -> list[events.RunEvent]:
     """The runs that sessions left. Their ends are written down beside the tools, which do not wait for that."""
 
     def all_are() -> bool:
@@ -62,7 +62,7 @@ def sealed(plane: Plane) -> list[capsule.Run]:
 
     until(all_are, "every run is sealed", patience=60.0)
     rows = timeline.rows(plane.layout)
-    return [capsule.load(plane.layout, row.run_id) for row in rows if row.kind == "run"]
+    return [events.load(plane.layout, row.run_id) for row in rows if row.kind == "run"]
 
 
 def wire(client: Client) -> None:

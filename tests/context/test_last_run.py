@@ -10,8 +10,7 @@ from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.plane.git import git as gits
-from agentplane.runs import activity
-from agentplane.runs.capsule import capsule
+from agentplane.runs import activity, events
 from agentplane.runs.query import last_runs
 from agentplane.text.log import chain
 from agentplane.tools.hooks import start_context
@@ -64,7 +63,7 @@ def test_an_import_of_an_older_version_is_known_by_its_summary(plane: Plane) -> 
     }
     with plane.layout.log.open("ab") as log:
         log.write(chain.link(old, head))
-    assert capsule.load(plane.layout, "20991101T090000Z-aaaaaa").own_activity == "import"
+    assert events.load(plane.layout, "20991101T090000Z-aaaaaa").own_activity == "import"
     assert "Wrote the parser." in notes(plane)
     assert activity.of(None, "Harvested 2 candidates.", ["make"]) is None
     assert activity.of(None, "Harvested wheat.", []) is None
@@ -151,21 +150,21 @@ def test_a_kept_context_is_not_given_on_another_branch(plane: Plane) -> None:
     plane.write_log({"summary": "On the other branch."})
 
     def given() -> str:
-        found = start_context.kept(root, tool, None)
+        found = start_context.cached(root, tool, None)
         if found is None:
             start_context.make(plane.store, plane.origin, tool, None)
-            found = start_context.kept(root, tool, None)
+            found = start_context.cached(root, tool, None)
             assert found is not None
         return found.text
 
     assert "On the other branch." in given()
-    kept = start_context.kept(root, tool, None)
+    kept = start_context.cached(root, tool, None)
     assert kept is not None
     git(folder, "checkout", "-q", "main")
-    assert start_context.kept(root, tool, None) is None
+    assert start_context.cached(root, tool, None) is None
     assert "On main." in given()
     git(folder, "merge", "-q", "other")
-    assert start_context.kept(root, tool, None) is None
+    assert start_context.cached(root, tool, None) is None
     assert "On the other branch." in given()
     assert list(start_context.wrong(plane.store)) == []
 
@@ -174,12 +173,12 @@ def test_a_new_commit_alone_makes_nothing_anew(plane: Plane) -> None:
     root, tool = str(plane.layout.root), BY_NAME["codex"]
     plane.write_log({"summary": "On main."})
     start_context.make(plane.store, plane.origin, tool, None)
-    assert start_context.kept(root, tool, None) is not None
+    assert start_context.cached(root, tool, None) is not None
     commit(plane.layout.project, "b.txt")
-    assert start_context.kept(root, tool, None) is not None
+    assert start_context.cached(root, tool, None) is not None
 
 
 def test_the_event_names_branch_and_commit(plane: Plane) -> None:
-    run = capsule.load(plane.layout, plane.write_log({"summary": "x"}))
+    run = events.load(plane.layout, plane.write_log({"summary": "x"}))
     assert (run.branch, run.commit) == ("main", gits.commit(plane.layout.project, "HEAD"))
-    assert json.loads(capsule.line_of(plane.layout, run.run_id) or b"")["written"]
+    assert json.loads(events.line_of(plane.layout, run.run_id) or b"")["written"]

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -20,6 +21,7 @@ import msgspec
 
 AGENTPLANE = (sys.executable, "-m", "agentplane")
 _PATIENCE = 90.0
+_PROGRESS = re.compile(r"\r\x1b\[K(?:[^\r\n\x1b]*\r\x1b\[K)*")
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -57,13 +59,18 @@ def typed(
             os.close(slave)
         try:
             screen, piped = _talk(child, master, list(answers))
-            return Seen(child.wait(_PATIENCE), screen.replace("\r\n", "\n"), piped)
+            return Seen(child.wait(_PATIENCE), _without_progress(screen).replace("\r\n", "\n"), piped)
         finally:
             if child.poll() is None:
                 child.send_signal(signal.SIGKILL)
                 child.wait()
             if child.stdout:
                 child.stdout.close()
+
+
+def _without_progress(screen: str) -> str:
+    """Without what a slow machine shows of its progress and erases again."""
+    return _PROGRESS.sub("", screen)
 
 
 def _environment() -> dict[str, str]:

@@ -29,7 +29,7 @@ from agentplane.review.conflicts.resolve import Choice
 from agentplane.runs.capsule import capsule, seal
 from agentplane.runs.command import Recorder
 from agentplane.runs.open import open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 
 
 ROOT = Path(__file__).parents[2]
@@ -491,7 +491,7 @@ def wrap_runs(world: World) -> None:
     before = code.read_bytes()
     changed = before.replace(b"min(3600.0,", b"min(600.0,")
     tests = ["sh", "-c", "codex exec 'wait ten minutes at most' && pytest -q tests/test_webhooks.py"]
-    asked = Asked(
+    asked = RunSpec(
         command=tests,
         cwd=DEMO,
         task="webhooks",
@@ -504,7 +504,7 @@ def wrap_runs(world: World) -> None:
     }
     capsule_of(world, asked, TRIED, 1, lambda: code.write_bytes(changed), note)
     world.next_day(0.1)
-    back = Asked(
+    back = RunSpec(
         command=["sh", "-c", "git checkout app && pytest -q"], cwd=DEMO, task="webhooks", tool="codex"
     )
     note = {"summary": "Took the cap of ten minutes back.", "receipts": ["tests/test_webhooks.py"]}
@@ -512,7 +512,7 @@ def wrap_runs(world: World) -> None:
 
 
 def capsule_of(
-    world: World, asked: Asked, printed: str, code: int, work: Callable[[], object], note: dict
+    world: World, asked: RunSpec, printed: str, code: int, work: Callable[[], object], note: dict
 ) -> None:
     """A run as `agentplane run` makes it, with what it would have printed, on no machine in particular."""
     plane = world.plane(MARA, "terminal", "zsh")

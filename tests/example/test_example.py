@@ -6,6 +6,7 @@ import pytest
 
 from agentplane.health import collect
 from agentplane.plane.ledger import ledger
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule
 from agentplane.runs.query import artifacts, compare
 from agentplane.text.log import chain
@@ -57,7 +58,7 @@ def test_what_its_entries_cite_is_true(made: Path) -> None:
 
 def test_its_capsules_can_be_looked_at(made: Path) -> None:
     layout = make.World(made).person(make.MARA).layout
-    tried, back = (run for _, _, run in capsule.every(layout) if run.capsule)
+    tried, back = (run for _, run in events.oldest_first(layout) if run.capsule)
     report = compare.of(layout, tried.run_id, back.run_id)
     assert [(field.a, field.b) for field in report.fields if field.name == "exit_status"] == [(1, 0)]
     assert [(file.path, file.change) for file in report.files] == [("app/webhooks.py", "changed")]

@@ -9,7 +9,7 @@ import pytest
 
 from agentplane.match import vectors
 from agentplane.match.subwords import Pieces
-from agentplane.match.vectors import Vectors
+from agentplane.match.vectors import Static
 
 
 needs_wordllama = pytest.mark.skipif(vectors.available() is not None, reason="wordllama is not installed")
@@ -21,67 +21,23 @@ def unit(rows: np.ndarray) -> np.ndarray:
 
 @needs_wordllama
 def test_near_meanings_are_near() -> None:
-    puppy, dog, tax = unit(Vectors().of(["a puppy barks", "the dog howls", "quarterly tax report"]))
+    puppy, dog, tax = unit(Static().embed(["a puppy barks", "the dog howls", "quarterly tax report"]))
     assert puppy @ dog > puppy @ tax + 0.2
 
 
 @needs_wordllama
 def test_a_text_has_one_vector_whatever_stands_beside_it() -> None:
-    alone = Vectors().of(["use a queue"])
-    among = Vectors().of(["something that is much longer than the text in question", "use a queue", ""])
+    alone = Static().embed(["use a queue"])
+    among = Static().embed(["something that is much longer than the text in question", "use a queue", ""])
     assert np.array_equal(alone[0], among[1])
     assert not among[2].any()
 
 
 @needs_wordllama
-def test_what_was_kept_is_not_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    first = Vectors()
-    made = first.of(["one text", "another", "one text"])
-    assert len(first) == 2
-    assert first.changed
-    first.save(tmp_path / "vectors")
-    monkeypatch.setattr(vectors, "_mean", lambda text: pytest.fail("made again"))
-    again = Vectors.load(tmp_path / "vectors")
-    assert np.array_equal(again.of(["one text", "another", "one text"]), made)
-    assert not again.changed
-
-
-@needs_wordllama
-def test_another_text_gets_another_vector() -> None:
-    kept = Vectors()
-    assert not np.array_equal(kept.of(["one text"]), kept.of(["one texts"]))
-
-
-@needs_wordllama
-def test_a_cache_that_is_not_whole_counts_as_none() -> None:
-    kept = Vectors()
-    kept.of(["one text", "another"])
-    data = kept.to_bytes()
-    assert len(Vectors(data)) == 2
-    flipped = data[:200] + bytes([data[200] ^ 1]) + data[201:]
-    for damaged in (b"", b"nonsense", data[:-1], data + b"x", data[:30], flipped):
-        assert len(Vectors(damaged)) == 0
-
-
-@needs_wordllama
-def test_no_more_is_kept_than_allowed() -> None:
-    kept = Vectors(limit=2)
-    assert kept.of(["a", "b", "c"]).shape == (3, vectors.WIDTH)
-    assert len(kept) == 2
-    assert len(Vectors(kept.to_bytes(), limit=1).to_bytes()) < len(kept.to_bytes())
-
-
-@needs_wordllama
 def test_odd_texts_have_vectors() -> None:
-    rows = Vectors().of(["\ud800 half a pair", "\0", "x" * 100_000, "日本語"])
+    rows = Static().embed(["\ud800 half a pair", "\0", "x" * 100_000, "日本語"])
     assert rows.shape == (4, vectors.WIDTH)
     assert np.isfinite(rows).all()
-
-
-def test_no_file_is_an_empty_cache(tmp_path: Path) -> None:
-    assert len(Vectors.load(tmp_path / "none")) == 0
-    Vectors().save(tmp_path / "none")
-    assert not (tmp_path / "none").exists()
 
 
 def test_importing_loads_nothing_heavy() -> None:
@@ -152,7 +108,7 @@ def test_read_out_of_the_wheel_it_is_what_the_package_loads() -> None:
 @needs_wordllama
 def test_the_package_is_not_imported_and_logging_stays_as_it_was() -> None:
     code = (
-        "import logging, sys; from agentplane.match.vectors import Vectors; Vectors().of(['a']);"
+        "import logging, sys; from agentplane.match.vectors import embed; embed('a');"
         "sys.exit('wordllama' in sys.modules or bool(logging.getLogger().handlers))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

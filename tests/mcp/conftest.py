@@ -67,7 +67,7 @@ def talk(folder: Path, said: Talk, *words: str, **more: Any) -> Any:
     """Lets a client do what `said` does, and gives what that returns."""
 
     async def run() -> Any:
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             async with client(folder, *words, **more) as connected:
                 return await said(connected)
 

@@ -125,8 +125,8 @@ def test_without_the_token_nothing_is_said(serve: Serve) -> None:
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"] == "Bearer"
         assert "agentplane" not in answer.text
-    assert httpx2.get(f"{served.address}?token={token}").status_code == 401
-    assert httpx2.get(served.address.replace("/mcp", "/")).status_code == 401
+    assert httpx2.get(f"{served.address}?token={token}", timeout=60).status_code == 401
+    assert httpx2.get(served.address.replace("/mcp", "/"), timeout=60).status_code == 401
     assert served.post(served.bearer).status_code == 200
     # The name of the scheme may be written in any case.
     assert served.post({"Authorization": f"bearer {token}"}).status_code == 200
@@ -141,7 +141,7 @@ def test_a_page_that_a_browser_was_led_to_gets_nothing(serve: Serve) -> None:
     assert served.post({**served.bearer, "Origin": "https://evil.test"}).status_code == 403
     assert served.post({**served.bearer, "Origin": "null"}).status_code == 403
     assert served.post({**served.bearer, "Origin": f"http://127.0.0.1:{port}"}).status_code == 200
-    preflight = httpx2.options(served.address, headers={"Origin": "https://evil.test"})
+    preflight = httpx2.options(served.address, headers={"Origin": "https://evil.test"}, timeout=60)
     assert "access-control-allow-origin" not in preflight.headers
 
 

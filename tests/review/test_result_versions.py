@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agentplane import extensions
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.memory.operations import Proposal
@@ -122,5 +123,5 @@ def test_results_depend_on_the_package_for_embeddings(
     package: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = shortlist.release_of_embeddings()
-    monkeypatch.setattr(shortlist, "_package_of_embeddings", lambda: Path(package) if package else None)
+    monkeypatch.setattr(extensions, "folder_of", lambda _: Path(package) if package else None)
     assert shortlist.release_of_embeddings() != before or (package is None and not shortlist.embeds())

@@ -10,7 +10,7 @@ from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Store
 from agentplane.runs.capsule import seal
 from agentplane.runs.open import open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 
 
 def plane_of(folder: Path) -> Plane:
@@ -22,15 +22,15 @@ def main() -> int:
     plane = plane_of(folder)
     match action:
         case "run":
-            asked = Asked(command=sys.argv[3:], cwd=str(folder), task="T")
+            asked = RunSpec(command=sys.argv[3:], cwd=str(folder), task="T")
             ran, _ = plane.runs.run(asked)
             print(ran.unsealed or "sealed")
             return ran.code
         case "begin":
-            asked = Asked(command=["true"], cwd=str(folder), task="T")
+            asked = RunSpec(command=["true"], cwd=str(folder), task="T")
             open_run.begin(plane.store, asked, plane.origin, os.environ)
         case "seal-left":
-            print(" ".join(seal.seal_left(plane.store)))
+            print(" ".join(run.run_id for run in seal.seal_left(plane.store)))
         case "prune":
             plane.history.prune(sys.argv[3])
     return 0

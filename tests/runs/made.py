@@ -9,9 +9,10 @@ from typing import Any
 from agentplane.api import Plane
 from agentplane.findings import Finding
 from agentplane.health import collect
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule
-from agentplane.runs.capsule.capsule import Run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.events import RunEvent
+from agentplane.runs.open.open_run import RunSpec
 from agentplane.text.log import chain
 from tests.conftest import ROOT
 
@@ -36,12 +37,12 @@ def git(folder: Path, *words: str, check: bool = True) -> str:
     return done.stdout.decode(errors="surrogateescape")
 
 
-def shell(plane: Plane, script: str, **more: Any) -> Run:
+def shell(plane: Plane, script: str, **more: Any) -> RunEvent:
     """Runs a script in a capsule, in this process. Returns the run."""
     more.setdefault("cwd", str(plane.layout.project))
-    ran, _ = plane.runs.run(Asked(command=["sh", "-c", script], **more))
+    ran, _ = plane.runs.run(RunSpec(command=["sh", "-c", script], **more))
     assert ran.unsealed is None, ran.unsealed
-    return capsule.load(plane.layout, ran.run_id)
+    return events.load(plane.layout, ran.run_id)
 
 
 def command(*words: str, python: tuple[str, ...] = ("-m", "agentplane")) -> list[str]:
@@ -66,17 +67,17 @@ def bad(plane: Plane) -> list[Finding]:
     return [finding for finding in collect(plane.store) if finding.severity != "info"]
 
 
-def at(plane: Plane, run: Run) -> Path:
+def at(plane: Plane, run: RunEvent) -> Path:
     return plane.layout.runs / run.run_id
 
 
-def held(plane: Plane, run: Run, name: str) -> bytes:
+def held(plane: Plane, run: RunEvent, name: str) -> bytes:
     found = capsule.content(plane.layout, run, name)
     assert found is not None, name
     return found
 
 
-def context(plane: Plane, run: Run) -> dict[str, Any]:
+def context(plane: Plane, run: RunEvent) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(held(plane, run, capsule.CONTEXT))
     return found
 

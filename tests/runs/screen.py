@@ -16,6 +16,7 @@ from pathlib import Path
 
 
 PATIENCE = 60.0
+_NOTHING_MORE = b"\0nothing more\0"
 
 
 class Screen:
@@ -70,11 +71,13 @@ class Screen:
         return found
 
     def rest(self) -> bytes:
-        """All that comes, until nobody has the terminal any more, or the program has ended and nothing is left."""
+        """All that the program has written until its end. What comes out of a terminal is in order."""
         self.ended()
         while self._more(time.monotonic() + 0.2):
             pass
-        return bytes(self.seen[self._at :])
+        begin = self._at
+        os.write(self.slave, _NOTHING_MORE)
+        return bytes(self.seen[begin : self.expect(re.escape(_NOTHING_MORE.decode())).start()])
 
     def ended(self) -> int:
         """The exit code. Reads while it waits, as a terminal does."""

@@ -1,7 +1,8 @@
 """A stand-in for Codex in a terminal, and what a person does around it.
 
 It prints, reads lines, has a session with an id and a file of it, and says on `resume ID` which memory its AGENTS.md
-holds: what restarting needs to know of a tool, and nothing else of one.
+holds: what restarting needs to know of a tool, and nothing else of one. `work FILE` and `wait FILE` take until that file is
+there, the first with dots.
 """
 
 import os
@@ -14,12 +15,12 @@ import msgspec
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.api.results import Committed
-from agentplane.runs.capsule import capsule
+from agentplane.runs import events
 from agentplane.runs.open import open_run
 from agentplane.runs.open.open_run import OpenRun
 from tests.conftest import ROOT, UNLIKE, decision
 from tests.e2e.terminal import Seen, typed
-from tests.runs.screen import Screen, until
+from tests.runs.screen import PATIENCE, Screen, until
 
 
 _TOOL = """#!{python} -IS
@@ -50,20 +51,23 @@ while True:
     hook("prompt", prompt=line)
     if word == "exit":
         sys.exit(int(rest))
-    if word == "work":
-        until = time.monotonic() + float(rest)
-        while time.monotonic() < until:
-            print(".", end="", flush=True)
-            time.sleep(0.3)
+    while word in ("work", "wait") and not os.path.exists(rest):
+        print("." * (word == "work"), end="", flush=True)
+        time.sleep(0.05)
     if word == "ignore":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if word == "full":
         print("\\x1b[?1049h\\x1b[?2004h\\x1b[?1002h\\x1b[>1u\\x1b[?25l", end="")
-    if word == "wait":
-        time.sleep(float(rest))
     if word != "interrupted":
         hook("stop")
     print("did", line.strip(), flush=True)
+"""
+
+_PATIENT = """
+from agentplane.tools.sessions import restart
+restart.PATIENCE = {}
+from agentplane.cli.start import main
+main()
 """
 
 
@@ -128,12 +132,13 @@ class Stage:
         screen.expect("ask> ")
         return screen, found[1].decode()
 
-    def person(self, *words: str) -> Seen:
-        """A command in a terminal of its own."""
-        return typed(list(words), self.project, env=self.env)
+    def person(self, *words: str, patience: float = PATIENCE, **more: Any) -> Seen:
+        """A command in a terminal of its own, which waits so long for what becomes of a restart."""
+        program = (sys.executable, "-c", _PATIENT.format(patience))
+        return typed(list(words), self.project, env=self.env, program=program, **more)
 
-    def restart(self, *words: str) -> dict[str, Any]:
-        seen = typed(["restart", *words, "--json"], self.project, env=self.env, pipe_stdout=True)
+    def restart(self, *words: str, patience: float = PATIENCE) -> dict[str, Any]:
+        seen = self.person("restart", *words, "--json", patience=patience, pipe_stdout=True)
         told: dict[str, Any] = msgspec.json.decode(seen.piped)
         return told
 
@@ -142,8 +147,8 @@ class Stage:
 
     def sealed(self, number: int) -> list[dict[str, Any]]:
         """The events of the runs, once there are so many."""
-        until(lambda: len(list(capsule.every(self.plane.layout))) >= number, "runs that are sealed")
-        return [msgspec.json.decode(line) for _, line, _ in capsule.every(self.plane.layout)]
+        until(lambda: len(list(events.oldest_first(self.plane.layout))) >= number, "runs that are sealed")
+        return [msgspec.json.decode(line) for line, _ in events.oldest_first(self.plane.layout)]
 
     def close(self) -> None:
         for screen in self._screens:

@@ -13,14 +13,14 @@ from agentplane.health import collect, fix
 from agentplane.memory.operations import Proposal
 from agentplane.plane.git import merge_driver
 from agentplane.runs.capsule import capsule
-from agentplane.runs.capsule.capsule import Run
+from agentplane.runs.events import RunEvent
 from agentplane.text.log import chain
 from tests.conftest import decision, plane_in
 from tests.runs.made import at, bad, git, held, shell
 
 
 @pytest.fixture
-def sealed(git_project: Path) -> tuple[Plane, Run]:
+def sealed(git_project: Path) -> tuple[Plane, RunEvent]:
     """A run with every sort of file in its capsule, and an op before and after it."""
     plane = plane_in(git_project)
     merge_driver.set_up(plane.layout)
@@ -52,7 +52,7 @@ DAMAGES: tuple[Callable[[Path, bytes, Path], object], ...] = (
 )
 
 
-def test_each_file_of_a_capsule_in_every_way(sealed: tuple[Plane, Run], tmp_path: Path) -> None:
+def test_each_file_of_a_capsule_in_every_way(sealed: tuple[Plane, RunEvent], tmp_path: Path) -> None:
     plane, run = sealed
     folder = at(plane, run)
     (tmp_path / "outside").write_bytes(b"outside")
@@ -74,7 +74,7 @@ def test_each_file_of_a_capsule_in_every_way(sealed: tuple[Plane, Run], tmp_path
 @pytest.mark.parametrize(
     "name", ["new.txt", "outputs/new.txt", "inputs/deep/new.txt", "link", "outputs/link"]
 )
-def test_a_file_that_was_added(sealed: tuple[Plane, Run], name: str, tmp_path: Path) -> None:
+def test_a_file_that_was_added(sealed: tuple[Plane, RunEvent], name: str, tmp_path: Path) -> None:
     plane, run = sealed
     path = at(plane, run) / name
     path.parent.mkdir(exist_ok=True, parents=True)
@@ -83,7 +83,7 @@ def test_a_file_that_was_added(sealed: tuple[Plane, Run], name: str, tmp_path: P
     assert "after it was sealed" in found.what
 
 
-def test_a_capsule_as_a_whole(sealed: tuple[Plane, Run], tmp_path: Path) -> None:
+def test_a_capsule_as_a_whole(sealed: tuple[Plane, RunEvent], tmp_path: Path) -> None:
     plane, run = sealed
     folder = at(plane, run)
     folder.rename(tmp_path / "kept")
@@ -131,7 +131,7 @@ def changed(value: object) -> object:
             return "x"
 
 
-def test_each_field_of_a_line_of_the_log(sealed: tuple[Plane, Run]) -> None:
+def test_each_field_of_a_line_of_the_log(sealed: tuple[Plane, RunEvent]) -> None:
     plane, _ = sealed
     whole = plane.layout.log.read_bytes()
     lines = whole.splitlines(keepends=True)
@@ -187,7 +187,7 @@ def files(folder: Path) -> set[str]:
 
 
 def test_a_clone_has_what_is_shared_and_misses_nothing_else(
-    sealed: tuple[Plane, Run], tmp_path: Path
+    sealed: tuple[Plane, RunEvent], tmp_path: Path
 ) -> None:
     plane, run = sealed
     other = cloned(plane, tmp_path / "clone")
@@ -224,7 +224,7 @@ def about_files(findings: list[Finding]) -> list[Finding]:
     ],
 )  # fmt: skip
 def test_what_is_shared_is_a_setting(
-    sealed: tuple[Plane, Run], tmp_path: Path, share: str, carried: set[str]
+    sealed: tuple[Plane, RunEvent], tmp_path: Path, share: str, carried: set[str]
 ) -> None:
     plane, run = sealed
     plane.layout.config.write_text(f"[runs]\nshare = {share}\n")
@@ -259,7 +259,7 @@ def test_on_a_branch_without_runs_git_takes_nothing_of_those_that_lie_here(git_p
     assert bad(plane) == []
 
 
-def test_on_another_branch_what_stays_behind_is_information(sealed: tuple[Plane, Run]) -> None:
+def test_on_another_branch_what_stays_behind_is_information(sealed: tuple[Plane, RunEvent]) -> None:
     """Git takes the shared files away, and leaves what it does not carry."""
     plane, _ = sealed
     folder = plane.layout.project
@@ -322,7 +322,7 @@ def test_strange_things_among_the_runs(plane: Plane) -> None:
     assert "not in this log" in told[orphan.name].what
 
 
-def test_broken_settings_are_named_and_the_rest_is_checked(sealed: tuple[Plane, Run]) -> None:
+def test_broken_settings_are_named_and_the_rest_is_checked(sealed: tuple[Plane, RunEvent]) -> None:
     plane, run = sealed
     (at(plane, run) / "summary.md").write_text("forged")
     for text in ("[runs\n", "[runs]\nkeep_output = -1\n", "[runs]\nno_such = 1\n", "\x00"):
@@ -384,6 +384,6 @@ def test_a_run_that_two_branches_logged_is_no_second_event(git_project: Path) ->
     ]
 
 
-def test_held_is_what_was_said(sealed: tuple[Plane, Run]) -> None:
+def test_held_is_what_was_said(sealed: tuple[Plane, RunEvent]) -> None:
     plane, run = sealed
     assert held(plane, run, "outputs/stdout").splitlines()[-1] == b"3000"

@@ -1,6 +1,7 @@
 """`python -m tests.runs.wrapped RECORD COMMAND…`: a command under the relay, as a program of its own.
 
-RECORD gets the streams as files, `pid` once the command runs, and `ending` as JSON at the end.
+RECORD gets the streams as files, `pid` once the command runs, and `ending` as JSON at the end. A command that is told to
+end has as long as the tests wait, unless WRAPPED says otherwise.
 """
 
 import json
@@ -11,8 +12,9 @@ from pathlib import Path
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.runs.terminal.relay import Ending, run
+from agentplane.runs.terminal.relay import Exit, run
 from agentplane.runs.terminal.signals import held
+from tests.runs.screen import PATIENCE
 
 
 def main() -> int:
@@ -34,7 +36,7 @@ def main() -> int:
 
     with held():
         try:
-            grace = options.get("grace", 2.0)
+            grace = options.get("grace", PATIENCE)
             ending = run(sys.argv[2:], env=given, cwd=Path.cwd(), sink=sink, started=started, grace=grace)
         except AgentplaneError as error:
             print(error, file=sys.stderr)
@@ -43,7 +45,7 @@ def main() -> int:
         return ending.code
 
 
-def _plain(ending: Ending) -> dict[str, object]:
+def _plain(ending: Exit) -> dict[str, object]:
     return {**msgspec.structs.asdict(ending), "sink_error": ending.sink_error and str(ending.sink_error)}
 
 

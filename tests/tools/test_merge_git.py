@@ -35,7 +35,7 @@ def connected(folder: Path, before: dict[str, str] | None = None) -> Repository:
         (folder / name).write_text(text)
     made.commit("first")
     known = {tool.name for tool in TOOLS}
-    setup.make(setup.outlook(folder / ".agentplane", presence.named([n for n in NAMES if n in known])), "cli")
+    setup.make(setup.preview(folder / ".agentplane", presence.named([n for n in NAMES if n in known])), "cli")
     made.commit("a plane")
     made.approve("Use PostgreSQL for storage.")
     return made

@@ -14,8 +14,10 @@ from textual.worker import WorkerCancelled
 
 from agentplane.api import Plane
 from agentplane.tui.app import PlaneApp
+from agentplane.tui.backend import log_pager
 from agentplane.tui.backend.model import PlaneModel
 from agentplane.tui.screens.inbox.screen import InboxScreen
+from agentplane.tui.widgets import footer
 from agentplane.tui.widgets.confirm_flags_modal import Confirm
 from agentplane.tui.widgets.footer import KeyBar, StatusBar
 from tests.conftest import decision
@@ -30,6 +32,34 @@ def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "COLORFGBG", "TEXTUAL_THEME", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
+
+
+_STEPS = 4
+
+
+@pytest.fixture(autouse=True)
+def _on_any_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said stays until it was seen, and a page of runs is read to its end."""
+    monkeypatch.setattr(footer, "_FLASH_SECONDS", 600.0)
+    monkeypatch.setattr(log_pager, "_SECONDS", _PATIENCE)
+
+
+@pytest.fixture(autouse=True)
+def _every_step_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a key sets off goes from one widget to the next. The pilot waits for one such step, and for the others until
+    the processor is idle, which it also seems to be while other programs have it.
+    """
+    waits, presses = Pilot._wait_for_screen, Pilot.press
+
+    async def waits_for_all(pilot: Pilot[Any]) -> bool:
+        return all([await waits(pilot, _PATIENCE) for _ in range(_STEPS)])
+
+    async def presses_each(pilot: Pilot[Any], *keys: str) -> None:
+        for key in keys:
+            await presses(pilot, key)
+
+    monkeypatch.setattr(Pilot, "_wait_for_screen", waits_for_all)
+    monkeypatch.setattr(Pilot, "press", presses_each)
 
 
 async def workers_done(app: App[None]) -> None:
@@ -81,22 +111,24 @@ class Sitting:
                 raise AssertionError(f"it did not come to be: {what}\n{self.screen}")
 
     async def calm(self) -> None:
-        """Everything was carried out, read and looked at."""
+        """Everything was carried out, read and looked at, and is shown."""
         app = self.app
 
         def still() -> bool:
-            shown, inbox = app.shown, self.inbox
+            shown, inbox, reader = app.shown, self.inbox, app._reader
             return bool(
                 (shown is not None or app.notices.unreadable)
                 and not app.pending
-                and not app._reader.reading
-                and (shown is None or (inbox._shown is shown and not app._reader.model().to_look_at()))
+                and not reader.reading
+                and reader._wake._waiters  # it has told all that it has found, and waits for something to do
+                and (shown is None or (inbox._shown is shown and not reader.model().to_look_at()))
             )
 
         await self.until(still, "calm")
+        await self.pilot.pause(0.08)  # what rests for a moment before it is shown
         await self.until(still, "calm")
         await workers_done(self.app)
-        await self.pilot.pause(0.08)
+        await self.pilot.pause()
 
     @property
     def inbox(self) -> InboxScreen:

@@ -24,10 +24,10 @@ class CuratorScreen(ListScreen):
     def rows_of(self, shown: PlaneView) -> list[Row]:
         return [Row("X-1", "◆", "c", "Rotate the key")]
 
-    def found(self, words: str, shown: PlaneView | None, rows: list[Row]) -> Collection[str] | None:
+    def matching(self, words: str, shown: PlaneView | None, rows: list[Row]) -> Collection[str] | None:
         return None
 
-    def what_is_empty(self) -> str:
+    def empty_text(self) -> str:
         return "Nothing needs care."
 
     def detail(self) -> Widget:

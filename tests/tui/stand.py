@@ -40,7 +40,7 @@ class Stand(App[None]):
         self.ops: list[Command] = []
         self.said: list[str] = []
         self.errors: list[AgentplaneError] = []
-        self.kept: list[str] = []
+        self.unsaved_drafts: list[str] = []
 
     def look_at_all(self) -> None:
         if self.shown.inbox:
@@ -61,7 +61,7 @@ class Stand(App[None]):
         self.screen.post_message(answer)
         self.screen.post_message(Refreshed(self.shown))
 
-    def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
+    def say(self, text: str, *, stays: bool = False, show_while: Callable[[], bool] | None = None) -> None:
         self.said.append(text)
 
     def figures(self) -> Figures:

@@ -12,8 +12,8 @@ from agentplane.tui.screens.entry.editor import EditScreen
 from agentplane.tui.screens.inbox.screen import InboxScreen
 from agentplane.tui.widgets.footer import KeyBar
 from agentplane.tui.widgets.help_modal import Help
-from agentplane.tui.widgets.reason_modal import Why
-from agentplane.tui.widgets.rejection_modal import Reasons
+from agentplane.tui.widgets.reason_modal import ReasonDialog
+from agentplane.tui.widgets.rejection_modal import RejectionDialog
 from tests.cases import some
 from tests.conftest import decision
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
@@ -64,8 +64,8 @@ def _choice(place: int) -> Seen:
 CONFLICT: tuple[tuple[str, tuple[str, ...], Seen], ...] = (
     ("conflict.choose_1", (), _left),
     ("conflict.choose_2", (), _asks(EditScreen)),
-    ("conflict.choose_3", (), _asks(Why)),
-    ("conflict.choose_4", (), _asks(Reasons)),
+    ("conflict.choose_3", (), _asks(ReasonDialog)),
+    ("conflict.choose_4", (), _asks(RejectionDialog)),
     ("conflict.take", ("down", "down"), _asks(EditScreen)),
     ("conflict.next", (), lambda _, screen: screen._at == 1),
     ("conflict.previous", (), lambda _, screen: screen._at == 1),

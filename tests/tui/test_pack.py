@@ -143,7 +143,7 @@ def test_the_last_run_what_waits_and_hand_edits_are_rows_that_lead_there(shelf: 
 
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        run, edited, waiting = group(screen, rows.BESIDE)
+        run, edited, waiting = group(screen, rows.ADDITIONS)
         assert edited == f"{rows.EDITED}DEC-001"
         assert "last run, not reviewed · Half" in sitting.screen
         assert "Obey me" not in sitting.screen
@@ -187,7 +187,7 @@ def test_a_tool_is_told_with_its_limits_and_what_it_has_no_room_for(shelf: Plane
         assert "no room within the budget" in told(sitting)
         made = screen.made
         assert made is not None
-        (given,) = [one for one in made.given if one.tool.name == "windsurf"]
+        (given,) = [one for one in made.tools if one.tool.name == "windsurf"]
         assert given.file.pack is not None
         cut = [one.id for one in given.file.pack.receipt.cut]
         assert f"It has no room for: {len(cut)}" in told(sitting)
@@ -205,7 +205,7 @@ def test_what_is_said_of_a_file_is_what_sync_then_writes(shelf: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await typed(sitting, "b", "250")
-        sizes = {one.file.path: one.file.size for one in screen.made.given}  # type: ignore[union-attr]
+        sizes = {one.file.path: one.file.size for one in screen.made.tools}  # type: ignore[union-attr]
         await sitting.press("s")
         await sitting.until(lambda: isinstance(sitting.app.screen, Writes), "asks")
         await sitting.press("y")

@@ -16,7 +16,7 @@ _ROUNDING = 0.001
 def _vectors() -> Any | None:
     from agentplane.match import vectors
 
-    return vectors.Vectors(limit=0) if vectors.available() is None else None
+    return vectors if vectors.available() is None else None
 
 
 def embeds() -> bool:

@@ -87,11 +87,11 @@ def branch_in_file(folder: str) -> str | None:
     try:
         if os.path.isfile(dot):  # of an additional work tree
             dot = os.path.join(folder, _line(dot).removeprefix("gitdir: "))
-        told = _line(os.path.join(dot, "HEAD"))
+        reference = _line(os.path.join(dot, "HEAD"))
     except (OSError, ValueError):
         return None
-    name = told.removeprefix("ref: refs/heads/")
-    return None if name in (told, ".invalid") else name
+    name = reference.removeprefix("ref: refs/heads/")
+    return None if name in (reference, ".invalid") else name
 
 
 def _line(path: str) -> str:
@@ -169,7 +169,7 @@ def sequencer(folder: Path) -> Path | None:
     return Path(os.fsdecode(found.removesuffix(b"\n"))) if found else None
 
 
-def going_on(folder: Path) -> set[str]:
+def unfinished_operations(folder: Path) -> set[str]:
     """Return Git's unfinished operations, by the names of the files that Git keeps for them."""
     marks = ("rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_HEAD")
     found = process.output(
@@ -255,8 +255,8 @@ def merge_attributes(folder: Path, paths: Sequence[str], git_folder: Path) -> di
     """Return the `merge` attributes of paths, with `info/attributes` read from another Git folder."""
     asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
     above = top(folder) or folder
-    more = {"GIT_DIR": str(git_folder), "GIT_WORK_TREE": str(above)}
-    found = process.output(folder, "check-attr", "-z", "--stdin", "merge", send=asked, more=more)
+    variables = {"GIT_DIR": str(git_folder), "GIT_WORK_TREE": str(above)}
+    found = process.output(folder, "check-attr", "-z", "--stdin", "merge", send=asked, variables=variables)
     rows = (found or b"").split(b"\0")
     pairs = zip(rows[0::3], rows[2::3], strict=False)
     return {os.fsdecode(path): value.decode() for path, value in pairs if value != b"unspecified"}
@@ -482,21 +482,25 @@ def leave_out(folder: Path, paths: Sequence[str]) -> bool:
 def add_changed(folder: Path, own: Own, but: str, seconds: float) -> bool:
     """Add the tracked files of a folder to agentplane's index, with their current content."""
     words = ("add", "--update")
-    found = process.output(folder, *_LOOK, *words, but=but, more=_more(folder, own), seconds=seconds)
+    found = process.output(
+        folder, *_LOOK, *words, but=but, variables=_own_variables(folder, own), seconds=seconds
+    )
     return found is not None
 
 
 def write_tree(folder: Path, own: Own, seconds: float) -> ObjectId | None:
     """Write agentplane's index as a tree. Return the tree."""
-    found = process.output(folder, *_LOOK, "write-tree", more=_more(folder, own), seconds=seconds)
+    found = process.output(
+        folder, *_LOOK, "write-tree", variables=_own_variables(folder, own), seconds=seconds
+    )
     return object_id((found or b"").decode(errors="replace").strip())
 
 
 def compared(folder: Path, own: Own, before: ObjectId, after: ObjectId, but: str, seconds: float) -> bytes:
     """Return the files in which two trees differ, each with its kind of change."""
     words = ("diff-tree", "-r", "-z", "--no-renames", "--relative", "--name-status")
-    hexes, more = (before, after), _more(folder, own)
-    return process.output(folder, *words, hexes=hexes, but=but, more=more, seconds=seconds) or b""
+    hexes, variables = (before, after), _own_variables(folder, own)
+    return process.output(folder, *words, hexes=hexes, but=but, variables=variables, seconds=seconds) or b""
 
 
 def patch(folder: Path, own: Own, before: ObjectId, after: ObjectId, but: str) -> Iterator[bytes]:
@@ -512,11 +516,11 @@ def patch(folder: Path, own: Own, before: ObjectId, after: ObjectId, but: str) -
         "--no-textconv",
     )
     return process.stream(
-        folder, "diff-tree", *words, hexes=(before, after), but=but, more=_more(folder, own)
+        folder, "diff-tree", *words, hexes=(before, after), but=but, variables=_own_variables(folder, own)
     )
 
 
-def _more(folder: Path, own: Own) -> Mapping[str, str]:
+def _own_variables(folder: Path, own: Own) -> Mapping[str, str]:
     """Return the variables that point Git to agentplane's own index and objects.
 
     Empty if there are none, because the work tree was clean.

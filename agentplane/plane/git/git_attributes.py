@@ -22,7 +22,7 @@ _GLOB = str.maketrans({char: f"\\{char}" for char in "*?[\\"})
 _QUOTED = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
 
-class _Found(msgspec.Struct, frozen=True):
+class _AttributesFile(msgspec.Struct, frozen=True):
     """The attributes file, and agentplane's lines for one plane in it."""
 
     path: Path
@@ -53,29 +53,29 @@ def put(layout: Layout, paths: Sequence[str]) -> bool:
 
     `paths` are tools' files, relative to the project.
     """
-    found = _find(layout)
-    return found is not None and _write(found, found.with_lines(_lines(layout, found, paths)))
+    file = _find(layout)
+    return file is not None and _write(file, file.with_lines(_lines(layout, file, paths)))
 
 
 def drop(layout: Layout) -> bool:
     """Remove the lines of a plane. Return True if there were any."""
-    found = _find(layout)
-    return found is not None and _write(found, found.others)
+    file = _find(layout)
+    return file is not None and _write(file, file.others)
 
 
 def is_current(layout: Layout, paths: Sequence[str]) -> bool:
     """True if the lines are as `put` writes them, or if there is no Git work tree."""
-    found = _find(layout)
-    return found is None or found.with_lines(_lines(layout, found, paths)) == found.text
+    file = _find(layout)
+    return file is None or file.with_lines(_lines(layout, file, paths)) == file.text
 
 
 def set_by_others(layout: Layout, paths: Sequence[str]) -> dict[str, str]:
     """Return the paths for which a person chose a merge driver, each with the person's value."""
-    found = _find(layout)
-    return {} if found is None else _set_by_others(layout, found, _real(layout, paths))
+    file = _find(layout)
+    return {} if file is None else _set_by_others(layout, file, _real(layout, paths))
 
 
-def _find(layout: Layout) -> _Found | None:
+def _find(layout: Layout) -> _AttributesFile | None:
     path, above = git.attributes_file(layout.project), git.prefix(layout.project)
     if path is None or above is None:
         return None
@@ -86,29 +86,29 @@ def _find(layout: Layout) -> _Found | None:
     _, last, after = rest.partition(f"{end}\n")
     if not (first and last):
         before, after = text, ""
-    return _Found(path, above, text, before, after, begin, end)
+    return _AttributesFile(path, above, text, before, after, begin, end)
 
 
-def _write(found: _Found, text: str) -> bool:
-    if text == found.text:
+def _write(file: _AttributesFile, text: str) -> bool:
+    if text == file.text:
         return False
     if not text:
-        files.remove(found.path)
+        files.remove(file.path)
         return True
-    files.make_folder(found.path.parent)
-    before = found.text.encode(errors="surrogateescape")
+    files.make_folder(file.path.parent)
+    before = file.text.encode(errors="surrogateescape")
     return files.write_atomic(
-        found.path,
+        file.path,
         text.encode(errors="surrogateescape"),
-        only_if=lambda: (files.read_if(found.path) or b"") == before,
+        only_if=lambda: (files.read_if(file.path) or b"") == before,
     )
 
 
-def _lines(layout: Layout, found: _Found, paths: Sequence[str]) -> list[str]:
+def _lines(layout: Layout, file: _AttributesFile, paths: Sequence[str]) -> list[str]:
     real = _real(layout, paths)
-    taken = _set_by_others(layout, found, real)
-    lines = [f"{_pattern(found.above + path)} merge={TOOLS_DRIVER}" for path in real if path not in taken]
-    context = _pattern(f"{found.above}{layout.root.name}/context/", glob="**")
+    chosen = _set_by_others(layout, file, real)
+    lines = [f"{_pattern(file.above + path)} merge={TOOLS_DRIVER}" for path in real if path not in chosen]
+    context = _pattern(f"{file.above}{layout.root.name}/context/", glob="**")
     return [*lines, f"{context} merge={MEMORY_DRIVER}"]
 
 
@@ -125,12 +125,12 @@ def _pattern(path: str, glob: str = "") -> str:
     return f'"{text.translate(_QUOTED)}"' if any(char in text for char in ' "\\\n\t\r') else text
 
 
-def _set_by_others(layout: Layout, found: _Found, paths: Sequence[str]) -> dict[str, str]:
+def _set_by_others(layout: Layout, file: _AttributesFile, paths: Sequence[str]) -> dict[str, str]:
     """Query Git in a folder that has the repository's attributes without agentplane's lines."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for part in ("objects", "refs", "info"):
             (folder / part).mkdir()
         (folder / "HEAD").write_text("ref: refs/heads/none\n")
-        (folder / "info/attributes").write_text(found.others, errors="surrogateescape")
+        (folder / "info/attributes").write_text(file.others, errors="surrogateescape")
         return git.merge_attributes(layout.project, paths, folder)

@@ -22,7 +22,7 @@ from agentplane.text import files
 
 NAMES = ("post-merge", "post-rewrite", "post-checkout", "post-commit")
 _MARK = "# Set up by `agentplane init`; delete this file if you do not want it."
-_KEPT = "before-agentplane"
+_MOVED_HOOKS = "before-agentplane"
 _LARGEST = 1 << 20
 _CALLS_US = re.compile(rb"^[^#\n]*\bagentplane\b.*\b(?:settle|git-hook)\b", re.MULTILINE)
 _MANAGERS = {
@@ -62,10 +62,10 @@ def look(layout: Layout) -> list[Hook]:
     found = git.hooks(top) if top else None
     if top is None or found is None:
         return []
-    return [_looked(name, found, top) for name in NAMES]
+    return [_hook(name, found, top) for name in NAMES]
 
 
-def _looked(name: str, found: git.Hooks, top: Path) -> Hook:
+def _hook(name: str, found: git.Hooks, top: Path) -> Hook:
     husky = _husky(found, top)
     if husky is not None:
         path = husky / name
@@ -141,13 +141,13 @@ def chain(layout: Layout, command: str) -> Iterator[str]:
             _make_executable(hook.path)
             yield f"{_shown(hook.path, top)} (to undo: delete the line that names agentplane)"
         if hook.state == "taken" and top:
-            kept = hook.path.parent / _KEPT / hook.name
-            if os.path.lexists(kept):
+            moved = hook.path.parent / _MOVED_HOOKS / hook.name
+            if os.path.lexists(moved):
                 continue
-            files.make_folder(kept.parent)
-            os.rename(hook.path, kept)
+            files.make_folder(moved.parent)
+            os.rename(hook.path, moved)
             _write(hook, _text(layout, hook.name, command))
-            yield f"{_shown(hook.path, top)} (to undo: mv {shlex.quote(str(kept))} {shlex.quote(str(hook.path))})"
+            yield f"{_shown(hook.path, top)} (to undo: mv {shlex.quote(str(moved))} {shlex.quote(str(hook.path))})"
 
 
 def remove(layout: Layout) -> Iterator[str]:
@@ -156,10 +156,10 @@ def remove(layout: Layout) -> Iterator[str]:
         data = _data(hook.path)
         if data is None or hook.state != "ours":
             continue
-        kept = hook.path.parent / _KEPT / hook.name
+        moved = hook.path.parent / _MOVED_HOOKS / hook.name
         if _MARK.encode() in data:
-            if os.path.lexists(kept):
-                os.replace(kept, hook.path)
+            if os.path.lexists(moved):
+                os.replace(moved, hook.path)
             else:
                 files.remove(hook.path)
             yield hook.name
@@ -217,8 +217,8 @@ def _text(layout: Layout, name: str, command: str) -> str:
     lines = [
         "#!/bin/sh",
         _MARK,
-        f"# A hook of your own runs first: {_KEPT}/{name} in this folder.",
-        f'own="$(dirname "$0")/{_KEPT}/{name}"',
+        f"# A hook of your own runs first: {_MOVED_HOOKS}/{name} in this folder.",
+        f'own="$(dirname "$0")/{_MOVED_HOOKS}/{name}"',
         "code=0",
         'if [ -x "$own" ]; then "$own" "$@"; code=$?; fi',
         *([guard] if guard else []),

@@ -7,7 +7,7 @@ import msgspec
 from agentplane.plane.git import git
 from agentplane.plane.git.git import ObjectId
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import log_events
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import records
 from agentplane.text.log import chain, event_line
@@ -27,7 +27,7 @@ class Lost(msgspec.Struct, frozen=True):
     records: tuple[bytes, ...] = ()
 
 
-class TakenOut(msgspec.Struct, frozen=True):
+class RemovingCommit(msgspec.Struct, frozen=True):
     """A commit that took events out of the log."""
 
     commit: str
@@ -90,14 +90,14 @@ def _blob(layout: Layout, commit: ObjectId, path: str) -> bytes:
 def missing(layout: Layout, ledger: Ledger) -> Lost:
     """Return the events that the log names but lacks, and all events before them, from any branch."""
     found = _named(layout, ledger)
-    ops = {event.op: commit for line, commit in found.items() if (event := ledgers.op_event_of(line))}
+    ops = {event.op: found[line] for line, event in log_events.iterate(found, kind=log_events.OP)}
     return Lost(tuple(found), tuple(_records(layout, ops)))
 
 
-def taken_out(layout: Layout) -> list[TakenOut]:
+def removing_commits(layout: Layout) -> list[RemovingCommit]:
     """Return the last commits after which the log lacks events that it had before, newest first."""
     here = {line for _, line in chain.lines(layout.log)}
-    found: dict[str, TakenOut] = {}
+    found: dict[str, RemovingCommit] = {}
     for part in git.changes(layout.root, _LOG, _FEW).split(_COMMIT)[1:]:
         heading, *lines = part.splitlines(keepends=True)
         commit, parents, subject = heading.decode(errors="replace").rstrip("\n").split("\x1f")
@@ -107,7 +107,7 @@ def taken_out(layout: Layout) -> list[TakenOut]:
         if gone:
             before = found.get(commit)
             events = (before.events if before else ()) + gone
-            found[commit] = TakenOut(commit, subject, " " in parents, events)
+            found[commit] = RemovingCommit(commit, subject, " " in parents, events)
     return list(found.values())
 
 

@@ -139,7 +139,7 @@ def picking(layout: Layout) -> str | None:
         "CHERRY_PICK_HEAD": "cherry-pick",
         "REVERT_HEAD": "revert",
     }
-    found = git.going_on(layout.root)
+    found = git.unfinished_operations(layout.root)
     return next((name for mark, name in marks.items() if mark in found), None)
 
 
@@ -155,7 +155,9 @@ def is_done(folder: Path, hook: str, given: Sequence[str]) -> bool:
         return not git.will_unstash(folder)
     if hook == "post-checkout" and list(given[2:3]) == ["0"]:
         return False  # Git checked out single files
-    return not git.going_on(folder) & {"rebase-merge", "rebase-apply"} and not _has_more_to_pick(folder)
+    return not git.unfinished_operations(folder) & {"rebase-merge", "rebase-apply"} and not _has_more_to_pick(
+        folder
+    )
 
 
 def _has_more_to_pick(folder: Path) -> bool:
@@ -166,7 +168,7 @@ def _has_more_to_pick(folder: Path) -> bool:
 
 def merging(layout: Layout) -> bool:
     """True if a merge waits for its commit."""
-    return "MERGE_HEAD" in git.going_on(layout.root)
+    return "MERGE_HEAD" in git.unfinished_operations(layout.root)
 
 
 def in_conflict(layout: Layout, folder: Path | None = None) -> list[Stages]:

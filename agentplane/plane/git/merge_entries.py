@@ -67,7 +67,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str) -> Merged:
         return Merged(theirs if base == ours else ours)
     old, one, other = _parts(base), *sorted(map(_parts, (ours, theirs)), key=_bytes)
     made = _assembled(old, one, other)
-    if _holds(made, _kept(old, one, other)):
+    if _holds(made, _result(old, one, other)):
         return Merged(made)
     return Merged(*_by_lines(base, ours, theirs))
 
@@ -109,14 +109,14 @@ def _bytes(parts: _Parts) -> bytes:
     return parts.prose + parts.gap + b"".join(piece.core + piece.tail for piece in parts.pieces)
 
 
-def _kept(old: _Parts, one: _Parts, other: _Parts) -> list[_Piece]:
+def _result(old: _Parts, one: _Parts, other: _Parts) -> list[_Piece]:
     """Return the pieces of the result, in order. An entry that both sides changed is in it twice."""
     before, mine, yours = old.by_key, one.by_key, other.by_key
-    kept = []
+    pieces = []
     for key in _order(old, one, other):
         found = _piece(before.get(key), mine.get(key), yours.get(key))
-        kept += found
-    return kept
+        pieces += found
+    return pieces
 
 
 def _piece(base: _Piece | None, one: _Piece | None, other: _Piece | None) -> list[_Piece]:
@@ -171,14 +171,14 @@ def _behind(
 
 
 def _assembled(old: _Parts, one: _Parts, other: _Parts) -> bytes:
-    kept = _kept(old, one, other)
+    pieces = _result(old, one, other)
     prose = _prose(old.prose, one.prose, other.prose)
-    if not kept:
+    if not pieces:
         return prose + _chosen(old.gap, one.gap, other.gap)
     ends = {(parts.pieces[-1].key, parts.ending) for parts in (old, one, other) if parts.pieces}
     line_break = one.line_break
     made = [prose, _gap(prose, [parts.gap for parts in (one, other) if parts.pieces], line_break)]
-    for piece, follows in zip_longest(kept, kept[1:]):
+    for piece, follows in zip_longest(pieces, pieces[1:]):
         tail = piece.tail
         if follows is None:
             tail = _ending(old, one, other) if (piece.key, tail) not in ends else tail
@@ -216,14 +216,14 @@ def _prose(base: bytes, one: bytes, other: bytes) -> bytes:
     return found[0].rstrip(WHITE) if found else one + b"\n" + other
 
 
-def _holds(data: bytes, kept: Sequence[_Piece]) -> bool:
+def _holds(data: bytes, pieces: Sequence[_Piece]) -> bool:
     """True if parsing the file returns the pieces that it was built from."""
     read = document.parse(data)
     found = [(block.start, data[block.start : block.end]) for block in read.blocks]
     found += [(piece.start, data[piece.start : piece.end]) for piece in read.troubles]
     texts = {text.rstrip(WHITE) for _, text in sorted(found)}
-    ids = {key[1] for piece in kept if (key := piece.key)[0] == "entry"}
-    return all(piece.core in texts for piece in kept) and ids == {block.id for block in read.blocks}
+    ids = {key[1] for piece in pieces if (key := piece.key)[0] == "entry"}
+    return all(piece.core in texts for piece in pieces) and ids == {block.id for block in read.blocks}
 
 
 def _by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:

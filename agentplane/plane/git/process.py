@@ -61,7 +61,7 @@ _SET = {
 }
 
 
-class Given(TypedDict, total=False):
+class ValueFields(TypedDict, total=False):
     """The fields of `Values`."""
 
     hexes: Sequence[str]
@@ -124,40 +124,42 @@ def output(
     folder: Path,
     *words: str,
     send: bytes = b"",
-    more: Mapping[str, str] | None = None,
+    variables: Mapping[str, str] | None = None,
     seconds: float = SECONDS,
     hooks: bool = False,
-    **values: Unpack[Given],
+    **values: Unpack[ValueFields],
 ) -> bytes | None:
     """Return the output of a Git command, or None if the command fails or Git is missing.
 
-    `send` is the command's input, and `more` is added to its environment. `hooks` leaves the setting for the
-    folder of hooks unchanged, for commands that only read settings.
+    `send` is the command's input, and `variables` are added to its environment. `hooks` leaves the setting
+    for the folder of hooks unchanged, for commands that only read settings.
     """
-    done = _run(folder, Values(**values).command(words, hooks=hooks), send, more or {}, seconds)
+    done = _run(folder, Values(**values).command(words, hooks=hooks), send, variables or {}, seconds)
     return done[0] if done and done[1] == 0 else None
 
 
-def counted(folder: Path, *words: str, **values: Unpack[Given]) -> tuple[bytes, int] | None:
+def counted(folder: Path, *words: str, **values: Unpack[ValueFields]) -> tuple[bytes, int] | None:
     """Return the output and exit code of a Git command that reports a count in its exit code."""
     return _run(folder, Values(**values).command(words), b"", {}, SECONDS_FOR_MERGE)
 
 
 def _run(
-    folder: Path, line: list[str] | None, send: bytes, more: Mapping[str, str], seconds: float
+    folder: Path, line: list[str] | None, send: bytes, variables: Mapping[str, str], seconds: float
 ) -> tuple[bytes, int] | None:
     if line is None or _is_embedded(folder):
         return None
     try:
         done = subprocess.run(
-            line, cwd=folder, env=environment(more), capture_output=True, timeout=seconds, input=send
+            line, cwd=folder, env=environment(variables), capture_output=True, timeout=seconds, input=send
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):  # ValueError means a name that no system accepts
         return None
     return done.stdout, done.returncode
 
 
-def stream(folder: Path, *words: str, more: Mapping[str, str], **values: Unpack[Given]) -> Iterator[bytes]:
+def stream(
+    folder: Path, *words: str, variables: Mapping[str, str], **values: Unpack[ValueFields]
+) -> Iterator[bytes]:
     """Yield the output of a Git command in blocks, because it may be too large for memory."""
     line = Values(**values).command(words)
     if line is None or _is_embedded(folder):
@@ -166,7 +168,7 @@ def stream(folder: Path, *words: str, more: Mapping[str, str], **values: Unpack[
         process = subprocess.Popen(
             line,
             cwd=folder,
-            env=environment(more),
+            env=environment(variables),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -178,10 +180,10 @@ def stream(folder: Path, *words: str, more: Mapping[str, str], **values: Unpack[
             yield block
 
 
-def environment(more: Mapping[str, str]) -> dict[str, str]:
+def environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Return Git's environment."""
-    kept = {key: value for key, value in os.environ.items() if key not in _DROPPED}
-    return {**kept, **_SET, "PATH": programs.path(), **more}
+    inherited = {key: value for key, value in os.environ.items() if key not in _DROPPED}
+    return {**inherited, **_SET, "PATH": programs.path(), **variables}
 
 
 def _is_embedded(folder: Path) -> bool:

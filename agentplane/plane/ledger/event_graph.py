@@ -17,7 +17,7 @@ _TS = re.compile(rb'"ts":"([^"]*)"')
 _GENESIS = bytes(32)
 
 
-class Braid(msgspec.Struct, frozen=True):
+class EventGraph(msgspec.Struct, frozen=True):
     """Events in the common order.
 
     Each event comes after the events that it names. Otherwise, the earlier event comes first.
@@ -46,7 +46,7 @@ class Braid(msgspec.Struct, frozen=True):
         return not all(self.reaches(place, head) for head in self.heads)
 
 
-def of(log: Iterable[bytes]) -> Braid:
+def of(log: Iterable[bytes]) -> EventGraph:
     found: dict[bytes, bytes] = {}
     read: list[bytes] = []
     for line in log:
@@ -58,7 +58,7 @@ def of(log: Iterable[bytes]) -> Braid:
     lines = tuple(found[name] for name in order)
     strands, clocks = _strands([[place[p] for p in parents[name] if p in place] for name in order])
     named = {parent for name in order for parent in parents[name]}
-    return Braid(
+    return EventGraph(
         lines=lines,
         heads=tuple(number for number, name in enumerate(order) if name not in named),
         repeated=list(lines) != read,

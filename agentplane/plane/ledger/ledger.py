@@ -7,15 +7,13 @@ position.
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
-from typing import Any
 
 import msgspec
 
 from agentplane.plane.derived import cache, server_memory
 from agentplane.plane.layout import INBOX, Layout
-from agentplane.plane.ledger import event_graph as braids
-from agentplane.plane.ledger import text_versions
-from agentplane.plane.ledger.event_graph import Braid
+from agentplane.plane.ledger import event_graph, log_events, text_versions
+from agentplane.plane.ledger.event_graph import EventGraph
 from agentplane.plane.ledger.text_versions import Version
 from agentplane.plane.store import records
 from agentplane.plane.trust import rules
@@ -59,33 +57,6 @@ class Output(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     run_id: str
     at: float = 0.0
     """Time of the run, in a ledger. A run that was logged later but happened earlier doesn't replace it."""
-
-
-class OpEvent(msgspec.Struct, frozen=True):
-    kind: str
-    op: str = ""
-    op_sha256: str = ""
-
-
-class _RunOutput(msgspec.Struct, frozen=True):
-    path: str
-    sha256: str = ""
-    tracked: bool | None = None
-
-
-class RunEvent(msgspec.Struct, frozen=True):
-    kind: str
-    run_id: str = ""
-    task: str | None = None
-    outputs: list[_RunOutput] | dict[str, Any] = []
-    derived_facts: list[Any] = []
-
-    @property
-    def files(self) -> list[_RunOutput]:
-        """The outputs that are files with a hash, and that Git does not ignore."""
-        if isinstance(self.outputs, dict):
-            return []
-        return [output for output in self.outputs if output.sha256 and output.tracked is not False]
 
 
 class Ledger(msgspec.Struct, frozen=True):
@@ -188,8 +159,6 @@ def revision_after(ledger: Ledger, record: records.Record) -> str:
     return revision_of(known)
 
 
-_op_event = decode.Json(OpEvent)
-_run_event = decode.Json(RunEvent)
 _codec = decode.Pack(Ledger)
 
 
@@ -323,28 +292,28 @@ def summed(log: Iterable[bytes], heads: Mapping[str, bytes]) -> Ledger:
     return sums.done(sum(map(len, lines)), chain.hash_of(lines[-1])) if lines else Ledger()
 
 
-def braided(layout: Layout) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
-    """Return the ledger of a log whose history has branches, with the braid and the versions behind it."""
+def braided(layout: Layout) -> tuple[Ledger, EventGraph, dict[str, list[Version]]]:
+    """Return the ledger of a log whose history has branches, with the graph and the versions behind it."""
     return _braid([line for _, line in chain.lines(layout.log)], layout, records.by_hash(layout))
 
 
 def braided_from(
     log: Iterable[bytes], heads: Mapping[str, bytes]
-) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
+) -> tuple[Ledger, EventGraph, dict[str, list[Version]]]:
     """Return the same as `braided` for a log that is not a file."""
     return _braid(list(log), None, heads)
 
 
 def _braid(
     lines: Sequence[bytes], layout: Layout | None, heads: Mapping[str, bytes]
-) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
-    braid = braids.of(lines)
-    sums = _Braided(layout, heads, braid)
-    for place, line in enumerate(braid.lines):
+) -> tuple[Ledger, EventGraph, dict[str, list[Version]]]:
+    graph = event_graph.of(lines)
+    sums = _BranchedSums(layout, heads, graph)
+    for place, line in enumerate(graph.lines):
         sums.place = place
         sums.add(line)
     head = chain.hash_of(lines[-1]) if lines else chain.GENESIS
-    return sums.done(sum(map(len, lines)), head), braid, sums.versions
+    return sums.done(sum(map(len, lines)), head), graph, sums.versions
 
 
 def _named(head: str) -> bytes:
@@ -353,25 +322,6 @@ def _named(head: str) -> bytes:
     Inside a text, its quotes would be escaped.
     """
     return b'"hash_prev":"' + head.encode() + b'"'
-
-
-def op_event_of(line: bytes) -> OpEvent | None:
-    if b'"kind":"op"' not in line:
-        return None
-    try:
-        event = _op_event.decode(line)
-    except (RecursionError, msgspec.MsgspecError):
-        return None
-    return event if event.kind == "op" else None
-
-
-def run_event_of(line: bytes) -> RunEvent | None:
-    """Return the event of a run, or None for any other line."""
-    try:
-        event = _run_event.decode(line)
-    except (RecursionError, msgspec.MsgspecError):
-        return None
-    return event if event.kind == "run" else None
 
 
 class _Sums:
@@ -409,7 +359,7 @@ class _Sums:
         return set(parents) == set(heads) if heads else parents == (_GENESIS,)
 
     def add(self, line: bytes) -> None:
-        event = op_event_of(line)
+        event = log_events.OP.read(line)
         head = chain.hash_of(line)
         self.heads, self.want = [head], _named(head)
         told = times.of(line)
@@ -445,7 +395,7 @@ class _Sums:
             settings=self.settings,
         )
 
-    def _add_op(self, event: OpEvent) -> None:
+    def _add_op(self, event: log_events.OpEvent) -> None:
         record = self._proved_record(event)
         if record is None:
             if event.op not in self.unproved:
@@ -469,18 +419,12 @@ class _Sums:
             if counts(change):
                 self.met.pop(change.id, None)
 
-    def _proved_record(self, event: OpEvent) -> records.Record | None:
+    def _proved_record(self, event: log_events.OpEvent) -> records.Record | None:
         # The operation may have been committed after the heads were collected.
         head = (self.record_heads or {}).get(event.op_sha256) or self._head_of(event)
-        if head is None:
-            return None
-        try:
-            record = records.read_head(head)
-        except (RecursionError, msgspec.MsgspecError):
-            return None
-        return record if record.op == event.op else None
+        return records.read_head(head, event.op)
 
-    def _head_of(self, event: OpEvent) -> bytes | None:
+    def _head_of(self, event: log_events.OpEvent) -> bytes | None:
         line = records.find(self.layout, event.op) if self.layout else None
         head = None if line is None else records.head_of(line)
         if head is not None and canonical.sha256(head) == event.op_sha256:
@@ -503,7 +447,7 @@ class _Sums:
         }
 
     def _add_run(self, line: bytes, at: float) -> None:
-        event = run_event_of(line)
+        event = log_events.RESULTS.read(line)
         if event is None:
             return
         for fact in event.derived_facts:
@@ -523,12 +467,12 @@ class _Sums:
         self.outputs[task] = outputs
 
 
-class _Braided(_Sums):
+class _BranchedSums(_Sums):
     """A sum of events of several branches, added in their common order."""
 
-    def __init__(self, layout: Layout | None, heads: Mapping[str, bytes], braid: Braid) -> None:
+    def __init__(self, layout: Layout | None, heads: Mapping[str, bytes], graph: EventGraph) -> None:
         super().__init__(Ledger(), layout, heads)
-        self.braid = braid
+        self.graph = graph
         self.place = 0
         self.versions: dict[str, list[Version]] = {}
 
@@ -542,11 +486,11 @@ class _Braided(_Sums):
         for id_, found in self.versions.items():
             first, *others = (
                 Known(version.digest, version.file, version.op)
-                for version in text_versions.live(found, self.braid)
+                for version in text_versions.live(found, self.graph)
             )
             self.known[id_] = first
             if others:
                 self.met[id_] = others
-        self.heads = [chain.hash_of(self.braid.lines[place]) for place in self.braid.heads]
+        self.heads = [chain.hash_of(self.graph.lines[place]) for place in self.graph.heads]
         ledger = super().done(size, head)
-        return msgspec.structs.replace(ledger, tangled=self.braid.repeated, gaps=list(self.braid.missing))
+        return msgspec.structs.replace(ledger, tangled=self.graph.repeated, gaps=list(self.graph.missing))

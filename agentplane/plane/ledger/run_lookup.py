@@ -5,7 +5,7 @@ import os
 import re
 from pathlib import Path
 
-from agentplane.plane.ledger import ledger
+from agentplane.plane.ledger import log_events
 from agentplane.text import files
 
 
@@ -32,15 +32,12 @@ def has_run(log: Path, run_id: str | None) -> bool:
             at = data.find(mark)
             while at >= 0:
                 # An operation, or a run with this one as its parent, can also name it.
-                if data[at - 1 : at] in (b",", b"{") and _run_of(_line_around(data, at)) == run_id:
-                    return True
+                if data[at - 1 : at] in (b",", b"{"):
+                    event = log_events.RESULTS.read(_line_around(data, at))
+                    if event is not None and event.run_id == run_id:
+                        return True
                 at = data.find(mark, at + 1)
     return False
-
-
-def _run_of(line: bytes) -> str | None:
-    event = ledger.run_event_of(line)
-    return event.run_id if event else None
 
 
 def _line_around(log: mmap.mmap, at: int) -> bytes:

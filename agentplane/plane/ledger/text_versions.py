@@ -1,13 +1,14 @@
 """The versions of one id's text in a log with branches, and the versions that no operation has replaced.
 
-Like the braid, the result depends only on the set of events. The order of lines in the file doesn't matter.
+Like the common order of events, the result depends only on the set of events. The order of lines in the file
+doesn't matter.
 """
 
 from collections.abc import Sequence
 
 import msgspec
 
-from agentplane.plane.ledger.event_graph import Braid
+from agentplane.plane.ledger.event_graph import EventGraph
 from agentplane.plane.store.records import Change, Record
 
 
@@ -15,7 +16,7 @@ class Version(msgspec.Struct, frozen=True, gc=False):
     """The state in which one operation left an id."""
 
     place: int
-    """Place of its event in the braid."""
+    """Place of its event in the common order."""
     digest: str | None
     file: str
     op: str
@@ -36,32 +37,32 @@ def version_of(change: Change, record: Record, place: int) -> Version:
     return Version(place, change.after, change.file, record.op, record.ts, change.before, change.was)
 
 
-def live(versions: Sequence[Version], braid: Braid) -> list[Version]:
+def live(versions: Sequence[Version], graph: EventGraph) -> list[Version]:
     """Return the different versions that no other version follows. The one that counts comes first."""
-    tips = ends(versions, braid)
+    tips = ends(versions, graph)
     if len(tips) > 1:
-        tips = _distinct(_changed(tips, common(versions, tips, braid)))
+        tips = _distinct(_changed(tips, common(versions, tips, graph)))
     return sorted(tips, key=lambda tip: tip.rank, reverse=True)
 
 
-def ends(versions: Sequence[Version], braid: Braid) -> list[Version]:
+def ends(versions: Sequence[Version], graph: EventGraph) -> list[Version]:
     """Return the versions that no other version follows, even if they have the same text."""
     tips: list[Version] = []
     for version in versions:
-        tips = [tip for tip in tips if not braid.reaches(tip.place, version.place)]
+        tips = [tip for tip in tips if not graph.reaches(tip.place, version.place)]
         tips.append(version)
     return tips
 
 
-def common(versions: Sequence[Version], tips: Sequence[Version], braid: Braid) -> Version | None:
+def common(versions: Sequence[Version], tips: Sequence[Version], graph: EventGraph) -> Version | None:
     """Return the last version that is an ancestor of all tips."""
-    shared = [v for v in versions if all(braid.reaches(v.place, tip.place) for tip in tips)]
+    shared = [v for v in versions if all(graph.reaches(v.place, tip.place) for tip in tips)]
     return shared[-1] if shared else None
 
 
-def root(tip: Version, versions: Sequence[Version], braid: Braid) -> Version:
+def root(tip: Version, versions: Sequence[Version], graph: EventGraph) -> Version:
     """Return the version that created the entry of a tip."""
-    above = [v for v in versions if braid.reaches(v.place, tip.place)]
+    above = [v for v in versions if graph.reaches(v.place, tip.place)]
     return next((v for v in reversed(above) if v.before is None and v.digest is not None), above[0])
 
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
-from agentplane.plane.ledger.event_graph import Braid
+from agentplane.plane.ledger import log_events
+from agentplane.plane.ledger.event_graph import EventGraph
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import records, recovery
 from agentplane.text import files
@@ -18,12 +19,12 @@ def log(layout: Layout) -> Ledger:
 
     If a line of the log is damaged, the log stays unchanged.
     """
-    ledger, braid, _ = ledgers.braided(layout)
+    ledger, graph, _ = ledgers.braided(layout)
     recovery.prune_texts(layout, ledger.pruned)
-    _order_records(layout, braid)
-    if not ledger.tangled or not all(map(event_line.is_intact, braid.lines)):
+    _order_records(layout, graph)
+    if not ledger.tangled or not all(map(event_line.is_intact, graph.lines)):
         return ledger
-    files.write_atomic(layout.file("memory/log.jsonl"), b"".join(braid.lines))
+    files.write_atomic(layout.file("memory/log.jsonl"), b"".join(graph.lines))
     return ledgers.advance(Ledger(), layout)
 
 
@@ -37,10 +38,10 @@ def add(layout: Layout, events: Iterable[bytes], found: Iterable[bytes]) -> None
     files.append(layout.log, b"".join(events))
 
 
-def _order_records(layout: Layout, braid: Braid) -> None:
+def _order_records(layout: Layout, graph: EventGraph) -> None:
     places: dict[str, int] = {}
-    for place, line in enumerate(braid.lines):
-        if event := ledgers.op_event_of(line):
+    for place, line in enumerate(graph.lines):
+        if event := log_events.OP.read(line):
             places.setdefault(event.op, place)
     for path in records.months(layout):
         old = [line for _, line in chain.lines(path)]
@@ -62,12 +63,12 @@ def _ordered(lines: Iterable[bytes], places: dict[str, int]) -> Iterable[bytes]:
 def doubled(data: bytes) -> list[tuple[str, bytes, int, int]]:
     """Return the entries of a file whose id another entry already has, each with id, text, start and end."""
     read = document.parse(data)
-    taken = {block.id for block in read.blocks}
+    ids = {block.id for block in read.blocks}
     found = []
     for trouble in read.troubles:
         core = data[trouble.start : trouble.end]
         inner = document.parse(core)
-        if len(inner.blocks) == 1 and inner.blocks[0].start == 0 and inner.blocks[0].id in taken:
+        if len(inner.blocks) == 1 and inner.blocks[0].start == 0 and inner.blocks[0].id in ids:
             found.append((inner.blocks[0].id, core, trouble.start, trouble.end))
     return found
 

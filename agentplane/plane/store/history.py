@@ -63,17 +63,9 @@ def in_force(snapshot: Snapshot) -> Iterator[Record]:
     out = out_of_force(snapshot.ledger.ops)
     wanted = {note.op for note in snapshot.ledger.ops if note.op not in out and note.undoes is None}
     for line in records.each(snapshot.layout):
-        head = records.head_of(line)
-        record = _readable(head) if head else None
+        record = records.read_head(records.head_of(line))
         if record is not None and record.op in wanted:
             yield record
-
-
-def _readable(head: bytes) -> Record | None:
-    try:
-        return records.read_head(head)
-    except msgspec.MsgspecError:
-        return None
 
 
 def of(snapshot: Snapshot, id_: str) -> list[Step]:

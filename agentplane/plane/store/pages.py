@@ -54,10 +54,10 @@ def _parsed(file: str, data: bytes) -> Page:
 
 def from_cache(layout: Layout, page: Page) -> Page | None:
     """Return the cached version of a page with the same bytes, or None."""
-    kept = _load(layout, page.file)
-    if kept is None or kept.sha256 != page.sha256:
+    cached = _load(layout, page.file)
+    if cached is None or cached.sha256 != page.sha256:
         return None
-    return Page(page.file, page.sha256, Document(page.document.data, kept.blocks, kept.troubles))
+    return Page(page.file, page.sha256, Document(page.document.data, cached.blocks, cached.troubles))
 
 
 def read(layout: Layout, file: str) -> Page:
@@ -87,10 +87,10 @@ def _changed(before: Page, data: bytes) -> Page:
 
 def _read(layout: Layout, file: str, data: bytes) -> Page:
     sha256 = canonical.sha256(data)
-    kept = _load(layout, file)
-    if kept and kept.sha256 == sha256:
-        return Page(file, sha256, Document(data, kept.blocks, kept.troubles))
-    page = Page(file, sha256, document.parse(data, _known(kept.blocks) if kept else None))
+    cached = _load(layout, file)
+    if cached and cached.sha256 == sha256:
+        return Page(file, sha256, Document(data, cached.blocks, cached.troubles))
+    page = Page(file, sha256, document.parse(data, _known(cached.blocks) if cached else None))
     keep(layout, page)
     return page
 
@@ -116,8 +116,8 @@ def keep(layout: Layout, page: Page) -> None:
         server_memory.put(layout, f"{name} unwritten", new + 1)
         return
     server_memory.put(layout, f"{name} unwritten", 0)
-    kept = _CachedPage(page.sha256, page.document.blocks, page.document.troubles)
-    cache.save(layout, cache_file(page.file), msgspec.msgpack.encode(kept))
+    cached = _CachedPage(page.sha256, page.document.blocks, page.document.troubles)
+    cache.save(layout, cache_file(page.file), msgspec.msgpack.encode(cached))
 
 
 def cache_file(file: str) -> cache.CacheFile:

@@ -16,7 +16,7 @@ from agentplane.text import files
 from agentplane.text.log import chain
 
 
-class Found(msgspec.Struct, frozen=True):
+class Occurrences(msgspec.Struct, frozen=True):
     """The places that contain a text."""
 
     digests: tuple[str, ...]
@@ -38,14 +38,16 @@ class Elsewhere(msgspec.Struct, frozen=True):
     """Files from which the text can't be removed yet."""
 
 
-def search(snapshot: Snapshot, needle: str) -> Found:
+def search(snapshot: Snapshot, needle: str) -> Occurrences:
     if len(needle.strip()) < 4:
         raise BadInput("the text to prune is shorter than four characters", todo="give more of it.")
     digests = dict.fromkeys(_digests(snapshot.layout, needle))
-    return Found(tuple(digests), tuple(_places(snapshot, needle)), tuple(_events(snapshot.layout, needle)))
+    return Occurrences(
+        tuple(digests), tuple(_places(snapshot, needle)), tuple(_events(snapshot.layout, needle))
+    )
 
 
-def plan(found: Found, elsewhere: Elsewhere, why: str | None) -> Plan:
+def plan(found: Occurrences, elsewhere: Elsewhere, why: str | None) -> Plan:
     """Return the plan of a prune.
 
     Refuse while a file contains the text, or the next operation would restore it.

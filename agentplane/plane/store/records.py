@@ -171,8 +171,13 @@ def head_of(line: bytes) -> bytes | None:
         return None
 
 
-def read_head(head: bytes) -> Record:
-    return _record.decode(head)
+def read_head(head: bytes | None, op: str | None = None) -> Record | None:
+    """Return the record with this head, or None if there is none, it can't be read, or it is of another operation."""
+    try:
+        record = None if head is None else _record.decode(head)
+    except msgspec.MsgspecError:
+        return None
+    return record if record is not None and op in (None, record.op) else None
 
 
 def without_texts(line: bytes, digests: frozenset[str]) -> bytes:

@@ -15,13 +15,14 @@ from agentplane.errors import Damaged
 from agentplane.plane.derived import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import log_events
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import pages, records
 from agentplane.plane.store.pages import Page
 from agentplane.plane.store.records import Change, Stored
 from agentplane.plane.views import views
 from agentplane.text import files
-from agentplane.text.json import canonical, decode
+from agentplane.text.json import canonical
 from agentplane.text.log import chain
 from agentplane.text.markdown import document
 from agentplane.text.markdown.draft import Draft
@@ -34,9 +35,9 @@ def needed(layout: Layout) -> bool:
     """
     if unfit(layout):
         return True
-    kept = cache.load(layout, records.SIZES)
-    if kept is not None:
-        return kept != records.sizes(layout)
+    cached = cache.load(layout, records.SIZES)
+    if cached is not None:
+        return cached != records.sizes(layout)
     last = records.last_op(layout)
     return last != views.applied(layout).op and last not in committed_ops(ledgers.read(layout))
 
@@ -117,7 +118,7 @@ def _mend_records(layout: Layout, ledger: Ledger) -> list[str]:
     record whose event is elsewhere, on another branch or in a stash, may be the only copy.
     """
     done = []
-    before = _kept_sizes(layout)
+    before = _cached_sizes(layout)
     committed = committed_ops(ledger)
     for path in records.months(layout):
         if what := end_records(path):
@@ -148,7 +149,7 @@ def end_records(path: Path) -> str | None:
     return "cut off a record that was not written to its end"
 
 
-def _kept_sizes(layout: Layout) -> dict[str, int]:
+def _cached_sizes(layout: Layout) -> dict[str, int]:
     """Return the cached sizes of the operation files after the last operation. Empty if they aren't cached."""
     lines = (cache.load(layout, records.SIZES) or b"").decode().splitlines()
     return {name: int(size) for name, _, size in (line.rpartition(" ") for line in lines)}
@@ -159,11 +160,8 @@ def _end(lines: list[tuple[int, bytes]]) -> int:
 
 
 def _op_of(line: bytes) -> str | None:
-    head = records.head_of(line)
-    try:
-        return records.read_head(head).op if head else None
-    except msgspec.MsgspecError:
-        return None
+    record = records.read_head(records.head_of(line))
+    return record.op if record else None
 
 
 def _roll_forward(layout: Layout, ledger: Ledger) -> list[str]:
@@ -192,7 +190,7 @@ def _lagging(layout: Layout, ledger: Ledger) -> list[str]:
         before = ledger.ops[-2].op if len(ledger.ops) > 1 else None
         return [last] if applied.op == before else []
     path = records.month_file(layout, last)
-    complete = _kept_sizes(layout).get(path.name, 0)
+    complete = _cached_sizes(layout).get(path.name, 0)
     mark = records.op_mark(last)
     return [last] if any(mark in line for offset, line in chain.lines(path) if offset >= complete) else []
 
@@ -287,24 +285,22 @@ class _Capsule(msgspec.Struct, frozen=True):
     capsule: list[_CapsuleFile] = []
 
 
+_CAPSULE = log_events.Kind("run", _Capsule)
+
+
 def _prune_capsules(layout: Layout, wanted: frozenset[str]) -> bool:
     found = False
-    for _, line in chain.lines(layout.log):
-        for path in _sealed(line, wanted) if b'"capsule":[{' in line else ():
+    lines = log_events.oldest_first(layout.log)
+    for _, run in log_events.iterate(lines, kind=_CAPSULE, mark=b'"capsule":[{'):
+        for kept in run.capsule:
+            if kept.sha256 not in wanted:
+                continue
             try:
-                held = canonical.sha256(files.read_if(layout.file(path)) or b"")
+                path = layout.file(f"runs/{run.run_id}/{kept.path}")
+                held = canonical.sha256(files.read_if(path) or b"")
             except Damaged:
                 continue  # the file is missing, or a link is in its place
             if held in wanted:
-                files.remove(layout.file(path))
+                files.remove(path)
                 found = True
     return found
-
-
-def _sealed(line: bytes, wanted: frozenset[str]) -> list[str]:
-    """Return the files of a run record that were sealed with one of these hashes."""
-    try:
-        run = decode.Json(_Capsule).decode(line)
-    except msgspec.MsgspecError:
-        return []
-    return [f"runs/{run.run_id}/{kept.path}" for kept in run.capsule if kept.sha256 in wanted]

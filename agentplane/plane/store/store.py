@@ -192,7 +192,7 @@ class Store:
                 before = recovery.progress(self.layout)
                 snapshot = self._committed(writing=True)
                 if recovery.progress(self.layout) == before:
-                    self._tell_writing()
+                    self._report_writing()
                     return snapshot
             except Damaged:  # on a read-only disk, or if the log lost lines
                 return self._committed(writing=False)
@@ -207,7 +207,7 @@ class Store:
             return found
         return msgspec.structs.replace(found, pages=pages_then, writing=writing)
 
-    def _tell_writing(self) -> None:
+    def _report_writing(self) -> None:
         if self.on_writing is not None:
             self.on_writing()
 
@@ -239,15 +239,15 @@ class Store:
             drafts.apply(edit, snapshot.ledger, {})
         return {file: page.document.data for file, page in drafts.pages().items()}
 
-    def note_settings(self, origin: Origin, seen: Snapshot | None = None) -> bool:
+    def note_settings(self, origin: Origin, snapshot: Snapshot | None = None) -> bool:
         """Record a change of the trust settings before its effect reaches a tool.
 
         Return True if it was recorded. Readers call this, so it waits only a moment for a writer. It
-        continues if the log can't be written. It checks again under the lock. `seen` is the plane, if the
+        continues if the log can't be written. It checks again under the lock. `snapshot` is the plane, if the
         caller has read it already.
         """
         current, ledger = (
-            (seen.settings, seen.ledger) if seen else (self.settings(), ledgers.read(self.layout))
+            (snapshot.settings, snapshot.ledger) if snapshot else (self.settings(), ledgers.read(self.layout))
         )
         if not settings_changed(current, ledger):
             return False
@@ -269,11 +269,13 @@ class Store:
 
     def for_delivery(self, origin: Origin) -> Snapshot:
         """Return the plane as tools may be given it, after a change of the trust settings is recorded."""
-        seen = self.snapshot()
-        return deliverable(self.snapshot() if self.note_settings(origin, seen) else seen)
+        snapshot = self.snapshot()
+        return deliverable(self.snapshot() if self.note_settings(origin, snapshot) else snapshot)
 
-    def append_event(self, event: Mapping[str, Any], only_if: Callable[[], bool] | None = None) -> str | None:
-        """Append a run's event to the log, if `only_if` returns True under the lock. Return its hash."""
+    def append_event(
+        self, event: Mapping[str, Any], only_if: Callable[[], bool] | None = None
+    ) -> bytes | None:
+        """Append a run's event to the log, if `only_if` returns True under the lock. Return its line."""
         with self._locked():
             if only_if is not None and not only_if():
                 return None
@@ -282,7 +284,7 @@ class Store:
             line = chain.link(event, ledger.heads[0] if ledger.heads else chain.GENESIS)
             files.append(self.layout.log, line)
             views.follow(self.layout, ledger, ledgers.advance(ledger, self.layout))
-            return chain.hash_of(line)
+            return line
 
     def put_in_order(self) -> None:
         """Give the log and operation records the order of every clone after Git's union, with each line once."""
@@ -354,7 +356,7 @@ class Store:
         if not settings_changed(snapshot.settings, snapshot.ledger):
             return snapshot
         before, now = snapshot.ledger.settings, rules.differing(snapshot.settings)
-        plan = Plan(rules.VERB, (), why=rules.told(before, now), settings=now)
+        plan = Plan(rules.VERB, (), why=rules.changes_text(before, now), settings=now)
         work = self._prepare(plan, snapshot, origin)
         return self._complete(work, snapshot, self._append(work, snapshot)).snapshot
 
@@ -481,10 +483,10 @@ class Store:
         If somebody saved the file since, apply the changes to the saved version. Return the page.
         """
         path, page = self.layout.file(file), work.pages[file]
-        seen = old.sha256 if old else None
+        read_sha256 = old.sha256 if old else None
 
         def unchanged() -> bool:
-            return _sha256_of(path) == seen
+            return _sha256_of(path) == read_sha256
 
         if old and page.document.data == old.document.data and unchanged():
             return page
@@ -511,20 +513,20 @@ class Rebuilt(Store):
         return self._once
 
 
-def deliverable(seen: Snapshot) -> Snapshot:
+def deliverable(snapshot: Snapshot) -> Snapshot:
     """Return a plane in which permissive settings count only if the log has them.
 
     Such settings are manual edits that count without a review, and a disabled search for secrets. If the log
     can't be written, the stricter value of settings and log counts.
     """
-    if not settings_changed(seen.settings, seen.ledger):
-        return seen
-    noted, now = rules.restored(seen.ledger.settings), seen.settings
+    if not settings_changed(snapshot.settings, snapshot.ledger):
+        return snapshot
+    noted, now = rules.restored(snapshot.ledger.settings), snapshot.settings
     if noted.trust.hand_edits != "accept":
         now = msgspec.structs.replace(now, trust=msgspec.structs.replace(now.trust, hand_edits="review"))
     if noted.gate.finds_secrets and not now.gate.finds_secrets:
         now = msgspec.structs.replace(now, gate=msgspec.structs.replace(now.gate, secret=noted.gate.secret))
-    return msgspec.structs.replace(seen, settings=now)
+    return msgspec.structs.replace(snapshot, settings=now)
 
 
 def settings_changed(current: Settings, ledger: Ledger) -> bool:

@@ -90,7 +90,7 @@ def restored(noted: Mapping[str, str]) -> Settings:
         return DEFAULTS
 
 
-def told(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+def changes_text(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     """Return the changes from one record to the next, for a person."""
     rows = [
         f"{key} from {before.get(key) or _default(key)} to {after.get(key) or _default(key)}"

@@ -16,12 +16,12 @@ from agentplane.errors import BadInput, Refused
 from agentplane.plane.derived import cache
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import log_events
 from agentplane.plane.settings import Settings
 from agentplane.plane.trust import rules, user_key
 from agentplane.plane.trust.ssh_keygen import GUIDE, NoSshKeygenError, Verdict, Verifier, is_signature, sign
 from agentplane.text.json import canonical
-from agentplane.text.log import chain, event_line
+from agentplane.text.log import event_line
 
 
 NEEDS_NONE = frozenset({"init", "propose", "relate", "settle", rules.VERB})
@@ -29,7 +29,7 @@ NEEDS_NONE = frozenset({"init", "propose", "relate", "settle", rules.VERB})
 
 _KEY = "signature"
 _MARK = b'"signature":"'
-_KEPT = cache.CacheFile("signatures")
+_CACHE_FILE = cache.CacheFile("signatures")
 _PURPOSE = "signature"
 _MOST_WRONG = 50
 _YES = ("true", "yes", "on", "1")
@@ -52,7 +52,7 @@ class _CachedSignature(msgspec.Struct, frozen=True, array_like=True):
     mark: bytes
 
 
-_kept = msgspec.msgpack.Decoder(dict[str, _CachedSignature])
+_cached_verdicts = msgspec.msgpack.Decoder(dict[str, _CachedSignature])
 
 
 def signed_event(
@@ -123,23 +123,23 @@ def verdicts(
     operation. After many wrong signatures, the rest are skipped, so that a branch full of them can't keep CI
     busy.
     """
-    kept = _load(layout) if layout else {}
+    cached = _load(layout) if layout else {}
     all_signers = "\n".join(signers).encode()
-    made: dict[str, Verdict] = {}
+    results: dict[str, Verdict] = {}
     wrong = 0
     fresh: dict[str, _CachedSignature] = {}
     with Verifier(signers) as verifier:
         for one in found:
             if wrong == _MOST_WRONG:
                 break
-            old = kept.get(one.op)
+            old = cached.get(one.op)
             parts = (one.payload, one.signature.encode(), all_signers)
             if old and user_key.is_marked(old.mark, _PURPOSE, *parts, old.by.encode()):
-                made[one.op] = Verdict(old.by)
+                results[one.op] = Verdict(old.by)
                 continue
             at = _time(one.ts) if layout else None
             readable = at is not None or layout is None
-            made[one.op] = verdict = (
+            results[one.op] = verdict = (
                 verifier.verdict(one.payload, one.signature, at)
                 if readable
                 else Verdict(None, "its time can't be read")
@@ -148,14 +148,14 @@ def verdicts(
             if verdict.by is not None and (mark := user_key.mark(_PURPOSE, *parts, verdict.by.encode())):
                 fresh[one.op] = _CachedSignature(verdict.by, mark)
     if layout and fresh:
-        cache.save(layout, _KEPT, msgspec.msgpack.encode({**kept, **fresh}))
-    return made
+        cache.save(layout, _CACHE_FILE, msgspec.msgpack.encode({**cached, **fresh}))
+    return results
 
 
 def _load(layout: Layout) -> dict[str, _CachedSignature]:
-    data = cache.load(layout, _KEPT)
+    data = cache.load(layout, _CACHE_FILE)
     try:
-        return _kept.decode(data) if data else {}
+        return _cached_verdicts.decode(data) if data else {}
     except msgspec.MsgspecError:
         return {}
 
@@ -181,9 +181,10 @@ def signers_of(layout: Layout, settings: Settings, ops: Collection[str]) -> dict
 def _in_log(layout: Layout, ops: Collection[str]) -> Iterator[Signed]:
     """Yield the signatures of operations. Only the first event of each operation counts, signed or not."""
     left = set(ops)
-    for _, line in chain.lines(layout.log):
-        event = ledgers.op_event_of(line) if left else None
-        if event and event.op in left:
+    for line, event in log_events.iterate(log_events.oldest_first(layout.log), kind=log_events.OP):
+        if not left:
+            return
+        if event.op in left:
             left.remove(event.op)
             if one := of_line(line):
                 yield one

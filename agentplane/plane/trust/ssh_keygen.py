@@ -60,7 +60,7 @@ class Verdict(msgspec.Struct, frozen=True):
     """The reason why the signature proves nothing."""
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """Return the verdict in a few words, for a list."""
         return f"signed by {one_line(self.by, 60)}" if self.by else f"WRONGLY SIGNED: {self.trouble}"
 
@@ -84,15 +84,15 @@ def sign(data: bytes, key: str) -> str:
         return found
 
 
-def _not_signed(key: str, said: str) -> AgentplaneError:
-    if "passphrase" in said:
+def _not_signed(key: str, output: str) -> AgentplaneError:
+    if "passphrase" in output:
         why = "it has a passphrase, and no SSH agent holds it"
         todo = f"Run `ssh-add {_private(key)}`, then try again."
-    elif "No such file" in said or "agent" in said.lower():
-        why = _last_line(said)
+    elif "No such file" in output or "agent" in output.lower():
+        why = _last_line(output)
         todo = f"Check `git config user.signingKey`, and that your agent holds the key (`ssh-add -L`). See {GUIDE}."
     else:
-        why = _last_line(said) or "ssh-keygen gave no signature"
+        why = _last_line(output) or "ssh-keygen gave no signature"
         todo = f"See {GUIDE}."
     return Refused(f"Nothing was written: can't sign with this key: {why}", where=_shown(key), todo=todo)
 
@@ -105,8 +105,8 @@ def _shown(key: str) -> str:
     return one_line(key, 400)
 
 
-def _last_line(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return one_line(lines[-1], 160) if lines else ""
 
 
@@ -260,6 +260,6 @@ def _unavailable(why: str) -> NoSshKeygenError:
 
 def _environment() -> dict[str, str]:
     dropped = {"SSH_ASKPASS", "DISPLAY", "WAYLAND_DISPLAY"}
-    kept = {key: value for key, value in os.environ.items() if key not in dropped}
+    inherited = {key: value for key, value in os.environ.items() if key not in dropped}
     # Makes times without a zone in a list of signers mean the same on every machine.
-    return kept | {"SSH_ASKPASS_REQUIRE": "never", "LC_ALL": "C", "TZ": "UTC"}
+    return inherited | {"SSH_ASKPASS_REQUIRE": "never", "LC_ALL": "C", "TZ": "UTC"}

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from agentplane.plane.ledger import event_graph
-from agentplane.plane.ledger.ledger import Output, run_event_of
+from agentplane.plane.ledger import event_graph, log_events
+from agentplane.plane.ledger.ledger import Output
 from agentplane.text.log import chain, event_line
 
 
@@ -20,7 +20,7 @@ _OPENS, _ENDS = b'": [', (b"]", b"],")
 
 def outputs_of(line: bytes) -> tuple[str, list[Output]]:
     """Return the task of a run and the files that the run produced. A line that is not a run has no files."""
-    run = run_event_of(line) if _OUTPUTS in line else None
+    run = log_events.RESULTS.read(line) if _OUTPUTS in line else None
     if run is None:
         return "", []
     return run.task or "", [Output(file.path, file.sha256, run.run_id) for file in run.files]

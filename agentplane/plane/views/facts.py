@@ -183,16 +183,16 @@ def _read(packed: bytes) -> _Head:
     try:
         return _head.decode(packed)
     except msgspec.ValidationError:
-        return _bent(_fields.decode(packed))
+        return _converted(_fields.decode(packed))
 
 
-def _bent(fields: dict[str, Any]) -> _Head:
+def _converted(fields: dict[str, Any]) -> _Head:
     """Return a header whose values have unexpected types. Unusable values are left out."""
     values: dict[str, Any] = {}
     for name in _Head.__struct_fields__:
         if (value := fields.get(name)) is None:
             continue
-        bend = {"evidence": coerce.as_list, "confidence": coerce.as_number}.get(name, coerce.as_text)
-        if (bent := bend(value)) is not None:
-            values[name] = bent
+        convert = {"evidence": coerce.as_list, "confidence": coerce.as_number}.get(name, coerce.as_text)
+        if (converted := convert(value)) is not None:
+            values[name] = converted
     return _Head(**values)

@@ -7,15 +7,14 @@ If the cache is empty and a whole inbox is checked, results for texts near the l
 """
 
 import hashlib
-import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from agentplane import extensions
 from agentplane.plane.derived import cache, server_memory
 from agentplane.plane.layout import Layout
 from agentplane.review.conflicts.conflicts import Text, claims
@@ -25,8 +24,12 @@ from agentplane.review.conflicts.conflicts import Text, claims
 if TYPE_CHECKING:
     from agentplane.match.corpus import Corpus, Places
     from agentplane.match.corpus import Text as Compared
-    from agentplane.match.vectors import Vectors
+    from agentplane.match.embedder import Model
+    from agentplane.match.vector_cache import Vectors
+    from agentplane.match.vector_store import VectorStore
 
+
+T = TypeVar("T")
 
 FEW = 48
 """Up to this number of texts, all are compared."""
@@ -37,6 +40,7 @@ often the expected text is among them.
 COPIES = 4
 """Maximum number of texts to compare with the same words."""
 
+_PACKAGE = "wordllama"
 _VECTORS = "vectors"
 _KEY = 16
 _MOST_CHANGED = 0.25
@@ -70,6 +74,10 @@ class _BuiltIndex(msgspec.Struct, frozen=True):
     """Number of texts that are in the cache."""
 
 
+class _Alive(msgspec.Struct, frozen=True):
+    places: "Places | None"
+
+
 class _EarlierIndex(msgspec.Struct, frozen=True):
     """The result of looking for an earlier index, so that it is looked for only once."""
 
@@ -85,22 +93,13 @@ def key_of(text: Text) -> bytes:
 
 def embeds() -> bool:
     """True if the package for embeddings is installed. Nothing is loaded."""
-    return _package_of_embeddings() is not None
-
-
-def _package_of_embeddings() -> Path | None:
-    spec = importlib.util.find_spec("wordllama")
-    return Path(spec.origin).parent if spec and spec.origin else None
+    return extensions.folder_of(_PACKAGE) is not None
 
 
 def release_of_embeddings() -> str:
-    """Return a text that identifies the installed release of the package for embeddings, without
-    loading it.
-    """
-    package = _package_of_embeddings()
-    if package is None:
-        return "without embeddings"
-    return " ".join(sorted(one.name for one in package.parent.glob("wordllama-*.dist-info"))) or str(package)
+    """Return a text that identifies the releases of the embeddings that results depend on, without loading them."""
+    own = extensions.release_of(_PACKAGE) or "without embeddings"
+    return f"{own} {extensions.release(extensions.EMBEDDERS)}".strip()
 
 
 def _embeddings(name: str) -> cache.CacheFile:
@@ -121,18 +120,42 @@ class VectorCache:
     @property
     def vectors(self) -> "Vectors":
         if self._vectors is None:
-            from agentplane.match.vectors import Vectors
+            from agentplane.match.vector_cache import Vectors
 
-            self._vectors = Vectors(lambda: cache.load(self.layout, _embeddings(_VECTORS)))
+            self._vectors = Vectors(open_store=self._open)
         return self._vectors
 
     def save(self) -> None:
         """Save the vectors if there are new ones. Computing the vectors of a few texts is faster than writing
         all of them.
         """
-        if self._vectors is not None and self._vectors.changed:
-            cache.save_as_of(self.layout, self.head, _embeddings(_VECTORS), self._vectors.to_bytes())
-            self._vectors.changed = False
+        if self._vectors is not None:
+            self._vectors.save()
+
+    def forget(self) -> None:
+        """Forget the vectors after their embedder failed. Then another embedder is in use."""
+        self._vectors = None
+
+    def _open(self, model: "Model") -> "VectorStore":
+        from agentplane.match import vector_store
+
+        file = _file_of(model)
+        return vector_store.opened(
+            vector_store.Place(
+                model,
+                lambda: cache.load(self.layout, file),
+                lambda data: cache.save_as_of(self.layout, self.head, file, data),
+            )
+        )
+
+
+def _file_of(model: "Model") -> cache.CacheFile:
+    """Return the cache file of a model's vectors. Each extension has its own, so that a change loses nothing."""
+    store = extensions.release(extensions.VECTOR_STORES)
+    if not store and not extensions.chosen(extensions.EMBEDDERS):
+        return _embeddings(_VECTORS)
+    name = f"{store}\n{model.id}".encode("utf-8", "surrogatepass")
+    return cache.CacheFile(f"{_VECTORS}-{hashlib.blake2b(name, digest_size=_KEY).hexdigest()}")
 
 
 class Neighbours:
@@ -145,6 +168,8 @@ class Neighbours:
         self._name = f"index-{name}" if name else None
         self._built: Corpus | None = None
         """The index of all statements here, after the first use."""
+        self._alive_of: _Alive | None = None
+        """The result of `_alive` for this index, after the first use."""
         self._earlier: _EarlierIndex | None = None
         """The result of looking for an earlier index, until the index of these statements is built
         from it.
@@ -176,6 +201,9 @@ class Neighbours:
         """
         if not self.ranked:
             return [(list(self.texts), None)] * len(wanted)
+        return self._or_again(lambda: self._reached(wanted))
+
+    def _reached(self, wanted: Sequence[Text]) -> list[tuple[list[Text], Reach | None]]:
         corpus = self._corpus
         places = self._places
         asked = [_compared(text) for text in wanted]
@@ -203,6 +231,11 @@ class Neighbours:
         """Return the indexes of the wanted statements that would be compared with one of these
         `statements`.
         """
+        return self._or_again(lambda: self._would_reach(wanted, reaches, statements))
+
+    def _would_reach(
+        self, wanted: Sequence[str], reaches: Sequence[Reach], statements: Sequence[str]
+    ) -> list[int]:
         from agentplane.match.corpus import Ranked
         from agentplane.match.corpus import Text as Compared
 
@@ -243,9 +276,19 @@ class Neighbours:
     def _corpus(self) -> "Corpus":
         """The index of all statements here. Statements that were removed may be in it too."""
         if self._built is None:
-            self._built = self._build()
+            self._built = self._or_again(self._build)
             self._earlier = None
         return self._built
+
+    def _or_again(self, work: Callable[[], T]) -> T:
+        """Return the result of some work, or do it again without the chosen embedder if that fails."""
+        try:
+            return work()
+        except extensions.ExtensionError as error:
+            extensions.report(error)
+            self._vector_cache.forget()
+            self._built, self._earlier, self._alive_of = None, None, None
+            return work()
 
     def _build(self) -> "Corpus":
         from agentplane.match.corpus import Corpus
@@ -265,6 +308,8 @@ class Neighbours:
             written = len(corpus)
         if self._name:
             server_memory.put(self._vector_cache.layout, self._name, _BuiltIndex(corpus, written))
+        if not vectors.model.is_quick:
+            self._vector_cache.save()
         if server_memory.is_on():
             vectors.release()
         return corpus
@@ -282,7 +327,8 @@ class Neighbours:
         )
         if built is not None:
             titles = [text.title for text in built.corpus.texts]
-            return built if self._is_near(titles, built.corpus.first) else None
+            is_same = built.corpus.model in ("", self._vector_cache.vectors.model.id)
+            return built if is_same and self._is_near(titles, built.corpus.first) else None
         return self._from_cache()
 
     def _built_in_child(self) -> "_BuiltIndex | None":
@@ -320,17 +366,16 @@ class Neighbours:
         removed = sum(statement not in self._places for statement in present)
         return new + len(statements) - first + removed <= _MOST_CHANGED * first
 
-    @cached_property
+    @property
     def _alive(self) -> "Places | None":
         """The places of the current statements in the index, or None if all of it is current."""
-        import numpy as np
+        if self._alive_of is None:
+            import numpy as np
 
-        texts = self._corpus.texts
-        if len(texts) == len(self._places):
-            return None
-        return np.array(
-            [at_head for at_head, text in enumerate(texts) if text.title in self._places], dtype=np.int64
-        )
+            texts = self._corpus.texts
+            places = [at for at, text in enumerate(texts) if text.title in self._places]
+            self._alive_of = _Alive(np.array(places, dtype=np.int64) if len(places) < len(texts) else None)
+        return self._alive_of.places
 
 
 def _add(places: dict[str, _Places], name: str, place: int) -> None:

@@ -15,8 +15,8 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
 from agentplane.runs.capsule import capsule, preview, transcripts
-from agentplane.runs.capsule.capsule import Run
-from agentplane.runs.capsule.transcripts import Row
+from agentplane.runs.capsule.transcripts import ToolCall
+from agentplane.runs.events import RunEvent
 from agentplane.runs.open import hook_notes, open_run
 from agentplane.runs.open.open_run import OpenRun
 from agentplane.scan.secrets.mask import masked_text
@@ -88,7 +88,7 @@ def of_open(layout: Layout, run: OpenRun) -> SessionRecord:
     return of_rows(list(joined(hooks, files_of)))
 
 
-def of_sealed(layout: Layout, run: Run) -> SessionRecord:
+def of_sealed(layout: Layout, run: RunEvent) -> SessionRecord:
     """Return the content of the capsule. It is empty for older versions and for a capsule on another
     machine.
     """
@@ -98,7 +98,7 @@ def of_sealed(layout: Layout, run: Run) -> SessionRecord:
     )
 
 
-def of_rows(rows: Sequence[Row]) -> SessionRecord:
+def of_rows(rows: Sequence[ToolCall]) -> SessionRecord:
     ran = [row for row in rows if row.event in ("ran", "failed")]
     commands = [
         Command(
@@ -129,7 +129,7 @@ def encoded(rows: Sequence[Command] | Sequence[Permission], most: int) -> bytes:
     return b"".join(lines)
 
 
-def joined(hooks: Sequence[Row], told: Sequence[Row]) -> Iterator[Row]:
+def joined(hooks: Sequence[ToolCall], told: Sequence[ToolCall]) -> Iterator[ToolCall]:
     """Yield every call once, ordered by time. The session file has priority, and a hook adds the fields that it
     lacks.
     """
@@ -149,7 +149,7 @@ def joined(hooks: Sequence[Row], told: Sequence[Row]) -> Iterator[Row]:
     yield from sorted(rows, key=lambda row: row.at)
 
 
-def _shown(layout: Layout, folder: str, row: Row) -> Row:
+def _shown(layout: Layout, folder: str, row: ToolCall) -> ToolCall:
     """Return a call without secrets. A path outside of the project is reduced to its name."""
     path = row.path
     for project in (str(layout.project), folder):
@@ -161,7 +161,7 @@ def _shown(layout: Layout, folder: str, row: Row) -> Row:
     )
 
 
-def _completed(row: Row, hook: Row | None) -> Row:
+def _completed(row: ToolCall, hook: ToolCall | None) -> ToolCall:
     if hook is None:
         return row
     return msgspec.structs.replace(
@@ -172,7 +172,7 @@ def _completed(row: Row, hook: Row | None) -> Row:
     )
 
 
-def _decisions(rows: Sequence[Row]) -> Iterator[Permission]:
+def _decisions(rows: Sequence[ToolCall]) -> Iterator[Permission]:
     open_ones: dict[str, list[Permission]] = {}
     found: list[Permission] = []
     quietly: Counter[str] = Counter()
@@ -196,19 +196,19 @@ def _decisions(rows: Sequence[Row]) -> Iterator[Permission]:
         yield Permission("allowed", "settings", mode=mode, times=times)
 
 
-def _what(row: Row) -> str:
+def _what(row: ToolCall) -> str:
     """Return the content of a call. A question about a call doesn't state its id."""
     return row.command or f"{row.tool} {row.path}"
 
 
-def _permission_of(row: Row, decision: str, by: str) -> Permission:
+def _permission_of(row: ToolCall, decision: str, by: str) -> Permission:
     return Permission(decision, by, row.tool, row.command, row.path, row.at, row.mode, row.reason)
 
 
-_row = decode.Json(Row)
+_row = decode.Json(ToolCall)
 
 
-def _noted(layout: Layout, run_id: str) -> Iterator[Row]:
+def _noted(layout: Layout, run_id: str) -> Iterator[ToolCall]:
     """Yield the notes of hooks. Invalid lines are skipped."""
     try:
         data = files.read_if(open_run.work(layout, run_id) / hook_notes.DID, most=_LARGEST) or b""
@@ -220,7 +220,7 @@ def _noted(layout: Layout, run_id: str) -> Iterator[Row]:
 _command, _permission = decode.Json(Command), decode.Json(Permission)
 
 
-def _read(layout: Layout, run: Run, name: str, form: decode.Json[T]) -> Iterator[T]:
+def _read(layout: Layout, run: RunEvent, name: str, form: decode.Json[T]) -> Iterator[T]:
     try:
         piece = preview.start(layout, run, name, _LARGEST)
     except (AgentplaneError, OSError):

@@ -17,8 +17,9 @@ import msgspec
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane.layout import Layout
 from agentplane.plane.settings import Runs
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule, writer
-from agentplane.runs.capsule.capsule import Kept
+from agentplane.runs.events import CapsuleFile
 from agentplane.scan.secrets.mask import masked_text
 from agentplane.text import files
 from agentplane.text.json import decode
@@ -100,7 +101,7 @@ def take_inputs(paths: Sequence[Path], layout: Layout, work: Path, settings: Run
     return found
 
 
-def keep_inputs(layout: Layout, run_id: str, work: Path, inputs: Sequence[Copy]) -> Iterator[Kept]:
+def keep_inputs(layout: Layout, run_id: str, work: Path, inputs: Sequence[Copy]) -> Iterator[CapsuleFile]:
     """Put the copies into the capsule. A copy that changed in the meantime is dropped."""
     for one in inputs:
         try:
@@ -131,10 +132,10 @@ def produced(project: Path, work: Path, before: Sequence[str], after: Sequence[s
 
 def keep_produced(
     layout: Layout, run_id: str, paths: Sequence[str], settings: Runs
-) -> tuple[list[Copy], list[Kept]]:
+) -> tuple[list[Copy], list[CapsuleFile]]:
     """Copy the files that a run produced into its capsule, up to the limits."""
     room, taken = _Room(capsule.folder(layout, run_id), settings), set[str]()
-    copies, kept = list[Copy](), list[Kept]()
+    copies, kept = list[Copy](), list[CapsuleFile]()
     for path in paths:
         target = layout.project / path
         try:
@@ -222,7 +223,7 @@ def _name(path: str, taken: set[str]) -> str:
     plain = "".join(letter if letter.isalnum() or letter in "._-[]" else "_" for letter in _shown(path))
     plain = f"_{plain[1:]}" if plain[:1] in (".", "-") else plain
     plain = plain.encode(errors="replace")[-_LONGEST:].decode(errors="ignore") or "_"
-    plain += "_" if plain.endswith(capsule.PACKED) else ""
+    plain += "_" if plain.endswith(events.PACKED) else ""
     stem, dot, ending = plain.partition(".")
     number, name = 1, plain
     while name.lower() in taken:

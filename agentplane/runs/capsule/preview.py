@@ -8,8 +8,9 @@ import msgspec
 
 from agentplane.errors import Damaged
 from agentplane.plane.layout import Layout
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule
-from agentplane.runs.capsule.capsule import Kept, Run
+from agentplane.runs.events import CapsuleFile, RunEvent
 from agentplane.text import files
 
 
@@ -30,7 +31,7 @@ class Piece(msgspec.Struct, frozen=True):
         return not self.before and not self.after
 
 
-def start(layout: Layout, run: Run, name: str, most: int) -> Piece | None:
+def start(layout: Layout, run: RunEvent, name: str, most: int) -> Piece | None:
     """Return the beginning of a capsule file, or None if the file doesn't exist on this machine."""
     kept = run.file(name)
     if kept is None or not _is_here(layout, run, kept):
@@ -45,7 +46,7 @@ def start(layout: Layout, run: Run, name: str, most: int) -> Piece | None:
 
 
 def end(
-    layout: Layout, run: Run, name: str, most: int, goes_on: Callable[[], bool] = lambda: True
+    layout: Layout, run: RunEvent, name: str, most: int, goes_on: Callable[[], bool] = lambda: True
 ) -> Piece | None:
     """Return the end of a capsule file, or None if the file does not exist on this machine.
 
@@ -55,7 +56,7 @@ def end(
     if kept is None or not _is_here(layout, run, kept):
         return None
     with files.reading(capsule.file(layout, run.run_id, kept.path)) as stream:
-        if not kept.path.endswith(capsule.PACKED):
+        if not kept.path.endswith(events.PACKED):
             size = stream.seek(0, os.SEEK_END)
             stream.seek(max(size - most, 0))
             return Piece(stream.read(most), before=max(size - most, 0))
@@ -72,12 +73,12 @@ def _unpacked_end(blocks: Iterator[bytes], most: int, goes_on: Callable[[], bool
     return Piece(last, before=size - len(last))
 
 
-def _is_here(layout: Layout, run: Run, kept: Kept) -> bool:
+def _is_here(layout: Layout, run: RunEvent, kept: CapsuleFile) -> bool:
     return os.path.lexists(capsule.file(layout, run.run_id, kept.path))
 
 
-def _blocks(kept: Kept, stream: BinaryIO) -> Iterator[bytes]:
-    if not kept.path.endswith(capsule.PACKED):
+def _blocks(kept: CapsuleFile, stream: BinaryIO) -> Iterator[bytes]:
+    if not kept.path.endswith(events.PACKED):
         while block := stream.read(_BLOCK):
             yield block
         return

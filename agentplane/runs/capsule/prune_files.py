@@ -13,8 +13,9 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.store import records
 from agentplane.plane.store.prune import Elsewhere
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule, writer
-from agentplane.runs.capsule.capsule import Kept, Run
+from agentplane.runs.events import CapsuleFile, RunEvent
 from agentplane.runs.open import open_run
 from agentplane.text import files
 
@@ -70,7 +71,7 @@ class Pruned(msgspec.Struct, frozen=True):
 def search(layout: Layout, needle: str) -> list[Hit]:
     """Return the capsule files that contain a text, including packed files and JSON escapes."""
     forms = _forms(needle)
-    hits = (_hit(layout, run, kept, forms) for _, _, run in capsule.every(layout) for kept in run.capsule)
+    hits = (_hit(layout, run, kept, forms) for _, run in events.oldest_first(layout) for kept in run.capsule)
     return [hit for hit in hits if hit]
 
 
@@ -97,7 +98,7 @@ def _forms(needle: str) -> tuple[bytes, ...]:
     return tuple(dict.fromkeys((needle.encode(), msgspec.json.encode(needle)[1:-1])))
 
 
-def _hit(layout: Layout, run: Run, kept: Kept, forms: tuple[bytes, ...]) -> Hit | None:
+def _hit(layout: Layout, run: RunEvent, kept: CapsuleFile, forms: tuple[bytes, ...]) -> Hit | None:
     try:
         stored = files.read_if(capsule.file(layout, run.run_id, kept.path))
         data = None if stored is None else capsule.unpacked(kept, stored)

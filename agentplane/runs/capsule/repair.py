@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
 from agentplane.plane.store.store import Store
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule, gitignore, seal
-from agentplane.runs.capsule.capsule import Run
+from agentplane.runs.events import RunEvent
 from agentplane.runs.open import open_run
 from agentplane.text import files
 
@@ -16,7 +17,7 @@ from agentplane.text import files
 def mend(store: Store) -> list[str]:
     """Make the repairs and return a description of each."""
     layout = store.layout
-    done = [f"sealed run {run_id} with what was recorded of it" for run_id in seal.seal_left(store)]
+    done = [f"sealed run {run.run_id} with what was recorded of it" for run in seal.seal_left(store)]
     if (
         os.path.isdir(layout.runs)
         and os.listdir(layout.runs)
@@ -26,7 +27,7 @@ def mend(store: Store) -> list[str]:
     for name in open_run.left_over(layout):
         shutil.rmtree(layout.runs / name, ignore_errors=True)
         done.append(f"removed {layout.shown(f'runs/{name}')}, a run that never began")
-    for _, line, run in capsule.every(layout):
+    for line, run in events.oldest_first(layout):
         try:
             done += _completed(layout, run, line) if run.capsule else ()
         except AgentplaneError:
@@ -34,7 +35,7 @@ def mend(store: Store) -> list[str]:
     return done
 
 
-def _completed(layout: Layout, run: Run, line: bytes) -> Iterator[str]:
+def _completed(layout: Layout, run: RunEvent, line: bytes) -> Iterator[str]:
     """Finish the cleanup of a process that was killed right after the event."""
     run_id = run.run_id
     folder = capsule.folder(layout, run_id)
@@ -44,7 +45,7 @@ def _completed(layout: Layout, run: Run, line: bytes) -> Iterator[str]:
     works = os.path.lexists(folder / capsule.WORK) and open_run.is_ours_to_clear(layout, run)
     unfinished = capsule.unfinished(folder)
     if lacks or unfinished:
-        seal.complete(layout, run_id)
+        seal.complete(layout, run_id, events.line_of(layout, run_id))
     if works:
         seal.clear(layout, run_id)
     if lacks:

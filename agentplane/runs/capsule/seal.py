@@ -17,17 +17,17 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.store.store import Store, timestamp
-from agentplane.runs import events
+from agentplane.runs import events, reports
 from agentplane.runs.capsule import capsule, commands, file_copies, summary, writer
-from agentplane.runs.capsule.capsule import Kept
 from agentplane.runs.capsule.file_copies import Copy
-from agentplane.runs.events import Event, Output
+from agentplane.runs.events import RUN, CapsuleFile, RunEvent
 from agentplane.runs.open import git_state, hook_notes, open_run, titles
 from agentplane.runs.open.git_state import Changed, Git
 from agentplane.runs.open.open_run import Ending, OpenRun
 from agentplane.runs.query import candidate_outcomes
 from agentplane.runs.record import output_file
-from agentplane.runs.record.output_file import Recorded
+from agentplane.runs.record.output_file import Recording
+from agentplane.runs.reports import Output, RunReport
 from agentplane.scan.secrets.mask import masked_text, masked_value
 from agentplane.text import files
 
@@ -48,45 +48,46 @@ class Seen(msgspec.Struct, frozen=True):
     produced: list[Copy]
 
 
-def seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded] = ()) -> bool:
-    """Seal an open run. Return False if another process sealed it in the meantime or is about to."""
+def seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recording] = ()) -> RunEvent | None:
+    """Seal an open run and return its event.
+
+    Return None if the run is empty, or if another process sealed it in the meantime or is about to.
+    """
     layout, run_id = store.layout, run.run_id
     open_run.make_folders(layout, run_id)
     with open_run.claimed(layout, run_id) as ours:
         if not ours:
-            return False
+            return None
         if _is_empty(store, run):
             _discard(layout, run_id)
-            return False
-        added = not events.is_logged(layout, run_id) and _seal(store, run, ending, recorded)
-        finish(layout, run_id)
-        return added
+            return None
+        line = None if events.is_logged(layout, run_id) else _seal(store, run, ending, recorded)
+        finish(layout, run_id, line or events.line_of(layout, run_id))
+        return RUN.decode(line) if line else None
 
 
-def seal_left(store: Store) -> list[str]:
-    """Seal the runs whose process is gone, with the files on disk. Return their ids."""
+def seal_left(store: Store) -> list[RunEvent]:
+    """Seal the runs whose process is gone, with the files on disk. Return their events."""
     half = store.settings().runs.keep_output // 2
     done = []
     for run in open_run.every(store.layout):
         if not open_run.is_alive(run):
             work = open_run.work(store.layout, run.run_id)
             ending = run.ending or Ending(None, "Its process was gone when it was sealed")
-            if seal(
-                store, run, ending, [_recorded(work, name, half, ending) for name in output_file.names(work)]
-            ):
-                done.append(run.run_id)
+            recorded = [_recorded(work, name, half, ending) for name in output_file.names(work)]
+            if event := seal(store, run, ending, recorded):
+                done.append(event)
     return done
 
 
-def finish(layout: Layout, run_id: str) -> None:
+def finish(layout: Layout, run_id: str, line: bytes | None) -> None:
     """Finish after the event. Write `meta.json` and remove the files of the open run."""
-    complete(layout, run_id)
+    complete(layout, run_id, line)
     clear(layout, run_id)
 
 
-def complete(layout: Layout, run_id: str) -> None:
-    """Write `meta.json`, and remove the temporary files of killed writers."""
-    line = capsule.line_of(layout, run_id)
+def complete(layout: Layout, run_id: str, line: bytes | None) -> None:
+    """Write the run's line of the log to `meta.json`, and remove the temporary files of killed writers."""
     path = capsule.file(layout, run_id, capsule.META)
     if line is not None and files.read_if(path) != line:
         files.write_atomic(path, line)
@@ -106,7 +107,8 @@ def clear(layout: Layout, run_id: str) -> None:
         work.rmdir()
 
 
-def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded]) -> bool:
+def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recording]) -> bytes | None:
+    """Write the capsule and then its event. Return the line of the event, or None if the log has the run already."""
     layout, run_id, settings = store.layout, run.run_id, store.settings().runs
     run = _with_noted(store, run)
     after = git_state.look(
@@ -115,7 +117,7 @@ def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorde
     changes = _changes(layout, run, after)
     writer.clear(layout, run_id)
     produced, copies = file_copies.keep_produced(layout, run_id, _produced(layout, run, after), settings)
-    event = _event(store, run, ending, after, _outputs(layout, changes))
+    report = _report(store, run, ending, after, _outputs(layout, changes))
     told = commands.of_open(layout, run)
     gone = [_plain(one.path) for one in changes if one.gone]
     seen = Seen(after, gone, _new_untracked(run.before, after), produced)
@@ -129,13 +131,13 @@ def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorde
         ),
         *(writer.output(layout, run_id, one) for one in recorded),
         *_patches(layout, run, after, settings.keep_output),
-        writer.text(layout, run_id, capsule.CONTEXT, _context(store, run, ending, seen, event)),
-        writer.text(layout, run_id, capsule.SUMMARY, _summary(run, ending, seen, event)),
+        writer.text(layout, run_id, capsule.CONTEXT, _context(store, run, ending, seen, report)),
+        writer.text(layout, run_id, capsule.SUMMARY, _summary(run, ending, seen, report)),
     ]
     full = next((one.sha256 for one in recorded if one.name == "stdout"), None)
-    event = msgspec.structs.replace(event, output_sha256=event.output_sha256 or full)
+    report = msgspec.structs.replace(report, output_sha256=report.output_sha256 or full)
     sealed = {"capsule": msgspec.to_builtins(kept), "made_at": capsule.place_of(layout)}
-    return events.append(store, event, sealed)
+    return reports.append(store, report, sealed)
 
 
 def _is_empty(store: Store, run: OpenRun) -> bool:
@@ -157,7 +159,7 @@ def _is_empty(store: Store, run: OpenRun) -> bool:
 
 
 def _discard(layout: Layout, run_id: str) -> None:
-    finish(layout, run_id)
+    finish(layout, run_id, None)
     with suppress(OSError):
         capsule.folder(layout, run_id).rmdir()
 
@@ -172,17 +174,17 @@ def _with_noted(store: Store, run: OpenRun) -> OpenRun:
     return msgspec.structs.replace(run, asked=asked)
 
 
-def _recorded(work: Path, name: str, half: int, ending: Ending) -> Recorded:
+def _recorded(work: Path, name: str, half: int, ending: Ending) -> Recording:
     """Return a recorded output from disk, with full size and hash if its process reported them."""
     found = output_file.read(work, name, half)
     size, sha256 = ending.full.get(name, (found.size, None))
     return msgspec.structs.replace(found, size=max(size, found.size), sha256=sha256)
 
 
-def _event(store: Store, run: OpenRun, ending: Ending, after: Git, outputs: list[Output]) -> Event:
+def _report(store: Store, run: OpenRun, ending: Ending, after: Git, outputs: list[Output]) -> RunReport:
     said = open_run.notes(store.layout, run.run_id)
     asked, root = run.asked, str(store.layout.root)
-    event = Event(
+    report = RunReport(
         ts=timestamp(store.clock()),
         run_id=run.run_id,
         parent_run_id=asked.parent_run_id,
@@ -220,7 +222,7 @@ def _event(store: Store, run: OpenRun, ending: Ending, after: Git, outputs: list
         impact=_last((asked.impact, *(note.impact for note in said))),
         revision=run.revision,
     )
-    return msgspec.convert(masked_value(msgspec.to_builtins(event)), Event)
+    return msgspec.convert(masked_value(msgspec.to_builtins(report)), RunReport)
 
 
 def _listed(inputs: list[Any] | dict[str, Any]) -> list[Any]:
@@ -246,11 +248,11 @@ def _outputs(layout: Layout, changes: Sequence[Changed]) -> list[Output]:
     return [_output(layout, change.path) for change in changes if not change.gone][:_MOST_OUTPUTS]
 
 
-def _more_outputs(layout: Layout, said: Sequence[Event], known: set[str]) -> list[Output]:
+def _more_outputs(layout: Layout, said: Sequence[RunReport], known: set[str]) -> list[Output]:
     """Return the additional outputs that programs named. A missing file has no hash."""
-    told = (events.from_the_top(layout, output) for note in said for output in note.files)
+    told = (reports.from_the_top(layout, output) for note in said for output in note.files)
     named = {output.path: output for output in told if output.path not in known}
-    tracked = events.tracked_files(layout, list(named))
+    tracked = reports.tracked_files(layout, list(named))
     found = []
     for path, output in named.items():
         seen = output if output.sha256 else _output(layout, path)
@@ -283,7 +285,7 @@ def _new_untracked(before: Git, after: Git) -> list[str]:
     return [line[3:] for line in after.dirty if line.startswith("??") and line[3:] not in known][:_FEW]
 
 
-def _patches(layout: Layout, run: OpenRun, after: Git, limit: int) -> list[Kept]:
+def _patches(layout: Layout, run: OpenRun, after: Git, limit: int) -> list[CapsuleFile]:
     """Return the uncommitted changes at the start and the changes by the run. Both together allow a
     replay.
     """
@@ -303,7 +305,7 @@ def _patches(layout: Layout, run: OpenRun, after: Git, limit: int) -> list[Kept]
     return [writer.patch(layout, run.run_id, name, patch) for name, patch in found if patch.size]
 
 
-def _context(store: Store, run: OpenRun, ending: Ending, seen: Seen, event: Event) -> bytes:
+def _context(store: Store, run: OpenRun, ending: Ending, seen: Seen, report: RunReport) -> bytes:
     """Return the content of `context.json`. Each value is masked separately, because masking the JSON text
     could break it.
     """
@@ -312,11 +314,11 @@ def _context(store: Store, run: OpenRun, ending: Ending, seen: Seen, event: Even
         "schema": "agentplane/context@1",
         "run_id": run.run_id,
         "actor": run.actor,
-        "command": event.command,
+        "command": report.command,
         "cwd": asked.cwd,
         "prompt": asked.prompt,
         "plan": asked.plan,
-        "receipts": event.receipts,
+        "receipts": report.receipts,
         "revision": {"before": run.revision, "after": store.snapshot().ledger.revision()},
         "environment": run.environment,
         "git": {"before": _told(run.before), "after": _told(seen.after)},
@@ -337,9 +339,9 @@ def _told(git: Git) -> dict[str, Any]:
     return told
 
 
-def _summary(run: OpenRun, ending: Ending, seen: Seen, event: Event) -> bytes:
+def _summary(run: OpenRun, ending: Ending, seen: Seen, report: RunReport) -> bytes:
     return summary.of(
-        event,
+        report,
         branch=seen.after.branch or run.before.branch,
         head=seen.after.head,
         untracked=masked_value(seen.untracked),

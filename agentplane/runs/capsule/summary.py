@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from agentplane.runs.events import Event
+from agentplane.runs.reports import RunReport
 from agentplane.text.visible import one_line, visible
 from agentplane.text.yaml import write_scalar
 
@@ -12,7 +12,7 @@ _FEW = 40
 
 
 def of(
-    event: Event,
+    report: RunReport,
     *,
     branch: str | None,
     head: str | None,
@@ -21,18 +21,18 @@ def of(
     ended: str,
 ) -> bytes:
     """Return the summary of a run that is being sealed. Text from other sources is escaped first."""
-    fields: dict[str, Any] = {"run_id": event.run_id}
+    fields: dict[str, Any] = {"run_id": report.run_id}
     told = {
-        "task": event.task,
-        "title": event.title,
-        "tool": event.tool,
-        "started": event.started,
-        "seconds": event.seconds,
-        "exit_status": event.exit_status,
+        "task": report.task,
+        "title": report.title,
+        "tool": report.tool,
+        "started": report.started,
+        "seconds": report.seconds,
+        "exit_status": report.exit_status,
         "branch": branch,
         "head": head,
-        "revision": event.revision,
-        "parent_run_id": event.parent_run_id,
+        "revision": report.revision,
+        "parent_run_id": report.parent_run_id,
     }
     fields |= {
         key: one_line(value) if isinstance(value, str) else value
@@ -40,30 +40,30 @@ def of(
         if value is not None
     }
     lines = (f"{key}: {write_scalar.scalar(value)}" for key, value in fields.items())
-    return "\n".join(["---", *lines, "---", *_body(event, untracked, removed, ended), ""]).encode(
+    return "\n".join(["---", *lines, "---", *_body(report, untracked, removed, ended), ""]).encode(
         errors="replace"
     )
 
 
-def _body(event: Event, untracked: Sequence[str], removed: Sequence[str], ended: str) -> list[str]:
+def _body(report: RunReport, untracked: Sequence[str], removed: Sequence[str], ended: str) -> list[str]:
     lines = [
-        f"# {one_line(event.title or event.task or ' '.join(event.command) or 'A run', 100)}",
+        f"# {one_line(report.title or report.task or ' '.join(report.command) or 'A run', 100)}",
         "",
         f"{ended}.",
     ]
-    if event.summary:
-        lines += ["", visible(event.summary.strip())]
-    lines += _listed("What changed", [f"`{one_line(output.path)}`" for output in event.files])
+    if report.summary:
+        lines += ["", visible(report.summary.strip())]
+    lines += _listed("What changed", [f"`{one_line(output.path)}`" for output in report.files])
     lines += _listed("What was removed", [f"`{one_line(path)}`" for path in removed])
     lines += _listed("New files that git does not track", [f"`{one_line(path)}`" for path in untracked])
-    lines += _listed("What it found out", [one_line(_statement(fact)) for fact in event.derived_facts])
-    lines += _listed("What is next", [one_line(step) for step in event.next_actions])
-    if event.command:
+    lines += _listed("What it found out", [one_line(_statement(fact)) for fact in report.derived_facts])
+    lines += _listed("What is next", [one_line(step) for step in report.next_actions])
+    if report.command:
         lines += [
             "",
             "## The command",
             "",
-            *(f"    {line}" for line in visible(" ".join(event.command)).splitlines()),
+            *(f"    {line}" for line in visible(" ".join(report.command)).splitlines()),
         ]
     return lines
 

@@ -7,17 +7,17 @@ much it reads and keeps.
 import os
 import shlex
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import BinaryIO, Literal
 
 import msgspec
 
-from agentplane.agents import lines
+from agentplane import extensions
 from agentplane.agents.catalog import BY_NAME
 from agentplane.agents.hooks import COMMANDS, PATHS
-from agentplane.agents.plugin import CallEnd, CallStart, plugin_of
+from agentplane.agents.plugin import CallEnd, CallStart, TranscriptReader, is_sound, plugin_of
 from agentplane.runs.open import hook_notes
 
 
@@ -30,13 +30,13 @@ _MOST_DECODED = 128 << 20
 _BLOCK = 1 << 20
 _EARLIER = timedelta(seconds=2)
 
-Event = Literal["ran", "failed", "asked", "denied"]
+CallEvent = Literal["ran", "failed", "asked", "denied"]
 
 
-class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
     """A report about a call by a hook or a session file."""
 
-    event: Event
+    event: CallEvent
     tool: str = ""
     command: str = ""
     path: str = ""
@@ -54,21 +54,28 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     """Number of characters that were cut off the command."""
 
 
-def read(tool: str | None, path: str, since: str) -> list[Row]:
+def read(tool: str | None, path: str, since: str) -> list[ToolCall]:
     """Return the calls in a session file from a moment on, or none if the file or its tool is unknown."""
-    row = BY_NAME.get(tool or "")
-    make = plugin_of(row).transcript if row else None
-    if make is None or not os.path.isabs(path):
+    if not tool or not os.path.isabs(path):
         return []
-    reader, calls, start = make(), _Calls(), _moment(since)
-    # Sessions of tools come and go. A file that can't be read has no calls.
-    with suppress(OSError):
-        for line in _lines(path, reader.marks):
-            for found in reader.read(line):
-                calls.take(found)
-            if len(calls.rows) >= MOST_ROWS:
-                break
-    return [row for row in calls.rows.values() if start is None or _is_after(row.at, start)]
+    calls, start = _Calls(), _moment(since)
+    if tool in extensions.names(extensions.TRANSCRIPT_READERS):
+        _read_by_extension(tool, _File(path), calls)
+    elif (row := BY_NAME.get(tool)) and (reader := plugin_of(row).transcripts):
+        calls.take_all(reader.read(_File(path)))
+    rows = list(calls.rows.values())
+    return [row for row in rows if start is None or _is_after(row.at, start)]
+
+
+def _read_by_extension(tool: str, file: "_File", calls: "_Calls") -> None:
+    """Take the calls that an extension reads. If it fails, the calls before that count."""
+    try:
+        extension = extensions.get(extensions.TRANSCRIPT_READERS, tool)
+        reader: TranscriptReader = extension.made()
+        if not extension.call(lambda: calls.take_all(reader.read(file))):
+            raise extension.error("returned something else than calls")
+    except extensions.ExtensionError as error:
+        extensions.report(error)
 
 
 def shown_command(given: object) -> tuple[str, int]:
@@ -88,7 +95,17 @@ class _Calls:
     """The calls of one file, by the tool's own id of each call."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, ToolCall] = {}
+
+    def take_all(self, found: Iterator[CallStart | CallEnd]) -> bool:
+        """Take calls up to the limit. Return False at the first value that is none."""
+        for one in found:
+            if not is_sound(one):
+                return False
+            self.take(one)
+            if len(self.rows) >= MOST_ROWS:
+                break
+        return True
 
     def take(self, found: CallStart | CallEnd) -> None:
         if not isinstance(found.use, str):
@@ -101,7 +118,7 @@ class _Calls:
             self.rows[found.use] = _row(found, found.use)
 
 
-def _ended(row: Row, found: CallEnd) -> Row:
+def _ended(row: ToolCall, found: CallEnd) -> ToolCall:
     took = _between(row.at, found.at) if found.at else found.seconds
     return msgspec.structs.replace(
         row,
@@ -113,33 +130,42 @@ def _ended(row: Row, found: CallEnd) -> Row:
     )
 
 
-def _lines(path: str, marks: tuple[bytes, ...]) -> Iterator[Mapping[str, Any]]:
-    """Yield the lines that can describe a call. Links are refused, and a FIFO can't block the reader."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(fd, "rb", _BLOCK) as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return
-        read = decoded = 0
-        while read < _MOST_READ and decoded < _MOST_DECODED and (line := file.readline(_LONGEST_LINE)):
-            read += len(line)
-            while not line.endswith(b"\n") and len(line) == _LONGEST_LINE and (rest := file.readline(_BLOCK)):
-                read += len(rest)
-                if read >= _MOST_READ or rest.endswith(b"\n"):
-                    line = b""
-            if any(mark in line for mark in marks):
-                decoded += len(line)
-                if isinstance(found := lines.decoded(line), dict):
-                    yield found
+class _File:
+    """A session file. Links are refused, and a FIFO can't block the reader."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def lines(self, marks: tuple[bytes, ...] = ()) -> Iterator[bytes]:
+        # Sessions of tools come and go. A file that can't be read has no calls.
+        with suppress(OSError):
+            fd = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            with open(fd, "rb", _BLOCK) as file:
+                if stat.S_ISREG(os.fstat(fd).st_mode):
+                    yield from _with_marks(file, marks)
 
 
-def _row(found: CallStart, use: str) -> Row:
+def _with_marks(file: BinaryIO, marks: tuple[bytes, ...]) -> Iterator[bytes]:
+    read = given = 0
+    while read < _MOST_READ and given < _MOST_DECODED and (line := file.readline(_LONGEST_LINE)):
+        read += len(line)
+        while not line.endswith(b"\n") and len(line) == _LONGEST_LINE and (rest := file.readline(_BLOCK)):
+            read += len(rest)
+            if read >= _MOST_READ or rest.endswith(b"\n"):
+                line = b""
+        if not marks or any(mark in line for mark in marks):
+            given += len(line)
+            yield line
+
+
+def _row(found: CallStart, use: str) -> ToolCall:
     about = found.arguments if isinstance(found.arguments, dict) else {}
     command, cut = "", 0
     for key in COMMANDS:
         command, cut = (command, cut) if command else shown_command(about.get(key))
     path = next((told for key in PATHS if isinstance(told := about.get(key), str)), "")
     name = found.name[:80] if isinstance(found.name, str) else ""
-    return Row("ran", name, command, path[:400], found.at, mode=found.mode[:40], use=use[:200], cut=cut)
+    return ToolCall("ran", name, command, path[:400], found.at, mode=found.mode[:40], use=use[:200], cut=cut)
 
 
 def _moment(text: str) -> datetime | None:

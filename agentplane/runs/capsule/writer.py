@@ -9,10 +9,11 @@ import shutil
 import msgspec
 
 from agentplane.plane.layout import Layout
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule
-from agentplane.runs.capsule.capsule import Kept
+from agentplane.runs.events import CapsuleFile
 from agentplane.runs.open.git_state import Patch
-from agentplane.runs.record.output_file import Recorded
+from agentplane.runs.record.output_file import Recording
 from agentplane.scan.secrets.mask import Masked, masked, places
 from agentplane.text import files
 
@@ -24,7 +25,7 @@ _READABLE = re.compile(rb"[\t\x20-\x7e]{8,}")
 _LEVEL = 6
 
 
-def output(layout: Layout, run_id: str, recorded: Recorded) -> Kept:
+def output(layout: Layout, run_id: str, recorded: Recording) -> CapsuleFile:
     """Write a recorded output. State full size and hash if the file differs from the complete output."""
     data, left_out = recorded.text()
     clean, found = masked(data)
@@ -34,14 +35,14 @@ def output(layout: Layout, run_id: str, recorded: Recorded) -> Kept:
     return kept
 
 
-def patch(layout: Layout, run_id: str, name: str, found: Patch) -> Kept:
+def patch(layout: Layout, run_id: str, name: str, found: Patch) -> CapsuleFile:
     clean, secrets = masked(found.data)
     kept = _write(layout, run_id, name, clean, secrets)
     left_out = found.size - len(found.data)
     return _in_full(kept, found.size, found.sha256, left_out) if left_out or secrets else kept
 
 
-def raw(layout: Layout, run_id: str, name: str, data: bytes) -> Kept:
+def raw(layout: Layout, run_id: str, name: str, data: bytes) -> CapsuleFile:
     """Copy a file into the capsule. Secrets in a text are masked, and other files stay as they are."""
     clean, found = (data, []) if is_binary(data) else masked(data)
     kept = _write(layout, run_id, name, clean, found)
@@ -65,7 +66,7 @@ def holds_secret(data: bytes) -> bool:
     return bool(masked(b"\n".join(parts))[1])
 
 
-def text(layout: Layout, run_id: str, name: str, data: bytes) -> Kept:
+def text(layout: Layout, run_id: str, name: str, data: bytes) -> CapsuleFile:
     """Write a file that agentplane generates from values that are already masked."""
     return _write(layout, run_id, name, data, places(data))
 
@@ -84,26 +85,26 @@ def clear(layout: Layout, run_id: str) -> None:
 
 def packed(path: str, data: bytes) -> bytes:
     """Return the bytes on disk for the content of a capsule file."""
-    if not path.endswith(capsule.PACKED):
+    if not path.endswith(events.PACKED):
         return data
     import zstandard
 
     return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
 
 
-def _in_full(kept: Kept, size: int, sha256: str | None, left_out: int) -> Kept:
+def _in_full(kept: CapsuleFile, size: int, sha256: str | None, left_out: int) -> CapsuleFile:
     return msgspec.structs.replace(kept, full_size=size, full_sha256=sha256, left_out=left_out)
 
 
-def _write(layout: Layout, run_id: str, name: str, data: bytes, found: list[Masked]) -> Kept:
+def _write(layout: Layout, run_id: str, name: str, data: bytes, found: list[Masked]) -> CapsuleFile:
     pays = len(data) >= _PACK_FROM and name.startswith((capsule.INPUTS, capsule.OUTPUTS))
-    path = name + capsule.PACKED if pays else name
+    path = name + events.PACKED if pays else name
     stored = packed(path, data)
     target = capsule.file(layout, run_id, path)
     for above in (target.parent.parent, target.parent):
         files.make_folder(above)
     files.write_atomic(target, stored)
-    return Kept(
+    return CapsuleFile(
         path=path,
         sha256=hashlib.sha256(stored).hexdigest(),
         size=len(stored),

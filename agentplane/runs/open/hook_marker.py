@@ -46,16 +46,16 @@ _NO_TOOLS = frozenset((*_SHELLS, *_LAUNCHERS, *_FIRST))
 
 
 class Session:
-    """A session from the view of a hook. `pid` and `born` describe the tool's own process."""
+    """A session from the view of a hook. `pid` and `started_at` describe the tool's own process."""
 
-    __slots__ = ("born", "cwd", "id", "pid", "source", "tool", "transcript")
+    __slots__ = ("cwd", "id", "pid", "source", "started_at", "tool", "transcript")
 
     def __init__(
         self, tool: str, id_: str, pid: int, cwd: str, source: str = "", transcript: str = ""
     ) -> None:
         self.tool, self.id, self.pid, self.cwd = tool, id_, pid, cwd
         self.source, self.transcript = source, transcript
-        self.born = processes.born(pid)
+        self.started_at = processes.started_at(pid)
 
     @property
     def key(self) -> str:
@@ -76,7 +76,7 @@ class Session:
         return told.get("id", "") == self.id and (bool(self.id) or self.owns(marker))
 
     def owns(self, marker: "dict[str, Any]") -> bool:
-        return int(marker["pid"]) == self.pid and abs(float(marker["born"]) - self.born) < _NEAR
+        return int(marker["pid"]) == self.pid and abs(float(marker["born"]) - self.started_at) < _NEAR
 
 
 def owner(pid: int) -> int:
@@ -133,7 +133,11 @@ def around(root: str, pid: int) -> str | None:
     ancestors = set(processes.ancestors(pid))
     for run_id in _indexed(root):
         found = named(root, run_id)
-        if found and found["pid"] in ancestors and abs(processes.born(found["pid"]) - found["born"]) < _NEAR:
+        if (
+            found
+            and found["pid"] in ancestors
+            and abs(processes.started_at(found["pid"]) - found["born"]) < _NEAR
+        ):
             return run_id
     return None
 
@@ -195,7 +199,7 @@ def begin(root: str, session: Session, given: "dict[str, str] | None", task: str
         "run_id": run_id,
         "started": instant(now),
         "pid": session.pid,
-        "born": session.born,
+        "born": session.started_at,
         "asked": {key: value for key, value in asked.items() if value},
         "actor": session.tool,
         "revision": given["revision"] if given else "",
@@ -276,7 +280,7 @@ def point(root: str, session: Session, run_id: str) -> None:
 
 def is_gone(marker: "dict[str, Any]") -> bool:
     """True if the process of an open run has ended."""
-    return abs(processes.born(int(marker["pid"])) - float(marker["born"])) >= _NEAR
+    return abs(processes.started_at(int(marker["pid"])) - float(marker["born"])) >= _NEAR
 
 
 def tidy(root: str) -> None:

@@ -22,9 +22,10 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.settings import Runs
 from agentplane.plane.store.store import Store, timestamp
-from agentplane.runs import events
+from agentplane.runs import events, reports
 from agentplane.runs.capsule import capsule, file_copies, gitignore
 from agentplane.runs.capsule.file_copies import Copy
+from agentplane.runs.events import RunEvent
 from agentplane.runs.open import git_state, hook_marker
 from agentplane.runs.open.git_state import Git
 from agentplane.scan.secrets.mask import masked_value, masked_words
@@ -43,7 +44,7 @@ _NEAR = 2.0
 """Maximum difference in seconds between two readings of one process's start time."""
 
 
-class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
+class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """The caller's description of a run."""
 
     command: list[str] = []
@@ -105,7 +106,7 @@ class OpenRun(msgspec.Struct, frozen=True, omit_defaults=True):
     pid: int
     born: float
     """Start time of the process that runs it. Another process may have its number now."""
-    asked: Asked
+    asked: RunSpec
     actor: str
     revision: str
     environment: dict[str, str]
@@ -134,7 +135,7 @@ def tool_named(name: str) -> str:
 
 
 def begin(
-    store: Store, asked: Asked, by: Origin, variables: Mapping[str, str], pid: int | None = None
+    store: Store, asked: RunSpec, by: Origin, variables: Mapping[str, str], pid: int | None = None
 ) -> OpenRun:
     """Open a run. Create its folder and record its starting state."""
     given = file_copies.check_inputs(asked.inputs, store.layout, Path(asked.cwd))
@@ -145,7 +146,7 @@ def begin(
         run_id=run_id,
         started=timestamp(now),
         pid=owner,
-        born=processes.born(owner),
+        born=processes.started_at(owner),
         asked=_masked(asked),
         actor=by.actor,
         revision=store.snapshot().ledger.revision(),
@@ -204,9 +205,9 @@ def keep(layout: Layout, run: OpenRun) -> None:
     files.write_atomic(folder / capsule.OPEN, data)
 
 
-def _masked(asked: Asked) -> Asked:
+def _masked(asked: RunSpec) -> RunSpec:
     told = masked_value(msgspec.to_builtins(asked)) | {"command": masked_words(asked.command), "inputs": []}
-    return msgspec.convert(told, Asked)
+    return msgspec.convert(told, RunSpec)
 
 
 def load(layout: Layout, run_id: str) -> OpenRun | None:
@@ -224,7 +225,7 @@ def is_foreign(layout: Layout, run_id: str) -> bool:
     return _has_marker(layout, run_id) and _believed(layout, run_id) is None
 
 
-def is_ours_to_clear(layout: Layout, run: capsule.Run) -> bool:
+def is_ours_to_clear(layout: Layout, run: RunEvent) -> bool:
     """True if this machine created the files in the `work/` folder of a sealed run."""
     return run.made_at == capsule.place_of(layout) and not is_foreign(layout, run.run_id)
 
@@ -311,8 +312,8 @@ def claimed(layout: Layout, run_id: str) -> Iterator[bool]:
 
 def is_alive(run: OpenRun) -> bool:
     """True if the process of the run still exists."""
-    born = processes.born(run.pid)
-    return born > 0 and abs(born - run.born) < _NEAR
+    started_at = processes.started_at(run.pid)
+    return started_at > 0 and abs(started_at - run.born) < _NEAR
 
 
 def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:
@@ -320,7 +321,7 @@ def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:
     if load(layout, run_id) is None:
         raise BadInput(f"no run {run_id[:40]} is open", todo="`agentplane timeline` lists the runs.")
     path = work(layout, run_id) / capsule.NOTES
-    read = events.read(said)
+    read = reports.read(said)
     if isinstance(read.outputs, dict) and read.outputs.keys() - {"summary"}:
         named = ", ".join(sorted(one_line(key, 40) for key in read.outputs.keys() - {"summary"})[:5])
         raise BadInput(
@@ -328,7 +329,7 @@ def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:
             where="event",
             todo="Give files as a list, or log a run of its own.",
         )
-    events.outputs_of(
+    reports.outputs_of(
         layout, read.files
     )  # Refuses files that can't be read. The hash is computed when the run ends.
     told = masked_value(_said(read))
@@ -336,7 +337,7 @@ def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:
         files.append(path, msgspec.json.encode(told) + b"\n")
 
 
-def notes(layout: Layout, run_id: str) -> list[events.Event]:
+def notes(layout: Layout, run_id: str) -> list[reports.RunReport]:
     """Return the notes of programs about a run. Invalid notes are skipped."""
     try:
         data = files.read_if(work(layout, run_id) / capsule.NOTES) or b""
@@ -345,14 +346,14 @@ def notes(layout: Layout, run_id: str) -> list[events.Event]:
     return [event for line in data.split(b"\n") if (event := _note(line))]
 
 
-def _note(line: bytes) -> events.Event | None:
+def _note(line: bytes) -> reports.RunReport | None:
     try:
-        return events.read(decode.Json(dict[str, Any]).decode(line))
+        return reports.read(decode.Json(dict[str, Any]).decode(line))
     except (AgentplaneError, msgspec.MsgspecError):
         return None
 
 
-def _said(event: events.Event) -> dict[str, Any]:
+def _said(event: reports.RunReport) -> dict[str, Any]:
     """Return the fields that a program gave, without missing ones."""
     return {key: value for key, value in msgspec.to_builtins(event).items() if value not in (None, [])}
 

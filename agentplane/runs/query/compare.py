@@ -10,14 +10,15 @@ import msgspec
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import log_events
 from agentplane.plane.ledger.ledger import Known
 from agentplane.plane.store import records
 from agentplane.runs import events
 from agentplane.runs.capsule import capsule, commands, preview
-from agentplane.runs.capsule.capsule import Run
 from agentplane.runs.capsule.file_copies import Copy
+from agentplane.runs.events import RUN, RunEvent
 from agentplane.text.json import decode
-from agentplane.text.log import chain, times
+from agentplane.text.log import chain
 from agentplane.text.visible import one_line
 
 
@@ -100,10 +101,10 @@ def of(layout: Layout, a: str, b: str | None = None) -> Report:
     )
 
 
-def run_named(layout: Layout, wanted: str) -> Run:
+def run_named(layout: Layout, wanted: str) -> RunEvent:
     """Return a run by its id, by the part after the dash, or the last run for `latest`."""
     if events.is_run_id(wanted):
-        return capsule.load(layout, wanted)
+        return events.load(layout, wanted)
     ending = f'-{wanted}"'.encode(errors="backslashreplace")
     for run in _backwards(layout, b"" if wanted == "latest" else ending):
         if run.run_id.endswith(f"-{wanted}") or (wanted == "latest" and not run.own_activity):
@@ -117,12 +118,9 @@ def run_named(layout: Layout, wanted: str) -> Run:
     )
 
 
-def _backwards(layout: Layout, mark: bytes = b"") -> Iterator[Run]:
+def _backwards(layout: Layout, mark: bytes = b"") -> Iterator[RunEvent]:
     """Yield the runs of the log whose lines contain `mark`, the latest first."""
-    for _, line in times.newest_first(chain.lines_backwards(layout.log)):
-        if b'"kind":"run"' in line and mark in line:
-            with suppress(msgspec.MsgspecError):
-                yield capsule.read_event(line)
+    return (run for _, run in events.newest_first(layout, mark))
 
 
 def _changed_files(before: Mapping[str, object], after: Mapping[str, object]) -> list[File]:
@@ -140,7 +138,7 @@ class _Context(msgspec.Struct, frozen=True):
 _context = decode.Json(_Context)
 
 
-def _produced(layout: Layout, run: Run) -> dict[str, object]:
+def _produced(layout: Layout, run: RunEvent) -> dict[str, object]:
     """Return the hashes of produced files by path. Untracked files are included if context.json is on this machine."""
     found: dict[str, object] = {}
     with suppress(AgentplaneError, OSError, msgspec.MsgspecError):
@@ -149,13 +147,13 @@ def _produced(layout: Layout, run: Run) -> dict[str, object]:
     return found | {str(output.get("path")): output.get("sha256") for output in run.outputs}
 
 
-def _inputs(a: Run, b: Run) -> list[Field]:
+def _inputs(a: RunEvent, b: RunEvent) -> list[Field]:
     """Return the difference of the files that were passed with `--input`, if any."""
     before, after = _given(a), _given(b)
     return [Field("inputs", before, after)] if before != after else []
 
 
-def _given(run: Run) -> list[str]:
+def _given(run: RunEvent) -> list[str]:
     rows = [one for one in _listed(run.inputs) if isinstance(one, dict) and {"path", "sha256"} <= one.keys()]
     return [f"{row['path']} ({str(row['sha256'])[:12]})" for row in rows]
 
@@ -165,7 +163,7 @@ def _listed(given: object) -> list[object]:
     return given if isinstance(given, list) else []
 
 
-def _commands(layout: Layout, a: Run, b: Run) -> list[str]:
+def _commands(layout: Layout, a: RunEvent, b: RunEvent) -> list[str]:
     before, after = _executed(layout, a), _executed(layout, b)
     if before == after:
         return []
@@ -173,12 +171,12 @@ def _commands(layout: Layout, a: Run, b: Run) -> list[str]:
     return list(difflib.unified_diff(before, after, one, other, lineterm=""))
 
 
-def _executed(layout: Layout, run: Run) -> list[str]:
+def _executed(layout: Layout, run: RunEvent) -> list[str]:
     rows = commands.of_sealed(layout, run).commands
     return [line for row in rows for line in row.command.splitlines()][:_MOST_LINES]
 
 
-def _facts(a: Run, b: Run) -> list[Field]:
+def _facts(a: RunEvent, b: RunEvent) -> list[Field]:
     before, after = [_fact(fact) for fact in a.derived_facts], [_fact(fact) for fact in b.derived_facts]
     return [
         *(Field("removed", fact, None) for fact in before if fact not in after),
@@ -190,7 +188,7 @@ def _fact(fact: object) -> str:
     return str(fact.get("statement", fact)) if isinstance(fact, dict) else str(fact)
 
 
-def _entries(layout: Layout, a: Run, b: Run) -> list[Remembered]:
+def _entries(layout: Layout, a: RunEvent, b: RunEvent) -> list[Remembered]:
     """Return the entries that differ between the memories of the two runs."""
     if a.revision == b.revision:
         return []
@@ -207,7 +205,7 @@ def _entries(layout: Layout, a: Run, b: Run) -> list[Remembered]:
     ]
 
 
-def _known(layout: Layout, run: Run) -> dict[str, Known]:
+def _known(layout: Layout, run: RunEvent) -> dict[str, Known]:
     """Return the approved entries at the start of a run.
 
     They come from the last operation before the run that resulted in the run's memory revision.
@@ -216,10 +214,10 @@ def _known(layout: Layout, run: Run) -> dict[str, Known]:
     own = f'"run_id":"{run.run_id}"'.encode()
     end = size = 0
     for offset, line in chain.lines(layout.log):
-        if own in line and b'"kind":"run"' in line:
+        if own in line and RUN.matches(line):
             end = end or offset
             break
-        if mark in line and b'"kind":"op"' in line:
+        if mark in line and log_events.OP.matches(line):
             size = offset + len(line)
     known = ledgers.as_of(layout, size or end).known
     return {id_: mark for id_, mark in known.items() if mark.digest and mark.file != INBOX}
@@ -240,7 +238,7 @@ def _text(layout: Layout, known: Known | None) -> str | None:
     return None if text is None else text.decode(errors="replace")
 
 
-def _output(layout: Layout, a: Run, b: Run, missing: list[str]) -> list[str]:
+def _output(layout: Layout, a: RunEvent, b: RunEvent, missing: list[str]) -> list[str]:
     lines: list[str] = []
     for name in ("outputs/stdout", "outputs/stderr"):
         if _whole(a, name) == _whole(b, name):
@@ -253,12 +251,12 @@ def _output(layout: Layout, a: Run, b: Run, missing: list[str]) -> list[str]:
     return lines
 
 
-def _whole(run: Run, name: str) -> str | None:
+def _whole(run: RunEvent, name: str) -> str | None:
     kept = run.file(name)
     return (kept.full_sha256 or kept.sha256) if kept else None
 
 
-def _lines(layout: Layout, run: Run, name: str, missing: list[str]) -> list[str] | None:
+def _lines(layout: Layout, run: RunEvent, name: str, missing: list[str]) -> list[str] | None:
     """Return the lines of an output. If it is not on this machine, return None and add a message to
     `missing`.
     """

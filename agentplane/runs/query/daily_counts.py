@@ -7,6 +7,7 @@ import msgspec
 
 from agentplane.memory.ids import is_candidate
 from agentplane.plane.layout import Layout
+from agentplane.plane.ledger.log_events import OP
 from agentplane.runs.query import timeline
 from agentplane.text.log import chain, times
 
@@ -57,9 +58,7 @@ def count(layout: Layout, last: date, days: int, goes_on: Callable[[], bool] = l
 
 
 def _add(counts: list[int], line: bytes) -> None:
-    if b'"kind":"op"' not in line and b'"kind":"run"' not in line:
-        return
-    row = timeline.read(line)
+    row = timeline.ROW.read(line) if timeline.RUN_ROW.matches(line) or OP.matches(line) else None
     if row is None:
         return
     if row.kind == "run":

@@ -5,13 +5,14 @@ from typing import Any
 
 from agentplane.errors import BadInput
 from agentplane.plane.views import external_ids
-from agentplane.runs.capsule.capsule import SUMMARY, Run
+from agentplane.runs.capsule.capsule import SUMMARY
+from agentplane.runs.events import RunEvent
 
 
 _MOST = 8
 
 
-def of(run: Run, fact: object, plane: str) -> dict[str, Any]:
+def of(run: RunEvent, fact: object, plane: str) -> dict[str, Any]:
     """Return the fields of a fact. Source and evidence are added if the fact doesn't state them."""
     if not isinstance(fact, str | dict):
         raise BadInput("a fact is a text, or has fields", where="derived_facts", todo="give its `statement`.")
@@ -30,7 +31,7 @@ def is_reference(fact: object) -> bool:
     return isinstance(fact, str) and external_ids.is_one(fact)
 
 
-def _evidence(run: Run, plane: str) -> Iterable[str]:
+def _evidence(run: RunEvent, plane: str) -> Iterable[str]:
     found = [text for receipt in run.receipts if (text := _reference(receipt))]
     if found:
         return found

@@ -12,9 +12,8 @@ import msgspec
 from agentplane.plane.git import git
 from agentplane.plane.git.git import ObjectId
 from agentplane.plane.layout import Layout
-from agentplane.runs.capsule import capsule
-from agentplane.runs.capsule.capsule import Run
-from agentplane.text.log import chain, times
+from agentplane.runs import events
+from agentplane.runs.events import RunEvent
 
 
 _FAR = 2000
@@ -24,7 +23,7 @@ _AT_ONCE = 100
 
 
 class Last(msgspec.Struct, frozen=True):
-    run: Run | None = None
+    run: RunEvent | None = None
     by_history: bool = False
     """True if Git's history decided the result. Then it can change with the next commit."""
 
@@ -49,24 +48,24 @@ def of(layout: Layout, task: str | None = None) -> Last:
     return Last(None, asked)
 
 
-def _runs(layout: Layout, task: str | None) -> Iterator[Run]:
+def _runs(layout: Layout, task: str | None) -> Iterator[RunEvent]:
     """Yield the runs of tools and commands, the latest first."""
-    lines = (line for _, line in times.newest_first(chain.lines_backwards(layout.log)))
-    found = islice((run for run in capsule.read_events(lines) if run.own_activity is None), _FAR)
+    every = (run for _, run in events.newest_first(layout))
+    found = islice((run for run in every if run.own_activity is None), _FAR)
     return (run for run in found if task in (None, run.task))
 
 
-def _is_here(run: Run, branch: str | None) -> bool:
+def _is_here(run: RunEvent, branch: str | None) -> bool:
     """True if the run belongs to the branch without asking for its history."""
     return run.commit is None or (branch is not None and run.branch == branch)
 
 
-def _apart(layout: Layout, runs: Sequence[Run]) -> set[str]:
+def _apart(layout: Layout, runs: Sequence[RunEvent]) -> set[str]:
     """Return the commits of runs that are not in the history of the checked-out commit."""
     commits = {one for run in runs if (one := _commit(run))}
     found = git.not_in_history(layout.project, commits) if commits else None
     return set(found or ())
 
 
-def _commit(run: Run) -> ObjectId | None:
+def _commit(run: RunEvent) -> ObjectId | None:
     return None if run.commit is None else git.object_id(run.commit)

@@ -13,13 +13,14 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import log_events
+from agentplane.plane.ledger.log_events import Kind
 from agentplane.runs import activity as activities
 from agentplane.runs import events
 from agentplane.runs.activity import Activity
 from agentplane.runs.open import open_run
 from agentplane.runs.rubric import Range
-from agentplane.text.json import decode
-from agentplane.text.log import chain, times
+from agentplane.text.log import times
 from agentplane.text.visible import one_line
 
 
@@ -28,7 +29,7 @@ Outcome = Literal["ok", "failed", "ended", "open", "lost", "import"]
 _UNITS = {"min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-class Row(msgspec.Struct, frozen=True):
+class TimelineRow(msgspec.Struct, frozen=True):
     """One event, or a run that is not sealed yet."""
 
     ts: str
@@ -83,7 +84,7 @@ class Wanted(msgspec.Struct, frozen=True):
     """Layers in lower case."""
     scales: Range | None = None
 
-    def takes(self, row: Row) -> bool:
+    def takes(self, row: TimelineRow) -> bool:
         if self.layers and (row.layer or "").casefold() not in self.layers:
             return False
         if self.scales is not None and not self.scales.holds(row.systemic_scale):
@@ -95,27 +96,24 @@ class Wanted(msgspec.Struct, frozen=True):
         )
 
 
-_row = decode.Json(Row)
+ROW = Kind("", TimelineRow)
+RUN_ROW = Kind("run", TimelineRow)
 
 
-def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:
+def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[TimelineRow]:
     """Yield the open runs and then the events, newest first. The log is read only as far as needed."""
     asked = wanted or Wanted()
     for row in open_runs(layout):
         if asked.takes(row) and (asked.since is None or (times.seconds_of(row.ts) or 0) >= asked.since):
             yield row
-    mark = None if asked.task is None else msgspec.json.encode(asked.task)
-    for moment, line in times.newest_first(chain.lines_backwards(layout.log)):
-        if asked.since is not None and moment < asked.since:
-            return
-        if mark is not None and mark not in line:
-            continue
-        row_ = read(line)
-        if row_ is not None and asked.takes(row_):
-            yield row_
+    mark = b"" if asked.task is None else msgspec.json.encode(asked.task)
+    lines = log_events.newest_first(layout.log, -inf if asked.since is None else asked.since)
+    for _, row in log_events.iterate(lines, kind=ROW, mark=mark):
+        if asked.takes(row):
+            yield row
 
 
-def ordered(found: Iterator[Row], by: Literal["time", "scale", "layer"]) -> Iterator[Row]:
+def ordered(found: Iterator[TimelineRow], by: Literal["time", "scale", "layer"]) -> Iterator[TimelineRow]:
     """Yield rows with the largest scale or the deepest layer first. Equal rows are ordered by time, newest first."""
     if by == "time":
         return found
@@ -130,11 +128,10 @@ def ordered(found: Iterator[Row], by: Literal["time", "scale", "layer"]) -> Iter
     return iter(sorted(found, key=lambda row: (row.layer is None, (row.layer or "").casefold())))
 
 
-def sealed_runs(lines: Iterable[bytes]) -> Iterator[Row]:
+def sealed_runs(lines: Iterable[bytes]) -> Iterator[TimelineRow]:
     """Yield the runs among these lines of a log, lazily."""
-    for line in lines:
-        if b'"kind":"run"' in line and (row := read(line)) and row.kind == "run" and row.run_id:
-            yield row
+    runs = log_events.iterate(lines, kind=RUN_ROW)
+    return (row for _, row in runs if row.kind == "run" and row.run_id)
 
 
 def since(text: str, now: datetime) -> float:
@@ -151,7 +148,7 @@ def since(text: str, now: datetime) -> float:
         ) from None
 
 
-def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
+def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[TimelineRow]:
     """Return the unsealed runs, the youngest first, including runs whose process is gone.
 
     `among` limits the search to these ids.
@@ -164,7 +161,7 @@ def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
     young = sorted(every, key=lambda run: run.run_id, reverse=True)
     found = [(run, open_run.is_alive(run)) for run in young]
     return [
-        Row(
+        TimelineRow(
             ts=run.started,
             kind="open" if alive else "lost",
             run_id=run.run_id,
@@ -180,11 +177,3 @@ def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
         # A run that was killed after its event and before the end of its sealing counts as sealed.
         if alive or not events.is_logged(layout, run.run_id)
     ]
-
-
-def read(line: bytes) -> Row | None:
-    """Return the row of a line, or None for a damaged line, which `doctor` reports."""
-    try:
-        return _row.decode(line)
-    except (msgspec.MsgspecError, RecursionError):
-        return None

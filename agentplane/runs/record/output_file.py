@@ -26,7 +26,7 @@ _PLACE = 16
 """Length of the position at the beginning of an end file, in bytes."""
 
 
-class Recorded(msgspec.Struct, frozen=True):
+class Recording(msgspec.Struct, frozen=True):
     """The recorded parts of one output."""
 
     name: str
@@ -95,7 +95,7 @@ class Tape:
             except OSError as error:
                 self._stop(error)
 
-    def close(self) -> Recorded:
+    def close(self) -> Recording:
         self._close()
         found = read(self.folder, self.name, self.half)
         return msgspec.structs.replace(found, size=self.size, sha256=self.digest.hexdigest())
@@ -148,7 +148,7 @@ class Tape:
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def read(folder: Path, name: str, half: int) -> Recorded:
+def read(folder: Path, name: str, half: int) -> Recording:
     """Return the recorded parts of an output from disk. Works after its process was killed, too."""
     start, *ends = _paths(folder, name)
     begin = _held(start)
@@ -158,7 +158,7 @@ def read(folder: Path, name: str, half: int) -> Recorded:
         place = at + len(data) - len(end)
     size = place + len(end)
     end = end[-half:] if half else b""
-    return Recorded(name, begin, end, size - len(end), size, None)
+    return Recording(name, begin, end, size - len(end), size, None)
 
 
 def _gap(size: int) -> bytes:

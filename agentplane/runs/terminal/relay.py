@@ -36,7 +36,9 @@ for.
 _NOT_FOUND = (errno.ENOENT, errno.ENOTDIR)
 
 
-class Ending(msgspec.Struct, frozen=True):
+class Exit(msgspec.Struct, frozen=True):
+    """The end of a command, as the process that ran it saw it."""
+
     code: int
     """Exit code for agentplane. It is the command's code, or 128 plus the number of the signal that ended
     it.
@@ -66,7 +68,7 @@ def run(
     started: Callable[[int], None] = lambda _: None,
     grace: float = GRACE,
     watch: Watch | None = None,
-) -> Ending:
+) -> Exit:
     """Run a command until it has ended, or until shortly after a signal to end.
 
     `watch` can replace the command with another one, if the command has a separate terminal.
@@ -175,14 +177,14 @@ class Relay:
         self._killed = False
         self._given_up = False
 
-    def until_end(self) -> Ending:
+    def until_end(self) -> Exit:
         while not (self._ended or self._given_up):
             self._round()
         self._empty()
         self._drain()
         self._tap.flush()
         code = self._ended.code if self._ended else -(self._told or signal.SIGHUP)
-        return Ending(
+        return Exit(
             code if code >= 0 else 128 - code,
             -code if self._ended and code < 0 else None,
             self._told,

@@ -52,7 +52,7 @@ class Report(msgspec.Struct, frozen=True):
     torn: Torn | None
 
 
-class _Found(msgspec.Struct):
+class _OpenFault(msgspec.Struct):
     """A fault during the walk."""
 
     line: int
@@ -77,8 +77,8 @@ class Walk:
         """Each event and its line."""
         self.tips: dict[bytes, int] = {}
         """Events that no other event has named yet, and their lines."""
-        self.found: list[_Found] = []
-        self.gone: dict[bytes, _Found] = {}
+        self.found: list[_OpenFault] = []
+        self.gone: dict[bytes, _OpenFault] = {}
         """Events that a line names although they are not above it."""
         self.holes: dict[tuple[bytes, int], None] = {}
         """Damaged lines whose true hash no event has named yet, each with its tip.
@@ -182,7 +182,7 @@ class Walk:
             self.tips.pop(tip, None)
         else:
             self.tips.pop(self.last, None)
-            self.found.append(_Found(self.number, _GONE))
+            self.found.append(_OpenFault(self.number, _GONE))
             self.gone[parent] = self.found[-1]
 
     def _stands(self, stated: bytes) -> None:
@@ -201,4 +201,4 @@ class Walk:
         if last and (last.what, last.away, last.line + last.lines) == (what, away, self.number):
             last.lines += 1
         else:
-            self.found.append(_Found(self.number, what, away, repeats=repeats))
+            self.found.append(_OpenFault(self.number, what, away, repeats=repeats))

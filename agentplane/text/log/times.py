@@ -120,9 +120,9 @@ def newest_first(lines: Iterable[bytes]) -> Iterator[tuple[float, bytes]]:
         heappush(held, (-moment, number, line))
         limit = limits.unread
         while held and -held[0][0] >= limit:
-            yield _popped(held)
+            yield _pop(held)
     while held:
-        yield _popped(held)
+        yield _pop(held)
 
 
 def follow(lines: Iterable[bytes], latest: float) -> bool:
@@ -131,8 +131,8 @@ def follow(lines: Iterable[bytes], latest: float) -> bool:
     `latest` is the last moment of the earlier lines.
     """
     for line in lines:
-        told = of(line)
-        if told.moment < latest or (told.stamp is not None and told.stamp < latest):
+        stated = of(line)
+        if stated.moment < latest or (stated.stamp is not None and stated.stamp < latest):
             return False
     return True
 
@@ -151,17 +151,17 @@ class _Limits:
 
     def take(self, line: bytes) -> float:
         """Return the moment of the next line."""
-        told = of(line)
-        stamp = inf if told.stamp is None else told.stamp
+        stated = of(line)
+        stamp = inf if stated.stamp is None else stated.stamp
         if not event_line.has_form(line):  # the chain no longer shows which line follows which
             self._else = min(self.unread, stamp)
             self._of.clear()
-            return min(told.moment, self._else)
+            return min(stated.moment, self._else)
         limit = min(self._of.pop(bytes.fromhex(event_line.stated_by(line).decode()), self._else), stamp)
         for parent in event_line.parents_of(line):
             self._of[parent] = min(self._of.get(parent, inf), limit)
-        self._look_at(line, told)
-        return min(told.moment, limit)
+        self._update_guess(line, stated)
+        return min(stated.moment, limit)
 
     @property
     def unread(self) -> float:
@@ -170,8 +170,8 @@ class _Limits:
             return max(self._of.values())
         return min(max(self._of.values(), default=self._else), self._guess)
 
-    def _look_at(self, line: bytes, told: LineTimes) -> None:
-        written = _minted(line) if told.stamp is None else told.stamp
+    def _update_guess(self, line: bytes, stated: LineTimes) -> None:
+        written = _minted(line) if stated.stamp is None else stated.stamp
         if written is None:
             return
         if self._guess - written <= _DAY or self._guess == inf:
@@ -185,7 +185,7 @@ class _Limits:
             self._jump.clear()
 
 
-def _popped(held: list[tuple[float, int, bytes]]) -> tuple[float, bytes]:
+def _pop(held: list[tuple[float, int, bytes]]) -> tuple[float, bytes]:
     moment, _, line = heappop(held)
     return -moment, line
 

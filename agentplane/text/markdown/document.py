@@ -149,15 +149,15 @@ class _Broken(NamedTuple):
     todo: str
 
 
-_Found = tuple[str, bytes]
+_Header = tuple[str, bytes]
 """ID and packed header."""
 
-_Piece = tuple[int, int, int, bytes, _Found | _Broken]
+_Piece = tuple[int, int, int, bytes, _Header | _Broken]
 """Start, head, body and key, as in a block, and the result of reading the header."""
 
 
 _MOST_KEPT: Final = 1 << 17
-_read_before: dict[bytes, _Found | _Broken | None] = {}
+_read_before: dict[bytes, _Header | _Broken | None] = {}
 """The content of headers, by key."""
 
 
@@ -212,7 +212,7 @@ class _Scan:
         match = _FIRST.match(self.data, self.first)
         return chain([(self.first - 1, match.end())], spans) if match else spans
 
-    def remembered(self, key: bytes, header: bytes) -> _Found | _Broken | None:
+    def remembered(self, key: bytes, header: bytes) -> _Header | _Broken | None:
         """Read a header once in a process.
 
         A merge reads four versions of a file, and reconciling reads them again.
@@ -223,7 +223,7 @@ class _Scan:
             _read_before[key] = self.read(header)
         return _read_before[key]
 
-    def read(self, header: bytes) -> _Found | _Broken | None:
+    def read(self, header: bytes) -> _Header | _Broken | None:
         if len(header) > MAX_CHARS:
             return _broken_if_entry(header, 0, f"frontmatter longer than {MAX_CHARS // 1024} KiB", _SHORTEN)
         try:

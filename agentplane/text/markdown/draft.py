@@ -200,15 +200,15 @@ def _take(piece: _Piece, size: int) -> bytes:
 
     Return fewer bytes if the tail is shorter.
     """
-    taken: list[bytes] = []
+    parts: list[bytes] = []
     while size > 0 and piece.tail:
         part = piece.tail.pop()
         if len(part) > size:
             piece.tail.append(part[:-size])
             part = part[-size:]
-        taken.append(part)
+        parts.append(part)
         size -= len(part)
-    return b"".join(reversed(taken))
+    return b"".join(reversed(parts))
 
 
 def _strip_lead(piece: _Piece, lead: bytes, *, first: bool, followed: bool) -> bool:
@@ -218,10 +218,10 @@ def _strip_lead(piece: _Piece, lead: bytes, *, first: bool, followed: bool) -> b
     """
     if not lead:
         return False
-    taken = _take(piece, len(lead))
-    if taken == lead and (not followed or _at_line_start(_ending(piece), first=first)):
+    removed = _take(piece, len(lead))
+    if removed == lead and (not followed or _at_line_start(_ending(piece), first=first)):
         return True
-    piece.tail.append(taken)
+    piece.tail.append(removed)
     return False
 
 

@@ -78,10 +78,10 @@ def tree(text: str) -> "TOMLDocument":
     _check(text, LONGEST_EDITED_KEY, MOST_EDITED_DOTS)
     try:
         document = parse(text)
-        kept = document.as_string() == text
+        is_unchanged = document.as_string() == text
     except (TOMLKitError, ValueError, TypeError, LookupError, AttributeError) as error:
         raise TomlError(f"can't be edited: {error}"[:80]) from None
-    if not kept:
+    if not is_unchanged:
         raise TomlError("can't be edited without changing other bytes")
     return document
 

@@ -154,8 +154,8 @@ def read(text: str, name: str = "") -> Decision | Unusable:
     sections = _sections(body)
     title, line = _title(sections, fields, name)
     line += shift
-    said = _PARTLY.sub("", _said_of_status(fields, body, sections))
-    status = _status(said)
+    status_text = _PARTLY.sub("", _status_text(fields, body, sections))
+    status = _status(status_text)
     if status == "rejected":
         return Unusable("its status is rejected", line, title)
     if status == "proposed":
@@ -171,7 +171,9 @@ def read(text: str, name: str = "") -> Decision | Unusable:
     context = _some(_section(sections, "context"), _LONGEST_WHY)
     after = _some(_section(sections, "consequences"), _LONGEST_WHY)
     why = "\n".join(filter(None, (because, context, f"Consequences: {after}" if after else "")))
-    replaces = " ".join(map(str, _listed(fields.get("supersedes")))) or "\n".join(_SUPERSEDES.findall(said))
+    replaces = " ".join(map(str, _listed(fields.get("supersedes")))) or "\n".join(
+        _SUPERSEDES.findall(status_text)
+    )
     return Decision(
         statement,
         title,
@@ -179,7 +181,7 @@ def read(text: str, name: str = "") -> Decision | Unusable:
         why,
         line,
         status or "accepted",
-        _references("\n".join(_SUPERSEDED.findall(said))) if status == "superseded" else (),
+        _references("\n".join(_SUPERSEDED.findall(status_text))) if status == "superseded" else (),
         _references(replaces),
     )
 
@@ -188,7 +190,7 @@ def is_record(text: str) -> bool:
     """True if a text has the sections of a decision record, whatever its file is called."""
     fields, body, _ = front_matter.split(text)
     sections = _sections(_with_marks(body))
-    has_more = _section(sections, "context") or _said_of_status(fields or {}, body, sections)
+    has_more = _section(sections, "context") or _status_text(fields or {}, body, sections)
     return bool(_section(sections, "decision") and has_more)
 
 
@@ -258,11 +260,13 @@ def _in_one_sentence(body: str) -> tuple[str, str]:
             if found:
                 before, after = sentence[: found.start()].strip(" ,;:"), sentence[found.end() :]
                 goal = _GOAL.search(after)
-                said = found[0] + (after[: goal.start()] if goal else after)
+                choice = found[0] + (after[: goal.start()] if goal else after)
                 rest = after[goal.start() :].strip(" ,.") if goal else ""
-                decided = said[:1].upper() + said[1:].strip()
-                whys = (f"{one[:1].upper()}{one[1:]}." for one in (before, rest) if one)
-                return _clipped(f"{decided.rstrip(' ,.')}.", _LONGEST), _clipped(" ".join(whys), _LONGEST_WHY)
+                decided = choice[:1].upper() + choice[1:].strip()
+                reasons = (f"{one[:1].upper()}{one[1:]}." for one in (before, rest) if one)
+                return _clipped(f"{decided.rstrip(' ,.')}.", _LONGEST), _clipped(
+                    " ".join(reasons), _LONGEST_WHY
+                )
     return "", ""
 
 
@@ -281,16 +285,16 @@ def _parts(text: str) -> tuple[str, str]:
     return first, "; ".join(item.rstrip(".;") for item in items if item)
 
 
-def _option(said: str, listed: str) -> tuple[str, str]:
+def _option(text: str, listed: str) -> tuple[str, str]:
     """Return the chosen option without its number, and the reason after it. `listed` is the list below."""
-    quoted = _QUOTED.match(said)
+    quoted = _QUOTED.match(text)
     if (
         quoted
         and _NUMBER_ALONE.fullmatch(quoted["option"])
-        and said[quoted.end() :].lstrip()[:1] in (":", "–", "—")
+        and text[quoted.end() :].lstrip()[:1] in (":", "–", "—")
     ):
-        said, quoted = quoted["option"] + said[quoted.end() :], None
-    option, rest = (quoted["option"], said[quoted.end() :]) if quoted else ("", _NUMBERED.sub("", said))
+        text, quoted = quoted["option"] + text[quoted.end() :], None
+    option, rest = (quoted["option"], text[quoted.end() :]) if quoted else ("", _NUMBERED.sub("", text))
     if quoted is None or _GOES_ON.match(rest):
         sentence = _SENTENCE.split(rest)[0]
         because = _BECAUSE.match(sentence)
@@ -326,13 +330,13 @@ def _first(section: str) -> str:
 
 def _some(section: str, most: int) -> str:
     """Return the beginning of a section, as whole sentences."""
-    said = ""
+    beginning = ""
     for part in _paragraphs(section[:_LONGEST_PART]):
         for sentence in _SENTENCE.split(part):
-            if len(said) + len(sentence) + 1 > most:
-                return said or _clipped(sentence, most)
-            said = f"{said} {sentence}".strip()
-    return said
+            if len(beginning) + len(sentence) + 1 > most:
+                return beginning or _clipped(sentence, most)
+            beginning = f"{beginning} {sentence}".strip()
+    return beginning
 
 
 def _paragraphs(section: str) -> list[str]:
@@ -386,26 +390,26 @@ def _section(sections: list[_Section], part: str) -> str:
     return next((text for name in _HEADS[part] for heading, text in named if heading == name and text), "")
 
 
-def _said_of_status(fields: dict[str, object], body: str, sections: list[_Section]) -> str:
+def _status_text(fields: dict[str, object], body: str, sections: list[_Section]) -> str:
     """Return the status text of a record, from its header, a section or a line."""
     if fields.get("status"):
         more = [f"superseded by {link}" for link in _listed(fields.get("superseded-by") or fields.get("superseded_by"))]  # fmt: skip
         return " ".join(map(str, [*_listed(fields["status"]), *more]))
-    said = _section(sections, "status")
-    if not said:
+    text = _section(sections, "status")
+    if not text:
         line = _STATUS_LINE.search(body[:3000])
-        said = line[1] if line else ""
-    return re.sub(r"~~.*?~~", "", said[:1000])
+        text = line[1] if line else ""
+    return re.sub(r"~~.*?~~", "", text[:1000])
 
 
 def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _status(said: str) -> Status | Literal["rejected", "proposed", "template"] | None:
+def _status(text: str) -> Status | Literal["rejected", "proposed", "template"] | None:
     """Return the last status in a text, or None if there is none."""
-    found = [_MEANS[word.lower()] for word in _STATUS.findall(said)]
-    if "|" in said and len(set(found)) > 2:
+    found = [_MEANS[word.lower()] for word in _STATUS.findall(text)]
+    if "|" in text and len(set(found)) > 2:
         return "template"
     over = next((status for status in found if status in _OVER), None)
     return over or (found[-1] if found else None)  # type: ignore[return-value]  # the words of `_MEANS`

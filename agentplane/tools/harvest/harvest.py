@@ -13,6 +13,7 @@ import msgspec
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.errors import BadInput
+from agentplane.jobs import Report, ignore
 from agentplane.memory.entry import Entry
 from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
@@ -22,17 +23,17 @@ from agentplane.plane.store.store import Snapshot
 from agentplane.plane.store.undo import out_of_force
 from agentplane.text.visible import one_line
 from agentplane.tools.harvest import project_files, tool_memories
-from agentplane.tools.harvest.haul import Haul, Taken, mark_of
+from agentplane.tools.harvest.haul import Haul, Statement, mark_of
 
 
 _MARK = re.compile(rb"harvested: [\\\"']{0,2}([0-9a-f]{16})")
 
-Look = Callable[[Path, Path, Mapping[str, str]], Haul]
+Reader = Callable[[Path, Path, Mapping[str, str]], Haul]
 
 _COLLECTING = [tool for tool in TOOLS if tool.memories]
 """The tools whose own memories can be imported."""
 
-SOURCES: dict[str, Look] = {
+SOURCES: dict[str, Reader] = {
     **{tool.name: partial(tool_memories.read, tool) for tool in _COLLECTING},
     "instructions": lambda project, _home, _environ: project_files.instructions(project),
     "adr": lambda project, _home, _environ: project_files.records(project),
@@ -79,13 +80,18 @@ def named(names: Sequence[str]) -> list[str]:
 
 
 def look(
-    memory: Memory, sources: Sequence[str], home: Path | None = None, environ: Mapping[str, str] = os.environ
+    memory: Memory,
+    sources: Sequence[str],
+    home: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    report: Report = ignore,
 ) -> Harvest:
     """Return the statements that weren't offered yet."""
-    there = {mark_of(entry.statement): entry for entry in memory.entries.values()}
-    there |= {entry.head.harvested: entry for entry in memory.entries.values() if entry.head.harvested}
-    seen = offered(memory.snapshot) | there.keys()
-    return _found(memory.snapshot.layout.project, sources, seen, home, environ, there)
+    existing = {mark_of(entry.statement): entry for entry in memory.entries.values()}
+    existing |= {entry.head.harvested: entry for entry in memory.entries.values() if entry.head.harvested}
+    known_marks = offered(memory.snapshot) | existing.keys()
+    return _found(memory.snapshot.layout.project, sources, known_marks, home, environ, existing, report)
 
 
 def look_before(
@@ -98,37 +104,41 @@ def look_before(
 def _found(
     project: Path,
     sources: Sequence[str],
-    seen: AbstractSet[str],
+    known_marks: AbstractSet[str],
     home: Path | None,
     environ: Mapping[str, str],
-    there: Mapping[str, Entry] = MappingProxyType({}),
+    existing: Mapping[str, Entry] = MappingProxyType({}),
+    report: Report = ignore,
 ) -> Harvest:
     """Return the statements to offer.
 
-    `seen` are the marks of statements that aren't offered again. `there` has the plane's entries by their
-    marks.
+    `known_marks` are the marks of statements that aren't offered again. `existing` has the plane's entries by
+    their marks.
     """
-    house = home or Path(os.path.expanduser("~"))
-    hauls = [SOURCES[source](project, house, environ) for source in sources]
-    found: dict[str, tuple[str, Taken]] = {}
+    home_folder = home or Path(os.path.expanduser("~"))
+    hauls = []
+    for number, source in enumerate(sources):
+        report(number, len(sources), "Reading sources")
+        hauls.append(SOURCES[source](project, home_folder, environ))
+    found: dict[str, tuple[str, Statement]] = {}
     places: dict[str, list[str]] = {}
     known: Counter[str] = Counter()
     replaced: dict[str, list[str]] = {}
     for haul in hauls:
-        for taken in haul.taken:
-            marks = (taken.mark, *taken.also)
-            if any(mark in seen for mark in marks):
+        for statement in haul.statements:
+            marks = (statement.mark, *statement.also)
+            if any(mark in known_marks for mark in marks):
                 known[haul.source] += 1
-                entry = next((there[mark] for mark in marks if mark in there), None)
+                entry = next((existing[mark] for mark in marks if mark in existing), None)
                 if entry is not None and entry.file != INBOX and entry.head.status == "accepted":
-                    for mark in taken.successors:
+                    for mark in statement.successors:
                         replaced.setdefault(mark, []).append(entry.id)
                 continue
-            found.setdefault(taken.mark, (haul.source, taken))
-            places.setdefault(taken.mark, []).append(taken.place)
+            found.setdefault(statement.mark, (haul.source, statement))
+            places.setdefault(statement.mark, []).append(statement.place)
     offers = [
-        _offer(source, taken, places[mark], replaced.get(mark, ()), there)
-        for mark, (source, taken) in found.items()
+        _offer(source, statement, places[mark], replaced.get(mark, ()), existing)
+        for mark, (source, statement) in found.items()
     ]
     return Harvest(tuple(offers), tuple(hauls), known)
 
@@ -146,19 +156,23 @@ def offered(snapshot: Snapshot) -> set[str]:
 
 
 def _offer(
-    source: str, taken: Taken, places: Sequence[str], replaced: Sequence[str], there: Mapping[str, Entry]
+    source: str,
+    statement: Statement,
+    places: Sequence[str],
+    replaced: Sequence[str],
+    existing: Mapping[str, Entry],
 ) -> Offer:
     """Return an offer. `replaced` are the accepted entries that it superseded, by their own records."""
     proposal = Proposal(
-        type=taken.kind,
-        statement=taken.text,
-        rationale=taken.why or None,
+        type=statement.kind,
+        statement=statement.text,
+        rationale=statement.why or None,
         evidence=list(dict.fromkeys(places))[:8],
-        tags=list(taken.tags),
-        scope=list(taken.scope),
-        harvested=taken.mark,
+        tags=list(statement.tags),
+        scope=list(statement.scope),
+        harvested=statement.mark,
         supersedes=list(replaced),
-        arrives=taken.arrives or None,
-        superseded_by=[there[mark].id for mark in taken.successors if mark in there],
+        arrives=statement.arrives or None,
+        superseded_by=[existing[mark].id for mark in statement.successors if mark in existing],
     )
-    return Offer(source, proposal, None if taken.tool == "adr" else taken.tool, taken.successors)
+    return Offer(source, proposal, None if statement.tool == "adr" else statement.tool, statement.successors)

@@ -9,7 +9,7 @@ import msgspec
 from agentplane.agents.plugin import Skipped
 
 
-class Taken(msgspec.Struct, frozen=True):
+class Statement(msgspec.Struct, frozen=True):
     """A statement from a source."""
 
     kind: str
@@ -38,7 +38,7 @@ class Haul(msgspec.Struct):
     """The contents of one source."""
 
     source: str
-    taken: list[Taken] = []
+    statements: list[Statement] = []
     skipped: list[Skipped] = []
     places: list[str] = []
     """The files that were read."""

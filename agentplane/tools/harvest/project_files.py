@@ -13,7 +13,7 @@ from agentplane.text import files, front_matter
 from agentplane.text.visible import visible
 from agentplane.tools.harvest import decision_records, statements
 from agentplane.tools.harvest.decision_records import Decision, Unusable
-from agentplane.tools.harvest.haul import Haul, Taken, mark_of
+from agentplane.tools.harvest.haul import Haul, Statement, mark_of
 from agentplane.tools.harvest.statements import Line
 from agentplane.tools.memory_file import block
 
@@ -38,7 +38,7 @@ def instructions(project: Path) -> Haul:
         text = text_of(project, path, haul)
         if text is not None:
             haul.places.append(path)
-            haul.taken += _statements(path, tool, text, haul)
+            haul.statements += _statements(path, tool, text, haul)
     return haul
 
 
@@ -62,8 +62,8 @@ def records(project: Path) -> Haul:
     successors = _successors(found)
     for path, one in found.items():
         status = "superseded" if successors[path] else one.status
-        haul.taken.append(
-            Taken(
+        haul.statements.append(
+            Statement(
                 "decision",
                 one.statement,
                 f"{path}:{one.line}",
@@ -151,17 +151,17 @@ def bare(text: str, *, imports: bool = False) -> str:
 
 
 def _without_comments(text: str) -> str:
-    kept, at = [], 0
+    parts, at = [], 0
     while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin + 4)) >= 0:
         is_code = (
             text[begin - 1 : begin] == "`" == text[end + 3 : end + 4]
         )  # shown as code, so it is the author's
-        kept += [text[at:begin], text[begin : end + 3] if is_code else "\n" * text.count("\n", begin, end)]
+        parts += [text[at:begin], text[begin : end + 3] if is_code else "\n" * text.count("\n", begin, end)]
         at = end + 3
-    return "".join([*kept, text[at:]])
+    return "".join([*parts, text[at:]])
 
 
-def _statements(path: str, tool: str | None, text: str, haul: Haul) -> list[Taken]:
+def _statements(path: str, tool: str | None, text: str, haul: Haul) -> list[Statement]:
     text = bare(text)
     fields, body, first = front_matter.split(text)
     folder = os.path.dirname(path)
@@ -169,10 +169,10 @@ def _statements(path: str, tool: str | None, text: str, haul: Haul) -> list[Take
     if not scope and folder and not folder.startswith("."):
         scope = (f"{folder}/**",)
     found = statements.read(body, first)
-    for piece in found.left:
+    for piece in found.skipped:
         haul.skip(f"{path}:{piece.line}", piece.why, piece.text)
     return [
-        Taken(
+        Statement(
             line.kind, line.text, f"{path}:{line.line}", tool, why=line.why, tags=tags_of(line), scope=scope
         )
         for line in found.lines
@@ -188,9 +188,9 @@ def tags_of(line: Line) -> tuple[str, ...]:
 def is_for_some_paths(path: str, text: str) -> bool:
     """True if a tool reads a rule file only for some paths, or only on request."""
     fields, _, _ = front_matter.split(text)
-    said = front_matter.pairs(text) if fields is None else fields
-    is_always = str(said.get("alwaysApply", "")).lower() == "true"
-    return not is_always and (path.endswith(".mdc") or bool(_scope(said)))
+    header = front_matter.pairs(text) if fields is None else fields
+    is_always = str(header.get("alwaysApply", "")).lower() == "true"
+    return not is_always and (path.endswith(".mdc") or bool(_scope(header)))
 
 
 def scope_of(text: str) -> tuple[str, ...]:
@@ -203,9 +203,9 @@ def _scope(fields: dict[str, object]) -> tuple[str, ...]:
     for name in _SCOPES:
         value = fields.get(name)
         globs = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
-        kept = [str(glob).strip().strip("\"'") for glob in globs if str(glob).strip()]
-        if kept and not {"**", "**/*", "*"} & set(kept):
-            return tuple(kept[:8])
+        patterns = [str(glob).strip().strip("\"'") for glob in globs if str(glob).strip()]
+        if patterns and not {"**", "**/*", "*"} & set(patterns):
+            return tuple(patterns[:8])
     return ()
 
 
@@ -235,13 +235,13 @@ def _in_folders(project: Path) -> Iterator[tuple[str, str | None]]:
 def _nested(project: Path) -> Iterator[tuple[str, str | None]]:
     """Yield the instruction files in subfolders. Each file is only about its folder."""
     nested = nested_files()
-    for looked, (top, below, names) in enumerate(os.walk(project)):
+    for number, (top, below, names) in enumerate(os.walk(project)):
         here = os.path.relpath(top, project)
         depth = 0 if here == "." else here.count("/") + 1
         below[:] = sorted(
             name for name in below if depth < _DEEPEST and not name.startswith(".") and name not in _SKIPPED
         )
-        if looked > _MOST_FOLDERS:
+        if number > _MOST_FOLDERS:
             return
         if depth:
             yield from ((f"{here}/{name}", tool) for name, tool in nested.items() if name in names)
@@ -272,7 +272,7 @@ def _record_files(project: Path, haul: Haul) -> list[str]:
 
 def _record_folders(project: Path) -> Iterator[str]:
     """Yield the outermost folders with the name of a folder of decision records."""
-    for looked, (top, below, _) in enumerate(os.walk(project)):
+    for number, (top, below, _) in enumerate(os.walk(project)):
         here = os.path.relpath(top, project)
         depth = 0 if here == "." else here.count("/") + 1
         mine = [name for name in below if decision_records.FOLDER.fullmatch(name)]
@@ -282,7 +282,7 @@ def _record_folders(project: Path) -> Iterator[str]:
             for name in below
             if name not in mine and depth < _DEEPEST and not name.startswith(".") and name not in _SKIPPED
         )
-        if looked > _MOST_FOLDERS:
+        if number > _MOST_FOLDERS:
             return
 
 

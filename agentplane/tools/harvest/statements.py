@@ -50,7 +50,7 @@ Why = Literal[
 """The reason a piece of text is skipped."""
 
 
-class Left(msgspec.Struct, frozen=True):
+class SkippedText(msgspec.Struct, frozen=True):
     """A piece of text that is skipped."""
 
     text: str
@@ -60,12 +60,12 @@ class Left(msgspec.Struct, frozen=True):
 
 class Read(msgspec.Struct, frozen=True):
     lines: tuple[Line, ...]
-    left: tuple[Left, ...]
+    skipped: tuple[SkippedText, ...]
 
     @property
     def counted(self) -> Counter[str]:
         """Number of skipped pieces, by reason."""
-        return Counter[str](piece.why for piece in self.left)
+        return Counter[str](piece.why for piece in self.skipped)
 
 
 LONGEST = 320
@@ -156,7 +156,7 @@ def read(text: str, first: int = 1) -> Read:
         MarkdownIt("commonmark").enable("table").disable("inline").parse(_TAG.sub(_untagged, text))
     )
     found: list[Line] = []
-    left: list[Left] = []
+    skipped: list[SkippedText] = []
     headings: list[tuple[int, str]] = []
     lead = ""
     for node in tree.children:
@@ -166,35 +166,39 @@ def read(text: str, first: int = 1) -> Read:
             title = plain(_inline(node)[:_LONGEST_PIECE])
             headings.append((level, title))
             if _is_rule(title):
-                left.append(Left(title, _line(node, first), "heading"))
+                skipped.append(SkippedText(title, _line(node, first), "heading"))
             lead = ""
             continue
         titles = tuple(title for _, title in headings)
         if node.type == "paragraph":
-            said, line = _inline(node), _line(node, first)
-            if len(said) > _LONGEST_PIECE:
-                left.append(Left(said, line, "too long for one entry"))
+            paragraph, line = _inline(node), _line(node, first)
+            if len(paragraph) > _LONGEST_PIECE:
+                skipped.append(SkippedText(paragraph, line, "too long for one entry"))
                 lead = ""
                 continue
-            why = _WHY.match(said)
+            why = _WHY.match(paragraph)
             if why and found:
-                found[-1] = _reasoned(found[-1], said[why.end() :])
+                found[-1] = _reasoned(found[-1], paragraph[why.end() :])
                 continue
-            lead = plain(said).rsplit("\n", 1)[-1] if said.rstrip(" *").endswith(":") else ""
-            pieces = [Left(said, line, "introduces what follows")] if lead else _sentences(said, line, titles)
-            _sort(pieces, found, left)
+            lead = plain(paragraph).rsplit("\n", 1)[-1] if paragraph.rstrip(" *").endswith(":") else ""
+            pieces = (
+                [SkippedText(paragraph, line, "introduces what follows")]
+                if lead
+                else _sentences(paragraph, line, titles)
+            )
+            _sort(pieces, found, skipped)
             continue
         if node.type in ("bullet_list", "ordered_list"):
-            _sort(_items(node, first, titles, lead), found, left)
+            _sort(_items(node, first, titles, lead), found, skipped)
         elif node.type in _WHOLE:
-            left.append(_whole(node, first))
+            skipped.append(_whole(node, first))
         elif node.type == "html_block" and _text_of_html(node):
-            left.append(Left(_text_of_html(node), _line(node, first), "HTML"))
+            skipped.append(SkippedText(_text_of_html(node), _line(node, first), "HTML"))
         lead = ""
-    return Read(tuple(sorted(found, key=_place)), tuple(sorted(left, key=_place)))
+    return Read(tuple(sorted(found, key=_place)), tuple(sorted(skipped, key=_place)))
 
 
-def _place(piece: Line | Left) -> int:
+def _place(piece: Line | SkippedText) -> int:
     return piece.line
 
 
@@ -225,9 +229,9 @@ def _text_of_html(node: "SyntaxTreeNode") -> str:
     return next(filter(None, map(str.strip, lines)), "")
 
 
-def _whole(node: "SyntaxTreeNode", first: int) -> Left:
+def _whole(node: "SyntaxTreeNode", first: int) -> SkippedText:
     inside = node.content if node.type in ("fence", "code_block") else _text_in(node)
-    return Left(inside.strip().partition("\n")[0], _line(node, first), _WHOLE[node.type])
+    return SkippedText(inside.strip().partition("\n")[0], _line(node, first), _WHOLE[node.type])
 
 
 def _text_in(node: "SyntaxTreeNode") -> str:
@@ -237,99 +241,101 @@ def _text_in(node: "SyntaxTreeNode") -> str:
     return next(filter(None, map(_text_in, node.children)), "")
 
 
-def _sort(pieces: Iterable[Line | Left], found: list[Line], left: list[Left]) -> None:
+def _sort(pieces: Iterable[Line | SkippedText], found: list[Line], skipped: list[SkippedText]) -> None:
     for piece in pieces:
         if isinstance(piece, Line):
             found.append(piece)
         else:
-            left.append(piece)
+            skipped.append(piece)
 
 
-def _items(node: "SyntaxTreeNode", first: int, titles: tuple[str, ...], lead: str) -> Iterator[Line | Left]:
+def _items(
+    node: "SyntaxTreeNode", first: int, titles: tuple[str, ...], lead: str
+) -> Iterator[Line | SkippedText]:
     around = lead + " ".join(titles[-1:])
     is_over = bool(_OVER.search(" ".join((*titles, lead))))
     is_procedure = node.type == "ordered_list" and not _NORM.search(around)
     against = bool(_NEGATED.search(" ".join((*titles[-1:], lead))))
     condition = lead.rstrip(": ") if lead and len(lead) <= _LEAD and _CONDITION.match(lead) else ""
     for item in node.children:
-        said, inner = "", ""
+        source, inner = "", ""
         line = _line(item, first)
         for part in item.children:
-            if part.type == "paragraph" and not said:
-                said = _inline(part)
+            if part.type == "paragraph" and not source:
+                source = _inline(part)
             elif part.type == "paragraph":
-                yield Left(plain(_inline(part)), _line(part, first), "more about the item above")
+                yield SkippedText(plain(_inline(part)), _line(part, first), "more about the item above")
             elif part.type == "html_block" and _text_of_html(part):
-                yield Left(_text_of_html(part), _line(part, first), "HTML")
+                yield SkippedText(_text_of_html(part), _line(part, first), "HTML")
             elif part.type in ("bullet_list", "ordered_list"):
-                inner = inner or plain(said)
+                inner = inner or plain(source)
                 yield from _items(part, first, titles, inner if inner.endswith(":") else "")
             elif part.type in _WHOLE:
                 yield _whole(part, first)
-        if len(said) > _LONGEST_PIECE:
-            yield Left(said, line, "too long for one entry")
+        if len(source) > _LONGEST_PIECE:
+            yield SkippedText(source, line, "too long for one entry")
         elif is_over:
-            yield Left(said, line, "no longer holds, says its heading")
-        elif is_procedure and (_PROCEDURE.search(around) or not _NORM.search(plain(said))):
-            yield Left(said, line, "numbered step")
+            yield SkippedText(source, line, "no longer holds, says its heading")
+        elif is_procedure and (_PROCEDURE.search(around) or not _NORM.search(plain(source))):
+            yield SkippedText(source, line, "numbered step")
         else:
-            yield from _item(said, line, titles, condition, against=against)
+            yield from _item(source, line, titles, condition, against=against)
 
 
 def _item(
-    said: str, line: int, titles: tuple[str, ...], condition: str, *, against: bool
-) -> Iterator[Line | Left]:
-    raw = _BOX.sub("", " ".join(said.split()))
+    source: str, line: int, titles: tuple[str, ...], condition: str, *, against: bool
+) -> Iterator[Line | SkippedText]:
+    raw = _BOX.sub("", " ".join(source.split()))
     text = plain(raw)
     if not text:
         return
     if text.endswith(":"):
-        yield Left(text, line, "introduces what follows")
+        yield SkippedText(text, line, "introduces what follows")
     elif _COMMAND.match(raw) or _DRAWN.search(raw) or (_BEGINS.match(raw) and not _NORM.search(text)):
-        yield Left(text, line, "command or path")
+        yield SkippedText(text, line, "command or path")
     elif _BAD_MARK.match(raw) or (against and not _NEGATED.search(text)):
-        yield Left(text, line, "says the opposite without its heading")
+        yield SkippedText(text, line, "says the opposite without its heading")
     else:
         yield _statement(text, line, titles, condition)
 
 
-def sentences(said: str) -> list[str]:
+def sentences(paragraph: str) -> list[str]:
     """Return the sentences of a paragraph. Line breaks don't matter."""
-    return _SENTENCE.split(" ".join(said.split()))
+    return _SENTENCE.split(" ".join(paragraph.split()))
 
 
-def _sentences(said: str, line: int, titles: tuple[str, ...]) -> Iterator[Line | Left]:
+def _sentences(paragraph: str, line: int, titles: tuple[str, ...]) -> Iterator[Line | SkippedText]:
     """Yield the sentences of prose that demand or decide something.
 
     All other sentences are skipped. A paragraph of many sentences is skipped as a whole.
     """
-    parts = list(_numbered(said, line))
+    parts = list(_numbered(paragraph, line))
     if len(parts) > _MOST_SENTENCES:
-        yield Left(said, line, "prose without a rule")
+        yield SkippedText(paragraph, line, "prose without a rule")
         return
     for sentence, at in parts:
         text = plain(sentence)
         if any(map(_OVER.search, titles)):
-            yield Left(text, at, "no longer holds, says its heading")
+            yield SkippedText(text, at, "no longer holds, says its heading")
         elif _NORM.search(text) or _CHOICE.search(text):
             yield _statement(text, at, titles)
         elif text:
-            yield Left(text, at, "prose without a rule")
+            yield SkippedText(text, at, "prose without a rule")
 
 
-def _numbered(said: str, line: int) -> Iterator[tuple[str, int]]:
+def _numbered(paragraph: str, line: int) -> Iterator[tuple[str, int]]:
     """Yield the sentences of a paragraph, each with the line on which it begins."""
-    lines = [number for number, row in enumerate(said.splitlines(), line) for _ in row.split()]
+    lines = [number for number, row in enumerate(paragraph.splitlines(), line) for _ in row.split()]
     place = 0
-    for sentence in sentences(said):
+    for sentence in sentences(paragraph):
         yield sentence, lines[place] if lines else line
         place += len(sentence.split())
 
 
-def _statement(text: str, line: int, titles: tuple[str, ...], condition: str = "") -> Line | Left:
+def _statement(text: str, line: int, titles: tuple[str, ...], condition: str = "") -> Line | SkippedText:
     kind = kind_of(text)
     if why := _unfit(text, titles, condition, kind):
-        return Left(text, line, why)
+        return SkippedText(text, line, why)
     return Line(f"{condition}: {_inner(text)}" if condition else text, line, kind or "fact", titles)
 
 
@@ -374,8 +380,8 @@ def plain(text: str) -> str:
 
 
 def _reasoned(line: Line, why: str) -> Line:
-    said = plain(" ".join(why.split()))
-    return msgspec.structs.replace(line, why=f"{line.why} {said}".strip())
+    reason = plain(" ".join(why.split()))
+    return msgspec.structs.replace(line, why=f"{line.why} {reason}".strip())
 
 
 def _inline(node: "SyntaxTreeNode") -> str:

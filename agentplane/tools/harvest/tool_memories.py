@@ -6,7 +6,7 @@ from pathlib import Path
 from agentplane.agents.model import Tool
 from agentplane.agents.plugin import MemoryFile, Note, Places, Remark, Skipped, home_of, plugin_of
 from agentplane.tools.harvest import statements
-from agentplane.tools.harvest.haul import Haul, Taken
+from agentplane.tools.harvest.haul import Haul, Statement
 from agentplane.tools.harvest.project_files import bare, read_text, tags_of
 
 
@@ -26,14 +26,14 @@ def read(tool: Tool, project: Path, home: Path, environ: Mapping[str, str]) -> H
             case Remark():
                 haul.notes.append(found.text)
             case Note():
-                haul.taken += _statements(found, tool, haul)
+                haul.statements += _statements(found, tool, haul)
     return haul
 
 
-def _statements(note: Note, tool: Tool, haul: Haul) -> Iterator[Taken]:
+def _statements(note: Note, tool: Tool, haul: Haul) -> Iterator[Statement]:
     found = statements.read(bare(note.text), note.first)
-    for piece in found.left:
+    for piece in found.skipped:
         haul.skip(f"{note.place}:{piece.line}", piece.why, piece.text)
     for line in found.lines:
         place = f"{note.place}:{line.line}"
-        yield Taken(line.kind, line.text, place, tool.name, why=line.why, tags=tags_of(line))
+        yield Statement(line.kind, line.text, place, tool.name, why=line.why, tags=tags_of(line))

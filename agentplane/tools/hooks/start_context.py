@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agentplane.context.pack import Pack
     from agentplane.plane.origin import Origin
     from agentplane.plane.store.store import Snapshot, Store
-    from agentplane.tools.memory_file.repeats import Said
+    from agentplane.tools.memory_file.repeats import OwnLines
 
 _FOLDER = "packs"
 _LARGEST = 1 << 20
@@ -46,13 +46,13 @@ class Answer:
         return {"revision": self.receipt["revision"], "at": now, "sha256": self.receipt["sha256"]}
 
 
-def kept(root: str, tool: "Tool", task: str | None) -> Answer | None:
+def cached(root: str, tool: "Tool", task: str | None) -> Answer | None:
     """Return the cached answer if it is current, or None."""
     try:
         found = json.loads(
             cache_file.read(root, f"{_FOLDER}/{_name(tool, task)}", _version(), _LARGEST) or b"{}"
         )
-        is_for_this = found["for"] == _for(tool, task) and found["stamp"] == badge_stamp.of(root)
+        is_for_this = found["for"] == _request(tool, task) and found["stamp"] == badge_stamp.of(root)
         if is_for_this and _is_here(root, found):
             return Answer(str(found["text"]), dict(found["receipt"]))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -61,7 +61,7 @@ def kept(root: str, tool: "Tool", task: str | None) -> Answer | None:
 
 
 _TROUBLE = "trouble"
-_ROOM = {"characters": 200, "tokens": 60}
+_RESERVED = {"characters": 200, "tokens": 60}
 """Space reserved for the line that says that the memory is incomplete."""
 
 
@@ -101,20 +101,20 @@ def make(store: "Store", by: "Origin", tool: "Tool", task: str | None) -> Answer
     snapshot = deliverable(store.snapshot())
     here, tip = badge_stamp.checked_out(root), badge_stamp.tip(root)
     ask = Ask(task, budget=tool.budget, measure=tool.measure)
-    own = _said(store, tool)
+    own = _own_lines(store, tool)
     read = _stamps(root, own.read)
-    made, by_history = _made(store, snapshot, ask, own)
+    made, by_history = _pack(store, snapshot, ask, own)
     receipt = _receipt(made, tool)
     answer = Answer(made.text, receipt)
     if badge_stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
-        data: dict[str, Any] = {"for": _for(tool, task), "stamp": before, "text": answer.text}
+        data: dict[str, Any] = {"for": _request(tool, task), "stamp": before, "text": answer.text}
         data |= {"receipt": receipt, "read": read, "checked_out": here, "tip": tip if by_history else None}
         folder = store.layout.cache / _FOLDER
         links = store.layout.cache.is_symlink() or folder.is_symlink()
         if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
             os.unlink(folder / names[0])
-        kept = cache.CacheFile(f"{_FOLDER}/{_name(tool, task)}", _version())
-        cache.save_as_of(store.layout, snapshot.ledger.head, kept, json.dumps(data).encode())
+        file = cache.CacheFile(f"{_FOLDER}/{_name(tool, task)}", _version())
+        cache.save_as_of(store.layout, snapshot.ledger.head, file, json.dumps(data).encode())
     return answer
 
 
@@ -124,28 +124,28 @@ def _incomplete(store: "Store", tool: "Tool", task: str | None) -> Answer:
     from agentplane.plane.store.store import deliverable
     from agentplane.tools.hooks import unreadable
 
-    room = _ROOM[tool.measure]
-    ask = Ask(task, budget=tool.budget - room, measure=tool.measure)
-    made, _ = _made(store, deliverable(store.snapshot()), ask, _said(store, tool))
+    reserved = _RESERVED[tool.measure]
+    ask = Ask(task, budget=tool.budget - reserved, measure=tool.measure)
+    made, _ = _pack(store, deliverable(store.snapshot()), ask, _own_lines(store, tool))
     return Answer(f"{unreadable.incomplete()}\n\n{made.text}", _receipt(made, tool))
 
 
 def _receipt(made: "Pack", tool: "Tool") -> "dict[str, Any]":
-    told = made.receipt
-    reasons = [_REASONS.get(cut.kind, cut.why) for cut in told.cut]
+    pack_receipt = made.receipt
+    reasons = [_REASONS.get(cut.kind, cut.why) for cut in pack_receipt.cut]
     receipt: dict[str, Any] = {
         "kind": "pack",
-        "revision": told.revision,
-        "sha256": told.sha256,
-        "budget": f"{told.budget} {tool.measure}",
-        "given": [given.id for given in told.given][:_NAMED],
-        "given_in_all": len(told.given),
+        "revision": pack_receipt.revision,
+        "sha256": pack_receipt.sha256,
+        "budget": f"{pack_receipt.budget} {tool.measure}",
+        "given": [given.id for given in pack_receipt.given][:_NAMED],
+        "given_in_all": len(pack_receipt.given),
         "cut": {why: reasons.count(why) for why in sorted(set(reasons))},
     }
-    if pinned := [given.id for given in told.given if given.pinned]:
+    if pinned := [given.id for given in pack_receipt.given if given.pinned]:
         receipt["pinned"] = pinned[:_NAMED]
-    if told.withheld:
-        receipt["withheld"] = list(told.withheld[:_NAMED])
+    if pack_receipt.withheld:
+        receipt["withheld"] = list(pack_receipt.withheld[:_NAMED])
     return receipt
 
 
@@ -166,7 +166,7 @@ def wrong(store: "Store") -> "Iterator[str]":
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # no hook would use it
         ask = Ask(task, budget=budget, measure=measure)
-        if is_current and text != _made(store, store.snapshot(), ask, _said(store, reader))[0].text:
+        if is_current and text != _pack(store, store.snapshot(), ask, _own_lines(store, reader))[0].text:
             yield f"{_FOLDER}/{name}"
 
 
@@ -186,16 +186,16 @@ _REASONS = {"said": "its own files say it", "expired": "expired"}
 """The reasons that a receipt counts together, by kind. The full reasons name a place or a day."""
 
 
-def _made(store: "Store", snapshot: "Snapshot", ask: "Ask", own: "Said") -> "tuple[Pack, bool]":
+def _pack(store: "Store", snapshot: "Snapshot", ask: "Ask", own: "OwnLines") -> "tuple[Pack, bool]":
     """Return the context pack, and whether it depends on the history of the checked-out commit."""
     from agentplane.context import active, pack
     from agentplane.memory.view import Memory
 
     sources = active.sources(Memory(snapshot), ask, store.clock().date())
-    return pack.make(sources, ask, said=own.of(sources.entries)), sources.by_history
+    return pack.make(sources, ask, repeated=own.of(sources.entries)), sources.by_history
 
 
-def _said(store: "Store", tool: "Tool | None") -> "Said":
+def _own_lines(store: "Store", tool: "Tool | None") -> "OwnLines":
     """Return the lines that the tool reads from its own files, so that the answer doesn't repeat them."""
     from agentplane.tools.memory_file import repeats
 
@@ -214,7 +214,7 @@ def _stamps(root: str, paths: "Iterable[str]") -> "dict[str, list[int] | None]":
     return found
 
 
-def _for(tool: "Tool", task: str | None) -> list[object]:
+def _request(tool: "Tool", task: str | None) -> list[object]:
     """Return the other values that the text depends on. Entries expire on a day."""
     return [_today(), tool.name, tool.budget, tool.measure, task]
 

@@ -14,9 +14,9 @@ from agentplane.context import active, notes, pack
 from agentplane.context.choose import KINDS, PINNED
 from agentplane.context.pack import Sources
 from agentplane.memory.entry import Entry
-from agentplane.plane.ledger import run_lookup
+from agentplane.plane.ledger import log_events, run_lookup
 from agentplane.review.conflicts import assumptions
-from agentplane.runs.capsule import capsule
+from agentplane.runs.events import RUN
 from agentplane.tools.memory_file import block
 
 
@@ -165,10 +165,12 @@ def _of_runs(ids: set[str], log: Iterable[bytes]) -> dict[str, frozenset[tuple[s
     if not ids:
         return found
     marks = [id_.encode() for id_ in ids]
-    for run in capsule.read_events(line for line in log if any(mark in line for mark in marks)):
-        told = notes.of(run) if run.run_id in ids else None
-        if told is not None:
-            said = lines(pack.of_run(told).encode())
+    for _, run in log_events.iterate(log_events.with_any(log, marks), kind=RUN):
+        run_notes = notes.of(run) if run.run_id in ids else None
+        if run_notes is not None:
+            note_lines = lines(pack.of_run(run_notes).encode())
             # After a merge, a log may have two events of one run.
-            found[run.run_id] = found.get(run.run_id, frozenset()) | {(one.text, one.fenced) for one in said}
+            found[run.run_id] = found.get(run.run_id, frozenset()) | {
+                (one.text, one.fenced) for one in note_lines
+            }
     return found

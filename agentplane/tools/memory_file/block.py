@@ -80,15 +80,15 @@ def settled(data: bytes) -> bytes:
     blocks = [find(side) for side in sides]
     if not all(blocks):
         return data
-    kept, at = [], [0, 0]
+    parts, at = [], [0, 0]
     for *both, whole in pieces:
         spans = [(place, place + len(side)) for place, side in zip(at, both, strict=True)]
         at = [end for _, end in spans]
         places = [_place(one, *span) for one, span in zip(blocks, spans, strict=True) if one]
         if "across" in places or (whole != both[0] and len(set(places)) > 1):
             return data
-        kept.append(_united(*both) if places[0] == "inside" else whole)
-    return b"".join(kept)
+        parts.append(_united(*both) if places[0] == "inside" else whole)
+    return b"".join(parts)
 
 
 def _united(ours: bytes, theirs: bytes) -> bytes:

@@ -85,12 +85,12 @@ def _is_fit(sides: Sides) -> bool:
 
 def _without_block(sides: Sides, marks: Marks) -> Merged | None:
     """Return the merged file if one side removed the block and the other side didn't edit it, or None."""
-    kept = [side for side in sides.all[1:] if block.is_whole(side)]
-    gone = [side for side in sides.all[1:] if block.find(side) is None and not block.is_torn(side)]
-    if not (len(kept) == len(gone) == 1 and block.is_whole(sides.base)):
+    whole = [side for side in sides.all[1:] if block.is_whole(side)]
+    removed = [side for side in sides.all[1:] if block.find(side) is None and not block.is_torn(side)]
+    if not (len(whole) == len(removed) == 1 and block.is_whole(sides.base)):
         return None
-    one = block.find(kept[0])
-    if one is None or one.is_edited(kept[0]):
+    one = block.find(whole[0])
+    if one is None or one.is_edited(whole[0]):
         return None
     found = _git_merge(Sides(*(block.without(data) or b"" for data in sides.all)), marks)
     return None if found is None else Merged(*found)
@@ -256,9 +256,9 @@ def _head(base: bytes, one: bytes, other: bytes) -> bytes:
 def _items(base: Sequence[bytes], one: Sequence[bytes], other: Sequence[bytes]) -> tuple[bytes, ...]:
     """Return the items that both sides have and the items that one side added, with their following lines."""
     before, mine, yours = set(base), set(one), set(other)
-    kept = (mine & yours) | ((mine | yours) - before)
+    merged = (mine & yours) | ((mine | yours) - before)
     latest: dict[bytes, bytes] = {}
-    for item in kept:
+    for item in merged:
         same = _undated(item)
         latest[same] = max(latest.get(same, b""), item)
     return tuple(item for item in _ordered(base, one, other) if latest.get(_undated(item)) == item)

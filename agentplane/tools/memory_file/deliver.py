@@ -40,8 +40,8 @@ def deliver(memory: Memory, today: Callable[[], date], *, write: bool = True) ->
     try:
         return _deliver(memory, today(), old)
     except (AgentplaneError, OSError) as error:
-        said = error.what if isinstance(error, AgentplaneError) else error.strerror or str(error)
-        return Delivered(kept={one.path: said for one in old})
+        reason = error.what if isinstance(error, AgentplaneError) else error.strerror or str(error)
+        return Delivered(kept={one.path: reason for one in old})
 
 
 def _deliver(memory: Memory, today: date, old: Sequence[sync.Holder]) -> Delivered:

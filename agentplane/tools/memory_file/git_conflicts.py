@@ -77,7 +77,7 @@ def _solve(layout: Layout, path: str, stages: Stages) -> _Outcome:
     if now is None:
         return "left"
     if stages.ours is None or stages.theirs is None:
-        if not all(_has_only_our_changes(stages, kept) for kept in (stages.ours or stages.theirs, now)):
+        if not all(_has_only_our_changes(stages, version) for version in (stages.ours or stages.theirs, now)):
             return "left"
         files.remove(target)
         return "removed"
@@ -89,15 +89,15 @@ def _solve(layout: Layout, path: str, stages: Stages) -> _Outcome:
     return "merged" if is_written and made.conflicts == 0 else "left"
 
 
-def _has_only_our_changes(stages: Stages, kept: bytes | None) -> bool:
+def _has_only_our_changes(stages: Stages, version: bytes | None) -> bool:
     """True if people haven't changed a file since the common base of both sides."""
-    found = block.find(kept) if kept is not None and block.is_whole(kept) else None
+    found = block.find(version) if version is not None and block.is_whole(version) else None
     return (
-        kept is not None
+        version is not None
         and stages.base is not None
         and found is not None
-        and not found.is_edited(kept)
-        and _is_one_of([_own(stages.base)], _own(kept))
+        and not found.is_edited(version)
+        and _is_one_of([_own(stages.base)], _own(version))
     )
 
 

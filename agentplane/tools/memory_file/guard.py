@@ -77,10 +77,10 @@ def _complaint(line: Line, known: Known) -> str | None:
         return _of_title(title.about if title else "")
     if kind != "unknown":
         return None
-    said = f'"{shown(line.raw.strip(), 100)}"'
+    quoted = f'"{shown(line.raw.strip(), 100)}"'
     if line.id:
-        return f"gives {shown(line.id, 40)} words that nobody approved on this branch: {said}"
-    return f"says in the name of the memory what the memory does not: {said}"
+        return f"gives {shown(line.id, 40)} words that nobody approved on this branch: {quoted}"
+    return f"says in the name of the memory what the memory does not: {quoted}"
 
 
 def _of_title(about: str) -> str | None:

@@ -50,7 +50,7 @@ _ORIGIN = re.compile(
 """The rationale that earlier versions generated for imported entries."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class OwnLines(msgspec.Struct, frozen=True):
     """The lines that some files say."""
 
     places: Mapping[str, str]
@@ -90,10 +90,10 @@ class Said(msgspec.Struct, frozen=True):
         return found[0] if found and all(found) else None
 
 
-NOTHING = Said({}, ())
+NOTHING = OwnLines({}, ())
 
 
-def read(project: Path, tools: Sequence[Tool]) -> Said:
+def read(project: Path, tools: Sequence[Tool]) -> OwnLines:
     """Return the lines that every one of these tools reads from its own files."""
     reals = [{os.path.realpath(project / path) for path in tool.reads_alone} for tool in tools]
     paths = [
@@ -104,7 +104,7 @@ def read(project: Path, tools: Sequence[Tool]) -> Said:
     reader = _Reader(project, follows=all(tool.target.form == "import" for tool in tools))
     for path in paths:
         reader.read(path)
-    return Said(reader.places, tuple(reader.read_paths), reader.scoped, reader.blocks)
+    return OwnLines(reader.places, tuple(reader.read_paths), reader.scoped, reader.blocks)
 
 
 class _Reader:
@@ -113,7 +113,7 @@ class _Reader:
         self.read_paths: dict[str, None] = {}
         self.scoped: dict[tuple[tuple[str, ...], str], str] = {}
         self.blocks: dict[str, str] = {}
-        self._seen: set[str] = set()
+        self._visited: set[str] = set()
         self._project = project
         self._real = os.path.realpath(project)
         self._follows = follows
@@ -124,9 +124,9 @@ class _Reader:
             return
         self.read_paths[path] = None
         full = os.path.join(self._project, path)
-        if (real := os.path.realpath(full)) in self._seen:
+        if (real := os.path.realpath(full)) in self._visited:
             return
-        self._seen.add(real)
+        self._visited.add(real)
         if os.path.isdir(full):
             names = sorted(name for name in os.listdir(full) if name.endswith((".md", ".mdc")))
             for name in names:
@@ -141,10 +141,10 @@ class _Reader:
         if project_files.is_for_some_paths(path, text):
             scope = project_files.scope_of(text)
             if scope and not hops:
-                for key, place in _said_in(path, body, first):
+                for key, place in _lines_in(path, body, first):
                     self.scoped.setdefault((scope, key), place)
             return
-        for key, place in _said_in(path, body, first):
+        for key, place in _lines_in(path, body, first):
             self.places.setdefault(key, place)
         if self._follows and hops < _MOST_HOPS:
             # Import lines are removed from the file's statements, so they are looked up in its full text.
@@ -171,15 +171,15 @@ class _Reader:
             return ""
 
 
-def _said_in(path: str, body: str, first: int) -> Iterator[tuple[str, str]]:
+def _lines_in(path: str, body: str, first: int) -> Iterator[tuple[str, str]]:
     """Yield the words of each line that a file says, with its place."""
     found = statements.read(body, first)
     pieces = [(line.text, line.line) for line in found.lines]
     pieces += [(line.why, line.line) for line in found.lines if line.why]
-    pieces += [(piece.text, piece.line) for piece in found.left if piece.why not in _SILENT]
+    pieces += [(piece.text, piece.line) for piece in found.skipped if piece.why not in _SILENT]
     for text, line in pieces:
-        for said in (text, *statements.sentences(text)):
-            for key in _keys(said):
+        for sentence in (text, *statements.sentences(text)):
+            for key in _keys(sentence):
                 yield key, f"{path}:{line}"
 
 

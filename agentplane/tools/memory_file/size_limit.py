@@ -16,7 +16,7 @@ from agentplane.context.pack import Pack
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.tools.memory_file import repeats
-from agentplane.tools.memory_file.repeats import Said
+from agentplane.tools.memory_file.repeats import OwnLines
 
 
 T = TypeVar("T")
@@ -36,10 +36,10 @@ class Packs:
         self.whole = whole
         self._make = make
         self._made: dict[tuple[int, frozenset[str]], Pack] = {}
-        self._said: dict[tuple[str, ...], Said] = {}
+        self._own_lines: dict[tuple[str, ...], OwnLines] = {}
         self._about: dict[tuple[int, object], tuple[Pack, Any]] = {}
 
-    def said(self, project: Path, users: Sequence[Tool]) -> dict[str, str]:
+    def repeated(self, project: Path, users: Sequence[Tool]) -> dict[str, str]:
         """Return the entries that every one of these tools already reads, with their places.
 
         The files are read only once.
@@ -50,11 +50,11 @@ class Packs:
         """Return the entries that a tool gets from blocks in imported files, each with its file."""
         return self._read(project, (tool,)).given(self.entries)
 
-    def _read(self, project: Path, users: Sequence[Tool]) -> Said:
+    def _read(self, project: Path, users: Sequence[Tool]) -> OwnLines:
         names = tuple(tool.name for tool in users)
-        if names not in self._said:
-            self._said[names] = repeats.read(project, users)
-        return self._said[names]
+        if names not in self._own_lines:
+            self._own_lines[names] = repeats.read(project, users)
+        return self._own_lines[names]
 
     def about(self, made: Pack, gather: Callable[[Pack], T]) -> T:
         """Return the result of `gather` for a context pack.
@@ -66,8 +66,8 @@ class Packs:
         if key not in self._about:
             # The context pack is kept too, so that no other object gets its id.
             self._about[key] = made, gather(made)
-        told: T = self._about[key][1]
-        return told
+        result: T = self._about[key][1]
+        return result
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -107,12 +107,12 @@ def packs(read: Callable[[], Memory], today: date, whole: Pack | None = None) ->
 
     By default, the context pack is for the whole project.
     """
-    told = whole.receipt if whole else None
-    ask = Ask(told.task, told.paths, told.budget, passing=False) if told else Ask(passing=False)
+    receipt = whole.receipt if whole else None
+    ask = Ask(receipt.task, receipt.paths, receipt.budget, passing=False) if receipt else Ask(passing=False)
     sources = cache(lambda: active.sources(read(), ask, today))
 
     def make(budget: int, without: Mapping[str, str]) -> Pack:
-        return pack.make(sources(), msgspec.structs.replace(ask, budget=budget), said=without)
+        return pack.make(sources(), msgspec.structs.replace(ask, budget=budget), repeated=without)
 
     return Packs(whole or make(ask.budget, {}), make)
 

@@ -161,7 +161,7 @@ def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propos
     stands = standings(project, plane, tools, packs)
     # Lines in files that won't be overwritten aren't proposed.
     changing = [standing for standing in stands if standing.state != "blocked"]
-    proposed, kept, free = _taken_up(changing, tools, propose)
+    proposed, kept, free = _propose_edits(changing, tools, propose)
     written, failed = write(project, plane, free, packs)
     _write_receipts(project, plane, tools, packs)
     blocked = {one.path: one.why for one in stands if one.state == "blocked"}
@@ -172,13 +172,13 @@ def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, pro
     """Remove agentplane's block from the files. As in `bring`, propose the lines that people wrote first."""
     foreign_file.clear_left_over(project, desired.written_paths())
     ours = wired(project, tools)
-    proposed, kept, free = _taken_up(standings(project, plane, ours, packs), ours, propose)
+    proposed, kept, free = _propose_edits(standings(project, plane, ours, packs), ours, propose)
     written, failed = foreign_file.write_all(project, removals(project, free))
     active.write_receipts(project / plane, dict.fromkeys((tool.target.path for tool in free), None))
     return Synced(tuple(written), proposed, {**kept, **failed})
 
 
-def _taken_up(
+def _propose_edits(
     stands: Iterable[Standing], tools: Sequence[Tool], propose: Propose
 ) -> tuple[tuple[str, ...], dict[str, str], list[Tool]]:
     """Propose the lines of edited blocks.
@@ -247,22 +247,24 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     data = files.read_if(foreign_file.real(project, path))
     fitting = _pack(project, data, users, packs)
     pack = fitting or packs.whole
-    cut, short, told = packs.about(pack, _cuts)
+    cut, short, repeated = packs.about(pack, _cuts)
     held = block.settled(data or b"")
     found = block.find(held)
     diff, added = _edits(held, found, _text(plane, users, pack)) if found else ((), ())
     if fitting is None:
         return Standing(path, names, "blocked", why=size_limit.full(users), diff=diff, added=added)
     if data is None or found is None:
-        return Standing(path, names, "absent", cut=cut, short=short, said=told)
+        return Standing(path, names, "absent", cut=cut, short=short, said=repeated)
     if found.is_edited(held):
         why = "" if held == data else "git left it in conflict"
-        return Standing(path, names, "edited", found.revision, why, diff, added, cut, short, told)
+        return Standing(path, names, "edited", found.revision, why, diff, added, cut, short, repeated)
     current = data == _wanted(project, data, plane, users, packs)
     if _only_imports(users):
         current = current and active.holds(project / plane, pack)
     revision = _held(project, plane, path, users)
-    return Standing(path, names, "current" if current else "old", revision, cut=cut, short=short, said=told)
+    return Standing(
+        path, names, "current" if current else "old", revision, cut=cut, short=short, said=repeated
+    )
 
 
 def _fit(project: Path, plane: str, path: str, users: Sequence[Tool], packs: Packs) -> Fit:
@@ -289,7 +291,7 @@ def _pack(project: Path, data: bytes | None, users: Sequence[Tool], packs: Packs
     """
     if _only_imports(users):
         return imported(project, packs, users)
-    return packs.of(packs.said(project, users), _left(data, users))
+    return packs.of(packs.repeated(project, users), _left(data, users))
 
 
 def imported(project: Path, packs: Packs, more: Iterable[Tool] = ()) -> Pack:
@@ -300,7 +302,7 @@ def imported(project: Path, packs: Packs, more: Iterable[Tool] = ()) -> Pack:
     """
     tools = [tool for tool in TOOLS if tool.target.form == "import"]
     readers = list(dict.fromkeys([*wired(project, tools), *(tool for tool in more if tool in tools)]))
-    each = [packs.given(project, tool) | packs.said(project, [tool]) for tool in readers]
+    each = [packs.given(project, tool) | packs.repeated(project, [tool]) for tool in readers]
     by_all = {id_: place for id_, place in each[0].items() if all(id_ in one for one in each)} if each else {}
     return packs.of(by_all) or packs.whole
 
@@ -331,8 +333,8 @@ def _cuts(pack: Pack) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]
     """
     receipt = pack.receipt
     short = tuple(given.id for given in receipt.given if given.form != "full")
-    told = {cut.id: cut.why for cut in receipt.cut if cut.kind == "said"}
-    return tuple(cut.id for cut in receipt.cut if cut.kind in IN_FORCE), short, told
+    repeated = {cut.id: cut.why for cut in receipt.cut if cut.kind == "said"}
+    return tuple(cut.id for cut in receipt.cut if cut.kind in IN_FORCE), short, repeated
 
 
 def _header(target: Target) -> bytes:

@@ -48,4 +48,4 @@ def _last(layout: Layout, run_id: str) -> float:
 
 def is_there(one: Session) -> bool:
     """True if its process is still running."""
-    return processes.born(one.pid) > 0
+    return processes.started_at(one.pid) > 0

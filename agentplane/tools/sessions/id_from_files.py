@@ -19,7 +19,7 @@ _LINES = 20
 _NEAR = 2.0
 
 
-class Kept(msgspec.Struct, frozen=True):
+class SessionFile(msgspec.Struct, frozen=True):
     """A session as described at the beginning of its file."""
 
     id: str
@@ -33,9 +33,11 @@ def only_one(tool: Tool, folder: str, since: float, variables: Mapping[str, str]
     if start_in is None:
         return None
     found = {
-        kept.id
+        session.id
         for path in _paths(tool, since, variables)
-        if (kept := _read(path, start_in)) and kept.folder == folder and kept.started >= since - _NEAR
+        if (session := _read(path, start_in))
+        and session.folder == folder
+        and session.started >= since - _NEAR
     }
     return found.pop() if len(found) == 1 else None
 
@@ -52,7 +54,7 @@ def _paths(tool: Tool, since: float, variables: Mapping[str, str]) -> Iterator[s
             continue
 
 
-def _read(path: str, start_in: Callable[[Mapping[str, Any]], SessionStart | None]) -> Kept | None:
+def _read(path: str, start_in: Callable[[Mapping[str, Any]], SessionStart | None]) -> SessionFile | None:
     """Return the session that the first lines of a file state, or None."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -62,12 +64,12 @@ def _read(path: str, start_in: Callable[[Mapping[str, Any]], SessionStart | None
         return None
     for line in lines:
         try:
-            said = json.loads(line) if line else None
+            fields = json.loads(line) if line else None
         except (ValueError, RecursionError):
             continue
-        if isinstance(said, dict) and (start := start_in(said)):
+        if isinstance(fields, dict) and (start := start_in(fields)):
             try:
-                return Kept(start.id, start.folder, datetime.fromisoformat(start.at).timestamp())
+                return SessionFile(start.id, start.folder, datetime.fromisoformat(start.at).timestamp())
             except (ValueError, OverflowError):
                 continue
     return None

@@ -13,7 +13,7 @@ from agentplane.agents.model import Tool
 from agentplane.plane.layout import Layout
 from agentplane.plane.store.store import Store, timestamp
 from agentplane.runs.open import hook_notes, open_run
-from agentplane.runs.open.open_run import Asked, OpenRun
+from agentplane.runs.open.open_run import OpenRun, RunSpec
 from agentplane.runs.restart import requests
 from agentplane.runs.restart.requests import Again, Decision, Never, Request
 from agentplane.system import processes
@@ -39,8 +39,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def restarter(
-    store: Store, asked: Asked, variables: Mapping[str, str]
-) -> Callable[[OpenRun, Asked, Request], Decision] | None:
+    store: Store, asked: RunSpec, variables: Mapping[str, str]
+) -> Callable[[OpenRun, RunSpec, Request], Decision] | None:
     """Return a function that decides about restart requests for a command.
 
     Return None if the command isn't a session that its tool can resume.
@@ -53,7 +53,7 @@ def restarter(
 
 
 def _decide(
-    store: Store, tool: Tool, run: OpenRun, exact: Asked, request: Request, variables: Mapping[str, str]
+    store: Store, tool: Tool, run: OpenRun, exact: RunSpec, request: Request, variables: Mapping[str, str]
 ) -> Decision:
     """Decide about a request. `exact` has the unmasked command. The open run's file has masked secrets."""
     now = store.snapshot().ledger.revision()
@@ -70,16 +70,16 @@ def _decide(
     words = resume_command.command(tool, exact.command, id_)
     if words is None:
         return Never(f"{tool.title} has no command that takes a session up again")
-    left = resume_command.dropped(tool, exact.command)
+    left = resume_command.dropped_options(tool, exact.command)
     less = f", without {' '.join(left)}" if left else ""
     return Again(words, f"restarting {tool.programs[0]} with memory {now}{less}", now)
 
 
-def _id(layout: Layout, tool: Tool, run: OpenRun, exact: Asked, variables: Mapping[str, str]) -> str | None:
+def _id(layout: Layout, tool: Tool, run: OpenRun, exact: RunSpec, variables: Mapping[str, str]) -> str | None:
     if run.session and run.session.id:
         return None if _is_empty(layout, run) else run.session.id
-    if told := sessions.id_in(tool, exact.command):
-        return told
+    if id_ := sessions.id_in(tool, exact.command):
+        return id_
     others = [one for one in sessions.here(layout, "", variables, closely=False) if one.run_id != run.run_id]
     if any((one.tool, one.folder) == (tool.name, exact.cwd) for one in others):
         return None
@@ -89,8 +89,8 @@ def _id(layout: Layout, tool: Tool, run: OpenRun, exact: Asked, variables: Mappi
 
 def _is_empty(layout: Layout, run: OpenRun) -> bool:
     """True if a session has no prompt yet. Tools have no file of such a session, so they can't resume it."""
-    told = run.session
-    if told is None or not told.transcript or os.path.lexists(told.transcript):
+    session = run.session
+    if session is None or not session.transcript or os.path.lexists(session.transcript):
         return False
     return hook_notes.prompt_of(str(layout.root), run.run_id) is None
 
@@ -112,7 +112,7 @@ def outcomes(layout: Layout, asked: Sequence[Session], patience: float = PATIENC
 
 
 def _outcome(layout: Layout, one: Session) -> Outcome:
-    def came(
+    def outcome(
         state: Literal["restarted", "waits", "refused", "ended"], why: str = "", now: str | None = None
     ) -> Outcome:
         return Outcome(one.tool, one.pid, one.run_id, state, why, now)
@@ -121,13 +121,13 @@ def _outcome(layout: Layout, one: Session) -> Outcome:
     if run is None or run.ending is not None:
         follower = next((r for r in open_run.every(layout) if r.asked.parent_run_id == one.run_id), None)
         if follower and follower.pid == one.pid:
-            return came("restarted", now=follower.run_id)
+            return outcome("restarted", now=follower.run_id)
         return (
-            came("waits", "it is being restarted")
-            if processes.born(one.pid)
-            else came("ended", "it has ended")
+            outcome("waits", "it is being restarted")
+            if processes.started_at(one.pid)
+            else outcome("ended", "it has ended")
         )
-    said = requests.reply(layout, run.run_id)
-    if said and said.state == "refused":
-        return came("refused", said.why)
-    return came("waits", said.why if said else "it has not answered yet")
+    reply = requests.reply(layout, run.run_id)
+    if reply and reply.state == "refused":
+        return outcome("refused", reply.why)
+    return outcome("waits", reply.why if reply else "it has not answered yet")

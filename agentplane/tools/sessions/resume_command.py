@@ -18,7 +18,7 @@ def command(tool: Tool, words: Sequence[str], id_: str | None) -> list[str] | No
     start = _start(tool, words)
     program = tool.resume[:1] if start is None else words[: start + 1]
     again = [word.replace("{id}", id_) for word in tool.resume[1:]] if id_ else []
-    return [*program, *again, *kept(tool, words)]
+    return [*program, *again, *kept_options(tool, words)]
 
 
 def by_hand(tool: Tool, words: Sequence[str], id_: str) -> list[str] | None:
@@ -27,12 +27,12 @@ def by_hand(tool: Tool, words: Sequence[str], id_: str) -> list[str] | None:
     return made and [tool.resume[0], *made[(_start(tool, words) or 0) + 1 :]]
 
 
-def kept(tool: Tool, words: Sequence[str]) -> list[str]:
+def kept_options(tool: Tool, words: Sequence[str]) -> list[str]:
     """Return the options that matter for a resumed session, as they were given."""
     return [word for piece, stays in _pieces(tool, words) if stays for word in piece]
 
 
-def dropped(tool: Tool, words: Sequence[str]) -> list[str]:
+def dropped_options(tool: Tool, words: Sequence[str]) -> list[str]:
     """Return the names of the options that were left out."""
     return [
         piece[0].partition("=")[0]

@@ -17,11 +17,12 @@ import msgspec
 from agentplane.agents.catalog import BY_NAME, BY_PROGRAM, TOOLS
 from agentplane.agents.model import Tool
 from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import log_events
+from agentplane.plane.ledger.log_events import Kind
 from agentplane.runs.open import open_run
 from agentplane.runs.open.open_run import OpenRun
 from agentplane.runs.restart import requests
 from agentplane.system import processes
-from agentplane.text.json import decode
 from agentplane.text.log import chain
 from agentplane.tools.memory_file import sync
 from agentplane.tools.sessions import id_from_files, resume_command
@@ -66,7 +67,7 @@ class Session(msgspec.Struct, frozen=True):
     """The command that resumes it."""
 
 
-class _Seen(msgspec.Struct, frozen=True):
+class _RunningSession(msgspec.Struct, frozen=True):
     """A session before its memory revision is known."""
 
     tool: Tool
@@ -81,13 +82,13 @@ def here(
     layout: Layout, revision: str, variables: Mapping[str, str], *, closely: bool = True
 ) -> list[Session]:
     """Return the sessions in this project, oldest first. `closely` also looks for ids in the tools' files."""
-    seen = _of_runs(layout)
-    seen += _of_processes(layout, {one.pid: one.tool for one in seen})
-    given = _given(layout, [one.began for one in seen if one.run is None]) if seen else []
-    holding = _holding(layout) if seen else set()
+    running = _of_runs(layout)
+    running += _of_processes(layout, {one.pid: one.tool for one in running})
+    given = _given(layout, [one.began for one in running if one.run is None]) if running else []
+    holding = _holding(layout) if running else set()
     found = []
-    for one in sorted(seen, key=lambda one: one.began):
-        id_ = _id(one, seen, variables, closely=closely)
+    for one in sorted(running, key=lambda one: one.began):
+        id_ = _id(one, running, variables, closely=closely)
         held = _revision(one, holding, given)
         found.append(_session(layout, one, id_, held, revision))
     return found
@@ -107,7 +108,7 @@ def tool_of(run: OpenRun) -> Tool | None:
 
 def given_to(layout: Layout, run: OpenRun, tool: Tool) -> str | None:
     """Return the memory revision that the session of an open run has, or None if unknown."""
-    return _revision(_seen(tool, run), _holding(layout), [])
+    return _revision(_from_run(tool, run), _holding(layout), [])
 
 
 def program_place(words: Sequence[str]) -> tuple[Tool, int] | None:
@@ -130,26 +131,28 @@ def id_in(tool: Tool, words: Sequence[str]) -> str | None:
         return None
     option = tool.resume[-2] if tool.resume[-1] == "{id}" else tool.resume[-1].removesuffix("={id}")
     for word, following in zip(words, [*words[1:], ""], strict=True):
-        told = following if word == option else word.removeprefix(f"{option}=")
-        if (word == option or word.startswith(f"{option}=")) and _ID.match(told):
-            return told
+        value = following if word == option else word.removeprefix(f"{option}=")
+        if (word == option or word.startswith(f"{option}=")) and _ID.match(value):
+            return value
     return None
 
 
-def _of_runs(layout: Layout) -> list[_Seen]:
+def _of_runs(layout: Layout) -> list[_RunningSession]:
     return [
-        _seen(tool, run)
+        _from_run(tool, run)
         for run in open_run.every(layout)
         if (tool := tool_of(run)) and run.ending is None and open_run.is_alive(run)
     ]
 
 
-def _seen(tool: Tool, run: OpenRun) -> _Seen:
+def _from_run(tool: Tool, run: OpenRun) -> _RunningSession:
     began = datetime.fromisoformat(run.started).timestamp()
-    return _Seen(tool, run.pid, began, run.asked.cwd, run.asked.command or processes.words(run.pid), run)
+    return _RunningSession(
+        tool, run.pid, began, run.asked.cwd, run.asked.command or processes.words(run.pid), run
+    )
 
 
-def _of_processes(layout: Layout, known: Mapping[int, Tool]) -> list[_Seen]:
+def _of_processes(layout: Layout, known: Mapping[int, Tool]) -> list[_RunningSession]:
     """Return the sessions without an open run.
 
     A process that another session started is part of that session. A process that only launches the tool of
@@ -157,16 +160,16 @@ def _of_processes(layout: Layout, known: Mapping[int, Tool]) -> list[_Seen]:
     """
     project = str(layout.project)
     starters = {(above, tool.name) for pid, tool in known.items() for above in processes.ancestors(pid)}
-    found: dict[int, _Seen] = {}
+    found: dict[int, _RunningSession] = {}
     for pid, words in processes.commands():
         place = program_place(words) if pid not in known else None
         if place is None or is_scripted(place[0], words) or (pid, place[0].name) in starters:
             continue
         folder = processes.folder(pid)
         if folder == project or folder.startswith(os.path.join(project, "")):
-            began = processes.born(pid)
+            began = processes.started_at(pid)
             if began:
-                found[pid] = _Seen(place[0], pid, began, folder, words)
+                found[pid] = _RunningSession(place[0], pid, began, folder, words)
     listed = {*known, *found}
     return [one for one in found.values() if listed.isdisjoint(processes.ancestors(one.pid))]
 
@@ -188,12 +191,14 @@ def _started_by(word: str) -> Tool | None:
     return next((_STARTERS[name] for name in names if name in _STARTERS), None)
 
 
-def _id(one: _Seen, seen: Sequence[_Seen], variables: Mapping[str, str], *, closely: bool) -> str | None:
+def _id(
+    one: _RunningSession, running: Sequence[_RunningSession], variables: Mapping[str, str], *, closely: bool
+) -> str | None:
     if one.run and one.run.session and one.run.session.id:
         return one.run.session.id
-    if told := id_in(one.tool, one.words):
-        return told
-    alike = [other for other in seen if (other.tool, other.folder) == (one.tool, one.folder)]
+    if id_ := id_in(one.tool, one.words):
+        return id_
+    alike = [other for other in running if (other.tool, other.folder) == (one.tool, one.folder)]
     if not closely or len(alike) > 1:
         return None
     return id_from_files.only_one(one.tool, one.folder, one.began, variables)
@@ -204,10 +209,10 @@ def _holding(layout: Layout) -> set[str]:
     return {name for one in sync.holders(layout.project, layout.root.name, TOOLS) for name in one.tools}
 
 
-def _revision(one: _Seen, holding: set[str], given: Sequence[tuple[float, str]]) -> str | None:
-    told = one.run.session if one.run else None
-    if told and told.given:
-        return told.given.revision
+def _revision(one: _RunningSession, holding: set[str], given: Sequence[tuple[float, str]]) -> str | None:
+    session = one.run.session if one.run else None
+    if session and session.given:
+        return session.given.revision
     if one.tool.name not in holding:
         return None
     if one.run:
@@ -218,42 +223,42 @@ def _revision(one: _Seen, holding: set[str], given: Sequence[tuple[float, str]])
 def _given(layout: Layout, times: Sequence[float]) -> Sequence[tuple[float, str]]:
     """Return the times and revisions of memory changes, newest first, back to the first of `times`."""
     try:
-        seen = os.stat(layout.log)
+        status = os.stat(layout.log)
     except OSError:
         return ()
-    return _told(layout.log, min(times), (seen.st_size, seen.st_mtime_ns)) if times else ()
+    return _revisions_since(layout.log, min(times), (status.st_size, status.st_mtime_ns)) if times else ()
 
 
-class _Event(msgspec.Struct, frozen=True):
-    """The fields of a log event about the memory's revision."""
+class _MemoryChange(msgspec.Struct, frozen=True):
+    """The fields of an operation about the memory's revision."""
 
-    kind: str = ""
     ts: str = ""
     revision: str | None = None
 
 
-_op_event = decode.Json(_Event)
+_CHANGE = Kind("op", _MemoryChange)
 
 
 @lru_cache(4)
-def _told(log: Path, since: float, _as_of: tuple[int, int]) -> Sequence[tuple[float, str]]:
+def _revisions_since(log: Path, since: float, _as_of: tuple[int, int]) -> Sequence[tuple[float, str]]:
     """Return the revisions since a time. The result is cached until the log changes."""
     found: list[tuple[float, str]] = []
-    for line in chain.lines_backwards(log):
+    for _, change in log_events.iterate(chain.lines_backwards(log), kind=_CHANGE):
         try:
-            event = _op_event.decode(line)
-            when = datetime.fromisoformat(event.ts).timestamp()
-        except (msgspec.MsgspecError, ValueError, OverflowError):
+            when = datetime.fromisoformat(change.ts).timestamp()
+        except (ValueError, OverflowError):
             continue
-        if event.kind == "run" or event.revision is None:
+        if change.revision is None:
             continue
-        found.append((when, event.revision))
+        found.append((when, change.revision))
         if found[-1][0] <= since:
             break
     return found
 
 
-def _session(layout: Layout, one: _Seen, id_: str | None, held: str | None, revision: str) -> Session:
+def _session(
+    layout: Layout, one: _RunningSession, id_: str | None, held: str | None, revision: str
+) -> Session:
     run_id = one.run.run_id if one.run else None
     wrapped = bool(one.run and one.run.asked.command)
     again = resume_command.command if wrapped else resume_command.by_hand

@@ -75,7 +75,7 @@ def _out_of(text: str, place: Place) -> str | None:
     try:
         return _out_of_toml(text, place) if place.toml else _out_of_json(text, place)
     except (with_comments.BadJson, splice.NotPlain, toml_table.NotToml) as error:
-        raise UnfitError(_said(error)) from error
+        raise UnfitError(_reason(error)) from error
 
 
 def _text(data: bytes) -> str:
@@ -85,7 +85,7 @@ def _text(data: bytes) -> str:
         raise UnfitError("is not UTF-8") from error
 
 
-def _said(error: ValueError) -> str:
+def _reason(error: ValueError) -> str:
     return f"is no JSON: {error}" if isinstance(error, with_comments.BadJson) else str(error)
 
 
@@ -97,7 +97,7 @@ def _in_json(data: bytes | None, place: Place) -> bytes:
         for want in place.wants:
             text = _with(text, want)
     except (with_comments.BadJson, splice.NotPlain) as error:
-        raise UnfitError(_said(error)) from error
+        raise UnfitError(_reason(error)) from error
     return text.encode()
 
 
@@ -249,7 +249,7 @@ def _in_toml(data: bytes | None, place: Place) -> bytes:
             raise UnfitError(f"names another server `{want.key}`")
         return toml_table.put(text, path, want.value).encode()
     except toml_table.NotToml as error:
-        raise UnfitError(_said(error)) from error
+        raise UnfitError(_reason(error)) from error
 
 
 def _out_of_toml(text: str, place: Place) -> str | None:

@@ -28,27 +28,27 @@ class Bulk(msgspec.Struct, frozen=True):
 def clean_ones(shown: "PlaneView", in_list: Collection[str]) -> Bulk:
     """Return the bulk approval of all ready candidates in the filtered list."""
     wanted = set(in_list)
-    out: Counter[str] = Counter()
-    taken: list[Entry] = []
+    left_out: Counter[str] = Counter()
+    included: list[Entry] = []
     edited = {edit.id for edit in shown.hand_edits}
     for entry in shown.inbox:
-        found = shown.reviewed.get(entry.id)
+        reviewed = shown.reviewed.get(entry.id)
         if entry.id not in wanted:
-            out["hidden by the filter"] += 1
+            left_out["hidden by the filter"] += 1
         elif entry.id in edited:
-            out["changed by hand"] += 1
-        elif found is None or not found.checked:
-            out["not checked yet"] += 1
-        elif found.contested:
-            out["with a conflict"] += 1
-        elif found.flags:
-            out["with a flag"] += 1
+            left_out["changed by hand"] += 1
+        elif reviewed is None or not reviewed.checked:
+            left_out["not checked yet"] += 1
+        elif reviewed.contested:
+            left_out["with a conflict"] += 1
+        elif reviewed.flags:
+            left_out["with a flag"] += 1
         else:
-            taken.append(entry)
-    return _bulk(taken, out)
+            included.append(entry)
+    return _bulk(included, left_out)
 
 
-def marked_ones(shown: "PlaneView", acted: Sequence[str], hidden: int) -> Bulk:
+def marked_ones(shown: "PlaneView", target_ids: Sequence[str], hidden: int) -> Bulk:
     """Return the bulk approval of the selected candidates that are shown.
 
     A candidate with a conflict or with a flag of high severity is left out, because it needs a separate
@@ -60,31 +60,31 @@ def marked_ones(shown: "PlaneView", acted: Sequence[str], hidden: int) -> Bulk:
     actions = msgspec.structs.asdict(shown.memory.snapshot.settings.gate)
     entries = {entry.id: entry for entry in shown.inbox}
     edited = {edit.id for edit in shown.hand_edits}
-    out: Counter[str] = Counter({"marked, but hidden by the filter": hidden} if hidden else {})
-    taken: list[Entry] = []
+    left_out: Counter[str] = Counter({"marked, but hidden by the filter": hidden} if hidden else {})
+    included: list[Entry] = []
     warned = 0
-    for id_ in acted:
-        found = shown.reviewed.get(id_)
+    for id_ in target_ids:
+        reviewed = shown.reviewed.get(id_)
         if id_ not in entries:
-            out["not in the inbox"] += 1
+            left_out["not in the inbox"] += 1
         elif id_ in edited:
-            out["changed by hand"] += 1
-        elif found is not None and found.contested:
-            out["with a conflict: compare them one by one"] += 1
-        elif (found is None or found.flags) and gate.has_high_flag(entries[id_], actions):
-            out["with a high-severity flag: approve them one by one"] += 1
+            left_out["changed by hand"] += 1
+        elif reviewed is not None and reviewed.contested:
+            left_out["with a conflict: compare them one by one"] += 1
+        elif (reviewed is None or reviewed.flags) and gate.has_high_flag(entries[id_], actions):
+            left_out["with a high-severity flag: approve them one by one"] += 1
         else:
-            taken.append(entries[id_])
-            warned += bool(found and found.flags)
-    return _bulk(taken, out, warned)
+            included.append(entries[id_])
+            warned += bool(reviewed and reviewed.flags)
+    return _bulk(included, left_out, warned)
 
 
-def _bulk(taken: "Sequence[Entry]", out: Counter[str], warned: int = 0) -> Bulk:
-    kinds = Counter(entry.head.type or "no kind" for entry in taken)
+def _bulk(included: "Sequence[Entry]", reasons: Counter[str], warned: int = 0) -> Bulk:
+    kinds = Counter(entry.head.type or "no kind" for entry in included)
     return Bulk(
-        ids=tuple(entry.id for entry in taken),
+        ids=tuple(entry.id for entry in included),
         kinds=tuple(kinds.most_common()),
-        titles=tuple(entry.statement for entry in taken[:_TITLES]),
-        left_out=tuple((count, why) for why, count in out.most_common()),
+        titles=tuple(entry.statement for entry in included[:_TITLES]),
+        left_out=tuple((count, why) for why, count in reasons.most_common()),
         warned=warned,
     )

@@ -71,7 +71,7 @@ class _Trial:
         self.memory = memory
         self.reviewed = reviewed
         self.id = reviewed.entry.id
-        self._found = {**others, self.id: reviewed}
+        self._reviews = {**others, self.id: reviewed}
         self._stamp = Stamp(date.min, "", None)
 
     # A candidate and an entry
@@ -85,10 +85,10 @@ class _Trial:
             if wider is not None:
                 plan, why, targets = wider[0], "", wider[1]
         new = _new_id(plan) or "the candidate"
-        gone = " and ".join(targets)
+        superseded = " and ".join(targets)
         verb = "becomes" if len(targets) == 1 else "become"
-        label = f"approve {self.id}, supersede {gone}"
-        writes = f"{self.id} is approved as {new}; {gone} {verb} superseded. Each links to the other."
+        label = f"approve {self.id}, supersede {superseded}"
+        writes = f"{self.id} is approved as {new}; {superseded} {verb} superseded. Each links to the other."
         op = Approve((self.id,), Choice(supersede=targets))
         return ChoicePreview("supersede", label, writes, op, why)
 
@@ -100,9 +100,11 @@ class _Trial:
         return ChoicePreview("merge", f"merge {self.id} into {target}", writes, None, why)
 
     def keep_both(self, target: str) -> ChoicePreview:
-        kept = self._kept((self.id,), target)
-        stay = f"{' and '.join(kept)} {'stays as it is' if len(kept) == 1 else 'stay as they are'}."
-        label = f"keep {'both' if len(kept) == 1 else 'all'}: approve {self.id}, keep {' and '.join(kept)}"
+        staying = self._staying((self.id,), target)
+        stay = f"{' and '.join(staying)} {'stays as it is' if len(staying) == 1 else 'stay as they are'}."
+        label = (
+            f"keep {'both' if len(staying) == 1 else 'all'}: approve {self.id}, keep {' and '.join(staying)}"
+        )
         plan, why = self._approve(Choice())
         if plan is not None:
             writes = f"{self.id} is approved as {_new_id(plan)}. {stay}"
@@ -136,12 +138,14 @@ class _Trial:
 
     def keep_two(self, other: str) -> ChoicePreview:
         both = (self.id, other)
-        kept = self._kept(both)
-        label = f"keep {'all' if kept else 'both'}: approve {self.id} and {other}"
+        staying = self._staying(both)
+        label = f"keep {'all' if staying else 'both'}: approve {self.id} and {other}"
         stay = ""
-        if kept:
-            label += f", keep {' and '.join(kept)}"
-            stay = f" {' and '.join(kept)} {'stays as it is' if len(kept) == 1 else 'stay as they are'}."
+        if staying:
+            label += f", keep {' and '.join(staying)}"
+            stay = (
+                f" {' and '.join(staying)} {'stays as it is' if len(staying) == 1 else 'stay as they are'}."
+            )
         plan, why = self._approve(Choice(), both)
         if plan is not None:
             writes = f"{self.id} and {other} are approved.{stay}"
@@ -150,16 +154,20 @@ class _Trial:
         writes = f"{self.id} and {other} are approved.{stay} Your reason is recorded."
         return ChoicePreview("keep both", label, writes, None, why)
 
-    def _kept(self, ids: Sequence[str], *more: str) -> tuple[str, ...]:
+    def _staying(self, ids: Sequence[str], *more: str) -> tuple[str, ...]:
         """Return the ids of the entries that stay next to these candidates. They are `more` and all blocking ones."""
-        found = [one for id_ in ids if id_ in self._found for one in self._found[id_].conflicts if one.blocks]
-        return tuple(dict.fromkeys([*more, *(one.id for one in found)]))
+        blocking = [
+            one for id_ in ids if id_ in self._reviews for one in self._reviews[id_].conflicts if one.blocks
+        ]
+        return tuple(dict.fromkeys([*more, *(one.id for one in blocking)]))
 
     def _widened(self, first: str) -> tuple[Plan, tuple[str, ...]] | None:
         """Return a plan that supersedes the fewest conflicting entries, and their ids. None if no such plan works."""
         entries = self.memory.entries
         on_shelf = [
-            met.id for met in self.reviewed.conflicts if met.id in entries and entries[met.id].file != INBOX
+            conflict.id
+            for conflict in self.reviewed.conflicts
+            if conflict.id in entries and entries[conflict.id].file != INBOX
         ]
         targets = tuple(dict.fromkeys([first, *on_shelf]))
         plan, _ = self._approve(Choice(supersede=targets))
@@ -167,21 +175,21 @@ class _Trial:
             return None
         for name in targets[1:]:
             fewer = tuple(other for other in targets if other != name)
-            found, _ = self._approve(Choice(supersede=fewer))
-            if found is not None:
-                plan, targets = found, fewer
+            fewer_plan, _ = self._approve(Choice(supersede=fewer))
+            if fewer_plan is not None:
+                plan, targets = fewer_plan, fewer
         return plan, targets
 
     def _approve(self, choice: Choice, ids: Sequence[str] = ()) -> tuple[Plan | None, str]:
         """Try an approval. A text with a flag of high severity can't be approved together with others."""
         ids = ids or (self.id,)
 
-        def found(entries: Sequence[Entry], _: object) -> list[tuple[Conflict, ...]]:
-            known = (self._found.get(entry.id) for entry in entries)
-            return [one.conflicts if one else () for one in known]
+        def known_conflicts(entries: Sequence[Entry], _: object) -> list[tuple[Conflict, ...]]:
+            reviews = (self._reviews.get(entry.id) for entry in entries)
+            return [one.conflicts if one else () for one in reviews]
 
         def plan() -> Plan:
-            planned = resolve.approve(self.memory, ids, self._stamp, choice, found)
+            planned = resolve.approve(self.memory, ids, self._stamp, choice, known_conflicts)
             return confirm.checked(self.memory, planned, None, as_proposed=True) if len(ids) > 1 else planned
 
         return _tried(plan)
@@ -190,10 +198,10 @@ class _Trial:
 def _tried(plan: Callable[[], object]) -> tuple[Plan | None, str]:
     """Call a function that plans. Return its plan, or the reason why the plan was refused."""
     try:
-        found = plan()
+        planned = plan()
     except AgentplaneError as error:
         return None, one_line(error.what)
-    return (found if isinstance(found, Plan) else None), ""
+    return (planned if isinstance(planned, Plan) else None), ""
 
 
 def _new_id(plan: Plan | None) -> str | None:

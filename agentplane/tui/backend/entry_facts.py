@@ -16,16 +16,16 @@ from agentplane.memory.entry import Entry, Header
 from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import log_events
 from agentplane.plane.store import history
 from agentplane.text import files
-from agentplane.text.json import decode
-from agentplane.text.log import chain
 
 
 if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed
+    from agentplane.runs.events import RunEvent
 
-Way = Literal["supersedes", "superseded by", "names", "named in"]
+Relation = Literal["supersedes", "superseded by", "names", "named in"]
 
 _LINE = re.compile(r"(?P<path>.+?)(?::L?|#L)(?P<line>[0-9]{1,9})(?:[:-].*)?")
 _ID = re.compile(r"\b[A-Z][A-Z0-9]{1,7}-[0-9]{1,9}\b")
@@ -35,24 +35,16 @@ _LARGEST = 4 << 20
 
 class Evidence(msgspec.Struct, frozen=True):
     text: str
-    state: Literal["there", "gone", "said"]
-    """`said` means that the evidence can't be looked up in this project."""
+    state: Literal["there", "gone", "unknown"]
+    """`unknown` means that the evidence can't be looked up in this project."""
     note: str = ""
     path: str | None = None
     """The file to open, or None if an editor can't open the evidence."""
     line: int | None = None
 
 
-class Run(msgspec.Struct, frozen=True):
-    id: str
-    ts: str = ""
-    tool: str = ""
-    task: str = ""
-    summary: str = ""
-
-
 class Link(msgspec.Struct, frozen=True):
-    way: Way
+    relation: Relation
     id: str
     statement: str | None
     """The statement of the linked entry, or None if the entry does not exist."""
@@ -70,8 +62,8 @@ class EntryFacts(msgspec.Struct, frozen=True):
     """The facts outside its own text that help to judge an entry."""
 
     evidence: tuple[Evidence, ...] = ()
-    run: Run | None = None
-    used_by: tuple[Run, ...] = ()
+    run: "RunEvent | None" = None
+    used_by: "tuple[RunEvent, ...]" = ()
     """The runs that were given this entry."""
     links: tuple[Link, ...] = ()
     steps: tuple[history.Step, ...] = ()
@@ -118,8 +110,8 @@ def facts_of(subject: Subject) -> EntryFacts:
     steps = _steps(memory, subject.id)
     return EntryFacts(
         evidence=evidence(entry, layout.project) if entry else (),
-        run=next((run for run in runs if run.id == source), None),
-        used_by=tuple(run for run in runs if run.id != source)[-_MOST:],
+        run=next((run for run in runs if run.run_id == source), None),
+        used_by=tuple(run for run in runs if run.run_id != source)[-_MOST:],
         links=links(entry, memory) if entry else (),
         steps=tuple(steps),
         signed=_signed(memory, steps),
@@ -150,21 +142,21 @@ def evidence(entry: Entry, project: Path) -> tuple[Evidence, ...]:
 
     pieces = entry.head.evidence
     lacking = {lack.place: lack for lack in lacks(pieces, project)}
-    found = []
+    result = []
     for place, text in enumerate(pieces):
         lack = lacking.get(place)
         if lack is not None:
-            found.append(Evidence(text, "gone", lack.what))
+            result.append(Evidence(text, "gone", lack.what))
             continue
         path, line = _place(text.strip(), project)
         if path is not None:
-            found.append(Evidence(text, "there", path=path, line=line))
+            result.append(Evidence(text, "there", path=path, line=line))
         else:
             is_commit = re.fullmatch(r"(?:commit[: ]|git:)?[0-9a-f]{7,40}", text.strip()) is not None
             name = re.split("[: ]", text.strip())[-1]
             known = is_commit and git.knows(project, name) == "commit"
-            found.append(Evidence(text, "there" if known else "said", "a commit" if known else ""))
-    return tuple(found)
+            result.append(Evidence(text, "there" if known else "unknown", "a commit" if known else ""))
+    return tuple(result)
 
 
 def _place(text: str, project: Path) -> tuple[str | None, int | None]:
@@ -203,33 +195,33 @@ def _line_of(path: str, symbol: str) -> int | None:
 
 def links(entry: Entry, memory: Memory) -> tuple[Link, ...]:
     """Return the links from and to an entry. They come from headers and from ids in texts."""
-    found: dict[str, Way] = {}
+    relations: dict[str, Relation] = {}
     for id_ in entry.head.supersedes:
-        found.setdefault(id_, "supersedes")
+        relations.setdefault(id_, "supersedes")
     for id_ in entry.head.superseded_by:
-        found.setdefault(id_, "superseded by")
+        relations.setdefault(id_, "superseded by")
     mark = entry.id.encode()
     pattern = re.compile(rb"(?<![\w-])" + re.escape(mark) + rb"(?![\w-])")
     for other in memory.entries.values():
         if other.id == entry.id:
             continue
         if entry.id in other.head.supersedes:
-            found.setdefault(other.id, "superseded by")
+            relations.setdefault(other.id, "superseded by")
         elif entry.id in other.head.superseded_by:
-            found.setdefault(other.id, "supersedes")
+            relations.setdefault(other.id, "supersedes")
         elif mark in other.raw and pattern.search(other.raw):
-            found.setdefault(other.id, "named in")
+            relations.setdefault(other.id, "named in")
     for id_ in _ID.findall(entry.body[:20_000]):
         if id_ in memory.entries and id_ != entry.id:
-            found.setdefault(id_, "names")
+            relations.setdefault(id_, "names")
     order = ("supersedes", "superseded by", "names", "named in")
-    ranked = sorted(found.items(), key=lambda item: order.index(item[1]))
-    return tuple(_link(memory, id_, way) for id_, way in ranked[: _MOST * 2])
+    ranked = sorted(relations.items(), key=lambda item: order.index(item[1]))
+    return tuple(_link(memory, id_, relation) for id_, relation in ranked[: _MOST * 2])
 
 
-def _link(memory: Memory, id_: str, way: Way) -> Link:
+def _link(memory: Memory, id_: str, relation: Relation) -> Link:
     other = memory.entries.get(id_)
-    return Link(way, id_, other.statement, other.head.status) if other else Link(way, id_, None)
+    return Link(relation, id_, other.statement, other.head.status) if other else Link(relation, id_, None)
 
 
 def _steps(memory: Memory, id_: str) -> list[history.Step]:
@@ -244,49 +236,26 @@ def _signed(memory: Memory, steps: Sequence[history.Step]) -> dict[str, str]:
 
     snapshot = memory.snapshot
     try:
-        found = signatures.signers_of(snapshot.layout, snapshot.settings, {step.op for step in steps})
+        verdicts = signatures.signers_of(snapshot.layout, snapshot.settings, {step.op for step in steps})
     except (AgentplaneError, OSError):
         return {}
-    return {op: verdict.said for op, verdict in found.items()}
+    return {op: verdict.text for op, verdict in verdicts.items()}
 
 
-def _runs(layout: Layout, id_: str, source: str) -> Iterator[Run]:
+def _runs(layout: Layout, id_: str, source: str) -> "Iterator[RunEvent]":
     """Yield the run that an entry came from, and the runs that used the entry."""
+    from agentplane.runs.events import RUN
+
+    mark = msgspec.json.encode(id_)
     marks = [msgspec.json.encode(name) for name in (source, id_) if name]
+    lines = log_events.with_any(filter(RUN.matches, log_events.oldest_first(layout.log)), marks)
     try:
-        for _, line in chain.lines(layout.log):
-            if b'"kind":"run"' in line and any(mark in line for mark in marks):
-                run = _run(line, source, id_)
-                if run is not None:
-                    yield run
+        for _, run in log_events.iterate(lines, kind=RUN):
+            used = mark in msgspec.json.encode([run.inputs, run.tool_calls])
+            if used or run.run_id == source:
+                yield run
     except (AgentplaneError, OSError):
         return
-
-
-class _RunEvent(msgspec.Struct):
-    kind: str
-    run_id: str
-    ts: str = ""
-    tool: str = ""
-    task: str = ""
-    title: str = ""
-    summary: str = ""
-    inputs: object = []
-    tool_calls: list[object] = []
-
-
-_event = decode.Json(_RunEvent)
-
-
-def _run(line: bytes, source: str, id_: str) -> Run | None:
-    try:
-        event = _event.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
-    used = msgspec.json.encode(id_) in msgspec.json.encode([event.inputs, event.tool_calls])
-    if event.kind != "run" or not (event.run_id == source or used):
-        return None
-    return Run(event.run_id, event.ts, event.tool, event.task or event.title, event.summary)
 
 
 def _commits(layout: Layout, id_: str, file: str) -> Iterator[Commit]:

@@ -1,9 +1,10 @@
 """A watch on the files of the plane. It uses watchdog if that works, and a timer in any case."""
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from agentplane.jobs import Job, Lane, Progress
 
 
 _DEBOUNCE_SECONDS = 0.15
@@ -14,7 +15,7 @@ _CHANGES = frozenset({"created", "modified", "moved", "deleted", "closed"})
 
 
 class Watch:
-    """A thread that calls `changed` a moment after the last of several changes in a row."""
+    """Calls `changed` a moment after the last of several changes in a row, and now and then without a change."""
 
     def __init__(
         self, root: Path, changed: Callable[[], object], *, look_seconds: float = _LOOK_SECONDS
@@ -23,56 +24,39 @@ class Watch:
         self._changed = changed
         self._look_seconds = look_seconds
         self._observer: Any = None
-        self._wake = threading.Condition()
-        self._noticed = False
-        self._closed = False
-        self._thread = threading.Thread(target=self._work, name="watch", daemon=True)
+        self._lane = Lane("watch")
 
     def start(self) -> None:
-        self._thread.start()
+        self._lane.submit(Job(self._begin))
 
     def close(self) -> None:
-        with self._wake:
-            self._closed = True
-            self._wake.notify_all()
-
-    def _work(self) -> None:
-        self._observe()
-        while self._waited():
-            self._settle()
-            # Without an event this is the periodic call. The receiver compares fingerprints before it reads.
-            self._changed()
-            if not self._watching():
-                self._observe()
+        self._lane.close()
         self._stop()
 
-    def _waited(self) -> bool:
-        """Wait for an event or for the next periodic call. Return False if the watch was closed."""
-        with self._wake:
-            self._wake.wait_for(lambda: self._noticed or self._closed, self._look_seconds)
-            return not self._closed
+    def _begin(self, progress: Progress) -> None:
+        self._look_later()
+        self._observe(progress)
 
-    def _settle(self) -> None:
-        """Wait until no change has come for a moment."""
-        while True:
-            with self._wake:
-                noticed, self._noticed = self._noticed, False
-                if not noticed or self._closed:
-                    return
-                self._wake.wait_for(lambda: self._noticed or self._closed, _DEBOUNCE_SECONDS)
+    def _look(self, progress: Progress) -> None:
+        """Call the receiver, which compares fingerprints before it reads. Watch again if the folder was replaced."""
+        self._look_later()
+        self._changed()
+        if not self._watching():
+            self._observe(progress)
+
+    def _look_later(self) -> None:
+        self._lane.submit(Job(self._look, key="look"), after=self._look_seconds)
 
     def _notice(self, event: Any) -> None:
         path = Path(str(event.src_path))
         ours = path.name.endswith((".md", ".jsonl", ".toml")) or path.parent.name == _RUNS
         if event.event_type in _CHANGES and ours:
-            with self._wake:
-                self._noticed = True
-                self._wake.notify_all()
+            self._lane.submit(Job(self._look, key="noticed"), after=_DEBOUNCE_SECONDS)
 
     def _watching(self) -> bool:
         return self._observer is None or (self._observer.is_alive() and (self._root / "memory").is_dir())
 
-    def _observe(self) -> None:
+    def _observe(self, progress: Progress) -> None:
         self._stop()
         try:
             from watchdog.events import FileSystemEventHandler
@@ -91,8 +75,10 @@ class Watch:
             self._observer = None
         else:
             self._observer = observer
+            if progress.cancelled:  # the watch was closed meanwhile
+                self._stop()
 
     def _stop(self) -> None:
-        if self._observer is not None:
-            self._observer.stop()
-            self._observer = None
+        observer, self._observer = self._observer, None
+        if observer is not None:
+            observer.stop()

@@ -18,14 +18,14 @@ ROWS = 120
 KEPT = "glimpse"
 VERSION = "1"
 _LARGEST = 32 << 20
-_STEADY = ("theme", "ascii")
+_SETTINGS = ("theme", "ascii")
 """The settings that the first paint uses, even if the memory has changed since."""
 _NOTHING: Mapping[str, Any] = {}
-_CANT_BE_READ = (AgentplaneError, OSError, ValueError, LookupError, TypeError, RecursionError)
+_READ_ERRORS = (AgentplaneError, OSError, ValueError, LookupError, TypeError, RecursionError)
 """Errors that a file of any content can cause in the readers used here."""
 
 
-def kept(wanted: str | None) -> Mapping[str, Any]:
+def load(wanted: str | None) -> Mapping[str, Any]:
     """Return the saved values for the plane at `wanted`, or for the plane around the current folder.
 
     The keys are `rows`, `goes_on`, `counts`, `waiting`, `project`, `theme` and `ascii`. `goes_on` is true if
@@ -37,21 +37,28 @@ def kept(wanted: str | None) -> Mapping[str, Any]:
         data = cache_file.read(folder, KEPT, VERSION, _LARGEST) if folder else None
         if folder is None or data is None:
             return _NOTHING
-        found = json.loads(data.decode("utf-8", "surrogateescape"))
-        if found["stamp"] != badge_stamp.of(folder):
-            return {name: found[name] for name in _STEADY}
-        found["rows"] = [tuple(map(str, one)) for one in found["rows"]]
-    except _CANT_BE_READ:
+        values = json.loads(data.decode("utf-8", "surrogateescape"))
+        if values["stamp"] != badge_stamp.of(folder):
+            return {name: values[name] for name in _SETTINGS}
+        values["rows"] = [tuple(map(str, one)) for one in values["rows"]]
+    except _READ_ERRORS:
         return _NOTHING
-    return found if all(len(one) == 7 for one in found["rows"]) else _NOTHING
+    return values if all(len(one) == 7 for one in values["rows"]) else _NOTHING
 
 
 def packed(rows: list[Any], waiting: int, counts: list[int], mark: str, more: Mapping[str, Any]) -> bytes:
-    """Return the bytes that `kept` reads. `rows` are all rows in the order in which they are shown."""
+    """Return the bytes that `load` reads. `rows` are all rows in the order in which they are shown."""
     values = [
         [one.id, one.badge, one.letter, one.text[:400], one.right, one.state, one.group]
         for one in rows[:ROWS]
     ]
     goes_on = len(rows) > ROWS and rows[ROWS].group == rows[ROWS - 1].group
-    told = {"stamp": mark, "rows": values, "goes_on": goes_on, "waiting": waiting, "counts": counts, **more}
-    return json.dumps(told, ensure_ascii=True).encode()
+    content = {
+        "stamp": mark,
+        "rows": values,
+        "goes_on": goes_on,
+        "waiting": waiting,
+        "counts": counts,
+        **more,
+    }
+    return json.dumps(content, ensure_ascii=True).encode()

@@ -52,14 +52,16 @@ def rows(shown: "PlaneView", place: Place) -> list[Row]:
     """Return all rows of the inbox in the order in which they are shown."""
     edited = {edit.id for edit in shown.hand_edits}
     reviewed = shown.reviewed
-    found = [row(entry, reviewed.get(entry.id), place, edited=entry.id in edited) for entry in shown.inbox]
-    return [*grouped(found), *(edit_row(shown, edit, place) for edit in shown.shelf_edits)]
+    candidate_rows = [
+        row(entry, reviewed.get(entry.id), place, edited=entry.id in edited) for entry in shown.inbox
+    ]
+    return [*grouped(candidate_rows), *(edit_row(shown, edit, place) for edit in shown.shelf_edits)]
 
 
-def grouped(found: Iterable[Row]) -> list[Row]:
+def grouped(ungrouped: Iterable[Row]) -> list[Row]:
     """Return the rows with each group together. Groups keep the order of their first rows."""
     groups: dict[str, list[Row]] = {}
-    for one in found:
+    for one in ungrouped:
         groups.setdefault(one.group, []).append(one)
     return [one for members in groups.values() for one in members]
 
@@ -148,14 +150,14 @@ def _days_at(updated: str, today: date) -> str:
     return f"{days} d" if days > 0 else ""
 
 
-def found(words: str, among: Sequence[Row], shown: "PlaneView | None") -> list[str]:
+def matching(words: str, among: Sequence[Row], shown: "PlaneView | None") -> list[str]:
     """Return the ids of the rows that contain every word. The kind, tags, scope and author of an entry count too."""
     wanted = words.casefold().split()
     entries = shown.memory.entries if shown else {}
-    return [one.id for one in among if _holds(one, entries.get(one.id.removeprefix(EDIT)), wanted)]
+    return [one.id for one in among if _matches(one, entries.get(one.id.removeprefix(EDIT)), wanted)]
 
 
-def _holds(one: Row, entry: "Entry | None", words: Sequence[str]) -> bool:
+def _matches(one: Row, entry: "Entry | None", words: Sequence[str]) -> bool:
     text = f"{one.id} {one.text} {one.group}"
     if entry is not None:
         head = entry.head

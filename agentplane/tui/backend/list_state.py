@@ -27,7 +27,7 @@ class Heading(msgspec.Struct, frozen=True, gc=False):
 
     text: str
     count: int
-    goes_on: bool = False
+    has_more: bool = False
     """True if the group may have more rows than were read."""
 
 
@@ -45,35 +45,35 @@ class Listing:
         self.marks: set[str] = set()
         self.settled: dict[str, str] = {}
         """The rows that were decided while the list is open, each with a word for the decision."""
-        self._kept: Collection[str] | None = None
-        self._goes_on = False
+        self._visible_ids: Collection[str] | None = None
+        self._has_more = False
         self._places: dict[str, int] = {}
-        self._sweep: _Sweep | None = None
+        self._range: _Range | None = None
         self.replace(rows)
 
     # Contents
 
-    def replace(self, rows: Sequence[Row], *, goes_on: bool = False) -> None:
-        """Replace the rows. `goes_on` means that the group of the last row may have more rows.
+    def replace(self, rows: Sequence[Row], *, has_more: bool = False) -> None:
+        """Replace the rows. `has_more` means that the group of the last row may have more rows.
 
         The cursor stays on its row. If that row is gone, the cursor moves to the next row that was below it.
         """
         here = self._from_cursor()
-        self.rows, self._goes_on = rows, goes_on
+        self.rows, self._has_more = rows, has_more
         present = {row.id for row in rows}
         self.marks &= present
         self.settled = {id_: word for id_, word in self.settled.items() if id_ in present}
         self._rebuild(here)
 
-    def narrow(self, kept: Collection[str] | None) -> None:
+    def narrow(self, ids: Collection[str] | None) -> None:
         """Show only these rows, or all rows for None. Marks stay, but actions skip hidden rows."""
         here = self._from_cursor()
-        self._kept = None if kept is None else frozenset(kept)
+        self._visible_ids = None if ids is None else frozenset(ids)
         self._rebuild(here)
 
     @property
     def narrowed(self) -> bool:
-        return self._kept is not None
+        return self._visible_ids is not None
 
     @property
     def shown(self) -> list[Row]:
@@ -87,21 +87,21 @@ class Listing:
         return self._places.get(id_)
 
     def _rebuild(self, wanted: Iterable[str]) -> None:
-        kept = self._kept
-        rows = self.rows if kept is None else [row for row in self.rows if row.id in kept]
+        visible = self._visible_ids
+        rows = self.rows if visible is None else [row for row in self.rows if row.id in visible]
         lines: list[Line] = []
-        for group, members in groupby(rows, key=lambda row: row.group):
-            found = list(members)
-            below = sum(row.below for row in found) if group else 0
-            goes_on = self._goes_on and group == self.rows[-1].group
-            lines += [Heading(group, len(found) - below, goes_on), *found] if group else found
+        for group, grouped in groupby(rows, key=lambda row: row.group):
+            members = list(grouped)
+            below = sum(row.below for row in members) if group else 0
+            has_more = self._has_more and group == self.rows[-1].group
+            lines += [Heading(group, len(members) - below, has_more), *members] if group else members
         self.lines = lines
         self._places = {line.id: place for place, line in enumerate(lines) if isinstance(line, Row)}
         self.cursor = next(
             (self._places[id_] for id_ in wanted if id_ in self._places), self._nearest(max(self.cursor, 0))
         )
-        if self._sweep and self._sweep.anchor not in self._places:
-            self._sweep = None
+        if self._range and self._range.anchor not in self._places:
+            self._range = None
 
     def _from_cursor(self) -> list[str]:
         """Return the ids of the row under the cursor, the rows below it, and the rows above it from the nearest on."""
@@ -119,25 +119,25 @@ class Listing:
 
     def move(self, steps: int) -> None:
         """Move the cursor down by this number of rows, or up if it is negative. An open range grows along."""
-        self._end_loose_sweep()
+        self._end_loose_range()
         self._go(self._stepped(steps))
 
     def jump(self, line: int) -> None:
         """Move the cursor to the row at this line, or to the nearest row."""
-        self._end_loose_sweep()
+        self._end_loose_range()
         self._go(self._nearest(line))
 
     def seek(self, id_: str) -> bool:
         """Move the cursor to the row with this id. Return False if the row is not shown."""
         place = self._places.get(id_)
         if place is not None:
-            self._end_loose_sweep()
+            self._end_loose_range()
             self._go(place)
         return place is not None
 
     def advance(self) -> None:
         """Move the cursor to the next undecided row. If there is none below, move to the nearest one above."""
-        self._end_loose_sweep()
+        self._end_loose_range()
         below = range(max(self.cursor, 0), len(self.lines))
         above = range(self.cursor - 1, -1, -1)
         for place in (*below, *above):
@@ -148,11 +148,11 @@ class Listing:
 
     def _stepped(self, steps: int) -> int:
         place: int = self.cursor
-        way = 1 if steps > 0 else -1
+        direction = 1 if steps > 0 else -1
         for _ in range(abs(steps)):
-            beyond = place + way
+            beyond = place + direction
             while 0 <= beyond < len(self.lines) and isinstance(self.lines[beyond], Heading):
-                beyond += way
+                beyond += direction
             if not 0 <= beyond < len(self.lines):
                 break
             place = beyond
@@ -163,20 +163,20 @@ class Listing:
         places: tuple[int, ...] = (*range(start, len(self.lines)), *range(start - 1, -1, -1))
         return next((place for place in places if isinstance(self.lines[place], Row)), -1)
 
-    def _end_loose_sweep(self) -> None:
-        if self._sweep and not self._sweep.sticky:
-            self._sweep = None
+    def _end_loose_range(self) -> None:
+        if self._range and not self._range.sticky:
+            self._range = None
 
     def _go(self, place: int) -> None:
         self.cursor = place
-        if self._sweep:
-            self._extend(self._sweep)
+        if self._range:
+            self._extend(self._range)
 
     # Marks
 
     def toggle(self, id_: str | None = None) -> None:
         """Mark a row, or remove its mark. The default is the row under the cursor."""
-        self._sweep = None
+        self._range = None
         wanted = id_ or (self.current.id if self.current else None)
         if wanted in self.settled or wanted is None:
             return
@@ -184,48 +184,48 @@ class Listing:
 
     def mark_shown(self) -> None:
         """Mark all rows that are shown. If all of them are marked, remove their marks."""
-        self._sweep = None
+        self._range = None
         shown = {row.id for row in self.shown if row.id not in self.settled}
         self.marks = self.marks - shown if shown <= self.marks else self.marks | shown
 
     def unmark(self) -> bool:
         """Remove all marks. Return False if there were none."""
-        had = bool(self.marks or self._sweep)
-        self.marks, self._sweep = set(), None
+        had = bool(self.marks or self._range)
+        self.marks, self._range = set(), None
         return had
 
     @property
-    def sweeping(self) -> bool:
-        return self._sweep is not None and self._sweep.sticky
+    def has_open_range(self) -> bool:
+        return self._range is not None and self._range.sticky
 
-    def sweep(self) -> None:
+    def toggle_range(self) -> None:
         """Begin a range at the cursor that every move extends, or end the open range. Its marks stay."""
-        if self.sweeping:
-            self._sweep = None
+        if self.has_open_range:
+            self._range = None
         elif self.current:
-            self._sweep = _Sweep(self.current.id, frozenset(self.marks), sticky=True)
-            self._extend(self._sweep)
+            self._range = _Range(self.current.id, frozenset(self.marks), sticky=True)
+            self._extend(self._range)
 
     def extend(self, steps: int) -> None:
         """Move the cursor and mark the rows it passes. The next plain move ends the range."""
-        if self._sweep is None and self.current:
-            self._sweep = _Sweep(self.current.id, frozenset(self.marks), sticky=False)
+        if self._range is None and self.current:
+            self._range = _Range(self.current.id, frozenset(self.marks), sticky=False)
         self._go(self._stepped(steps))
 
     def extend_to(self, line: int) -> None:
         """Move the cursor to this line and mark the rows it passes. The mouse uses this."""
-        if self._sweep is None and self.current:
-            self._sweep = _Sweep(self.current.id, frozenset(self.marks), sticky=False)
+        if self._range is None and self.current:
+            self._range = _Range(self.current.id, frozenset(self.marks), sticky=False)
         self._go(self._nearest(line))
 
-    def _extend(self, sweep: "_Sweep") -> None:
-        start = self._places.get(sweep.anchor, self.cursor)
+    def _extend(self, range_: "_Range") -> None:
+        start = self._places.get(range_.anchor, self.cursor)
         first, last = sorted((start, self.cursor))
         passed = {row.id for row in self.window(first, last - first + 1)}
-        self.marks = set(sweep.before) | (passed - self.settled.keys())
+        self.marks = set(range_.before) | (passed - self.settled.keys())
 
     @property
-    def acted(self) -> tuple[str, ...]:
+    def target_ids(self) -> tuple[str, ...]:
         """The ids of the rows that an action applies to.
 
         These are the marked rows that are shown. Without marks it is the row under the cursor. If every
@@ -237,7 +237,7 @@ class Listing:
         return (here.id,) if here and here.id not in self.settled else ()
 
     @property
-    def told(self) -> str:
+    def marks_text(self) -> str:
         """A text such as `3 marked (1 hidden)`, or an empty string without marks."""
         if not self.marks:
             return ""
@@ -251,7 +251,7 @@ class Listing:
         for id_ in ids:
             self.settled[id_] = word
             self.marks.discard(id_)
-        self._sweep = None
+        self._range = None
 
     def reopen(self, ids: Iterable[str]) -> None:
         """Make rows undecided again, because their decision was not carried out."""
@@ -263,7 +263,7 @@ class Listing:
         return len(self._places) - sum(id_ in self._places for id_ in self.settled)
 
 
-class _Sweep(msgspec.Struct, frozen=True):
+class _Range(msgspec.Struct, frozen=True):
     """A range that is being marked, from an anchor to the cursor."""
 
     anchor: str

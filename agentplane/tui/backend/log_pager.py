@@ -12,7 +12,7 @@ import msgspec
 
 from agentplane.plane.layout import Layout
 from agentplane.runs.query import timeline
-from agentplane.runs.query.timeline import Row
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text import files
 from agentplane.text.log import chain, times
 from agentplane.tui.backend import run_query
@@ -44,8 +44,8 @@ class Book:
     def __init__(self, layout: Layout, query: Query = ALL) -> None:
         self.layout = layout
         self.query = query
-        self.open: list[Row] = []
-        self.sealed: list[Row] = []
+        self.open: list[TimelineRow] = []
+        self.sealed: list[TimelineRow] = []
         self.ended = False
         """True if the beginning of the log was reached."""
         self._known: set[str] = set()
@@ -58,7 +58,7 @@ class Book:
         self.look_at_open()
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TimelineRow]:
         """The rows read so far, with open runs first."""
         return [*(row for row in self.open if row.run_id not in self._known), *self.sealed]
 
@@ -133,12 +133,12 @@ class Book:
                 self._latest = max(self._latest, moment)
             yield line
 
-    def _take(self, row: Row) -> None:
+    def _take(self, row: TimelineRow) -> None:
         if self._fits(row):
             self.sealed.append(row)
             self._known.add(row.run_id or "")
 
-    def _fits(self, row: Row) -> bool:
+    def _fits(self, row: TimelineRow) -> bool:
         return row.run_id not in self._known and run_query.fits(self.query, row)
 
 

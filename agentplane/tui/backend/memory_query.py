@@ -44,12 +44,12 @@ def parse(text: str) -> Query:
     return Query(tuple(words), tuple(fields))
 
 
-def found(query: Query, entries: Iterable[Entry], edited: frozenset[str] = frozenset()) -> list[str]:
+def matching_ids(query: Query, entries: Iterable[Entry], edited: frozenset[str] = frozenset()) -> list[str]:
     """Return the ids of the entries that match, in their order."""
-    kept = [entry for entry in entries if _fits(query, entry, edited)]
+    matching = [entry for entry in entries if _fits(query, entry, edited)]
     for word in query.words:
-        kept = _with_word(word, kept)
-    return [entry.id for entry in kept]
+        matching = _with_word(word, matching)
+    return [entry.id for entry in matching]
 
 
 def _fits(query: Query, entry: Entry, edited: frozenset[str]) -> bool:

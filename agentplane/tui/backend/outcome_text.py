@@ -68,17 +68,17 @@ class Outcome(msgspec.Struct, frozen=True):
     op: str | None
     """The id of the operation, or None if nothing was changed."""
     revision: str
-    brought: tuple[str, ...] = ()
+    updated_files: tuple[str, ...] = ()
     """The updated files, from which tools read the new memory."""
-    old: tuple[str, ...] = ()
+    outdated_files: tuple[str, ...] = ()
     """The files that still contain the old memory."""
-    said: str = ""
+    message: str = ""
     """The message that replaces the usual one, or empty."""
     settled: str = ""
     """A message about branches merged by Git that had to be reconciled first, or empty."""
     restarting: "tuple[Session, ...]" = ()
     """The sessions that were asked to restart because of the settings."""
-    beside: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
     """The ids of the entries that an approval contradicts and that stay all the same."""
 
     pairs: tuple[tuple[str, str], ...] = ()
@@ -87,15 +87,15 @@ class Outcome(msgspec.Struct, frozen=True):
     """The entry that a candidate was merged into."""
 
 
-def told(outcome: Outcome) -> str:
+def message_of(outcome: Outcome) -> str:
     """Return a text such as `Approved DEC-031, in 2 files · u undoes`. A note on merged branches comes first."""
     first = f"{outcome.settled} · " if outcome.settled else ""
-    return first + _told(outcome)
+    return first + _own_message(outcome)
 
 
-def _told(outcome: Outcome) -> str:
-    if outcome.said:
-        return outcome.said
+def _own_message(outcome: Outcome) -> str:
+    if outcome.message:
+        return outcome.message
     if outcome.op is None:
         return "Nothing was changed"
     ids = outcome.ids
@@ -113,45 +113,45 @@ def _told(outcome: Outcome) -> str:
         several = outcome.of == "approve" and len(entries) != len(candidates)
         ids = entries if several and entries else candidates or ids
         count = len(entries) if several else max(count // 2, 1)
-    what = (ids[0] if count == 1 else f"{count:,} entries") + _against(outcome) + _reach(outcome)
+    what = (ids[0] if count == 1 else f"{count:,} entries") + _contradictions(outcome) + _file_note(outcome)
     if outcome.verb in ("undo", "redo"):
         back = "U does it again" if outcome.verb == "undo" else "u undoes"
         return f"{PAST[outcome.verb].capitalize()} the {outcome.of} of {what} · {back}"
     return f"{PAST.get(outcome.verb, outcome.verb).capitalize()} {what} · u undoes"
 
 
-def _against(outcome: Outcome) -> str:
-    if not outcome.beside:
+def _contradictions(outcome: Outcome) -> str:
+    if not outcome.contradicted:
         return ""
-    more = f" and {len(outcome.beside) - 1} more" if len(outcome.beside) > 1 else ""
-    return f", against {outcome.beside[0]}{more}"
+    more = f" and {len(outcome.contradicted) - 1} more" if len(outcome.contradicted) > 1 else ""
+    return f", against {outcome.contradicted[0]}{more}"
 
 
-def _reach(outcome: Outcome) -> str:
+def _file_note(outcome: Outcome) -> str:
     """Return a short text about the tool files with the new or the old memory."""
-    if outcome.old:
-        more = f" and {len(outcome.old) - 1} more" if len(outcome.old) > 1 else ""
-        return f" · old memory in {one_line(outcome.old[0], 30)}{more}: sync"
-    if outcome.brought:
-        return f", in {one_line(outcome.brought[0], 30) if len(outcome.brought) == 1 else f'{len(outcome.brought)} files'}"
+    if outcome.outdated_files:
+        more = f" and {len(outcome.outdated_files) - 1} more" if len(outcome.outdated_files) > 1 else ""
+        return f" · old memory in {one_line(outcome.outdated_files[0], 30)}{more}: sync"
+    if outcome.updated_files:
+        return f", in {one_line(outcome.updated_files[0], 30) if len(outcome.updated_files) == 1 else f'{len(outcome.updated_files)} files'}"
     return ""
 
 
-def outcome_of(done: "Committed", said: str = "") -> Outcome:
+def outcome_of(done: "Committed", message: str = "") -> Outcome:
     """Return the outcome of a committed operation, without the plane in it."""
     delivered = done.reached.delivered
-    brought, old = (delivered.brought, tuple(delivered.kept)) if delivered else ((), ())
+    updated_files, outdated_files = (delivered.brought, tuple(delivered.kept)) if delivered else ((), ())
     return Outcome(
         done.verb,
         done.of,
         tuple(done.ids),
         done.op,
         done.revision,
-        brought,
-        old,
-        said,
+        updated_files,
+        outdated_files,
+        message,
         restarting=done.reached.restarting,
-        beside=tuple(dict.fromkeys(both.other for both in done.left_contradicting)),
+        contradicted=tuple(dict.fromkeys(both.other for both in done.left_contradicting)),
         pairs=tuple(done.renamed.items()) if done.verb in ("approve", "supersede") else (),
         merged_into=tuple(done.renamed.values()) if done.verb == "merge" else (),
     )

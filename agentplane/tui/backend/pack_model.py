@@ -36,7 +36,7 @@ _NOTE = (
 )
 
 
-class Start(msgspec.Struct, frozen=True):
+class StartPack(msgspec.Struct, frozen=True):
     """The context pack that agentplane's hook gives to a session of a tool when it starts."""
 
     pack: Pack
@@ -47,14 +47,14 @@ class Start(msgspec.Struct, frozen=True):
     """True if the tool's settings contain the hook. If not, the hook would give this pack."""
 
 
-class Given(msgspec.Struct, frozen=True):
+class ToolPacks(msgspec.Struct, frozen=True):
     """One tool, and the context packs that it would get."""
 
     tool: Tool
     is_wired: bool
     """True if its file contains memory now."""
     file: Fit
-    start: Start | None
+    start: StartPack | None
     """The pack for the start of a session, or None if no hook can give one."""
 
     @property
@@ -67,19 +67,19 @@ class Given(msgspec.Struct, frozen=True):
         return self.file.pack is not None and all(_is_whole(made) for made in self.packs)
 
 
-class Step(msgspec.Struct, frozen=True):
+class Budget(msgspec.Struct, frozen=True):
     """The budget of a tool."""
 
     tokens: int
-    whose: str
+    label: str
 
 
 class View(msgspec.Struct, frozen=True):
     ask: Ask
     pack: Pack
     sources: Sources
-    given: tuple[Given, ...]
-    steps: tuple[Step, ...]
+    tools: tuple[ToolPacks, ...]
+    budgets: tuple[Budget, ...]
     entries: dict[str, Entry]
     """All entries to choose from, by id."""
     forms: dict[str, str]
@@ -93,41 +93,44 @@ def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
     sources = active.sources(memory, ask, today)
     made = pack.make(sources, ask)
     lasting = msgspec.structs.replace(ask, passing=False)
-    kept = active.sources(memory, lasting, today)
+    lasting_sources = active.sources(memory, lasting, today)
 
-    def within(budget: int, told: Mapping[str, str]) -> Pack:
-        return pack.make(kept, msgspec.structs.replace(lasting, budget=budget), made.choice, told)
+    def within(budget: int, repeated: Mapping[str, str]) -> Pack:
+        return pack.make(
+            lasting_sources, msgspec.structs.replace(lasting, budget=budget), made.choice, repeated
+        )
 
     packs = size_limit.Packs(within(ask.budget, {}), within)
-    here = (plane.layout.project, plane.layout.root.name)
-    holding = sync.wired(plane.layout.project, TOOLS)
-    tools = _tools(plane.layout.project, holding)
-    files = {name: fit for fit in sync.fits(*here, tools, packs) for name in fit.tools}
-    wirings = {one.tool.name: one for one in connections.wirings(*here, tools, packs)}
-    starts = _Starts(plane.layout.project, sources, ask.task, made.choice if not ask.paths else None)
-    given = tuple(
-        Given(tool, tool in holding, files[tool.name], starts.of(tool, wirings[tool.name])) for tool in tools
+    project_names = (plane.layout.project, plane.layout.root.name)
+    connected = sync.wired(plane.layout.project, TOOLS)
+    tools = _tools(plane.layout.project, connected)
+    files = {name: fit for fit in sync.fits(*project_names, tools, packs) for name in fit.tools}
+    wirings = {one.tool.name: one for one in connections.wirings(*project_names, tools, packs)}
+    start_packs = _StartPacks(plane.layout.project, sources, ask.task, made.choice if not ask.paths else None)
+    tool_packs = tuple(
+        ToolPacks(tool, tool in connected, files[tool.name], start_packs.of(tool, wirings[tool.name]))
+        for tool in tools
     )
-    made = pack.make(sources, ask, made.choice, _said_by_all(given))
+    made = pack.make(sources, ask, made.choice, _in_every_file(tool_packs))
     return View(
         ask,
         made,
         sources,
-        given,
-        tuple(_steps(given)),
+        tool_packs,
+        tuple(_budgets(tool_packs)),
         entries={entry.id: entry for entry in (*made.choice.ordered, *made.choice.outside, *sources.expired)},
         forms={one.id: one.form for one in made.receipt.given},
         cuts={cut.id: cut for cut in made.receipt.cut},
     )
 
 
-def _said_by_all(given: Sequence[Given]) -> dict[str, str]:
+def _in_every_file(tool_packs: Sequence[ToolPacks]) -> dict[str, str]:
     """Return the entries that the files of every tool already state, each with the place in the first tool's file."""
-    each = [one.file.said for one in given]
+    each = [one.file.said for one in tool_packs]
     return {id_: at for id_, at in each[0].items() if all(id_ in one for one in each)} if each else {}
 
 
-class _Starts:
+class _StartPacks:
     """The context packs for session starts, without the entries that each tool reads in its own files."""
 
     def __init__(self, project: Path, sources: Sources, task: str | None, choice: Choice | None) -> None:
@@ -137,47 +140,47 @@ class _Starts:
         self._choice = choice
         self._made: dict[tuple[int, str, frozenset[str]], Pack] = {}
 
-    def of(self, tool: Tool, wiring: Wiring) -> Start | None:
+    def of(self, tool: Tool, wiring: Wiring) -> StartPack | None:
         if tool.dialect is None or not tool.dialect.start or tool.hooks is None:
             return None
-        told = repeats.read(self._project, [tool]).of(self._sources.entries)
-        key = (tool.budget, tool.measure, frozenset(told))
+        repeated = repeats.read(self._project, [tool]).of(self._sources.entries)
+        key = (tool.budget, tool.measure, frozenset(repeated))
         if key not in self._made:
             # A hook knows the task, but no files.
             ask = Ask(self._task, budget=tool.budget, measure=tool.measure)
-            self._made[key] = pack.make(self._sources, ask, self._choice, told)
+            self._made[key] = pack.make(self._sources, ask, self._choice, repeated)
             self._choice = self._made[key].choice
         made = self._made[key]
         size = pack.characters(made.text) if tool.measure == "characters" else made.receipt.tokens
         hooked = any(part.part == "hooks" and part.state in ("current", "old") for part in wiring.parts)
-        return Start(made, size, tool.budget, tool.measure, hooked)
+        return StartPack(made, size, tool.budget, tool.measure, hooked)
 
 
-def _tools(project: Path, holding: Sequence[Tool]) -> list[Tool]:
+def _tools(project: Path, connected: Sequence[Tool]) -> list[Tool]:
     """Return the tools that are used here or installed, connected tools first.
 
     The result also has one tool for each connected file that none of these tools reads.
     """
     mine = [row.tool for row in presence.look(project) if row.in_project or row.installed]
     read = {tool.target.path for tool in mine}
-    others = {tool.target.path: tool for tool in reversed(holding) if tool.target.path not in read}
-    return sorted([*mine, *others.values()], key=lambda tool: tool not in holding)
+    others = {tool.target.path: tool for tool in reversed(connected) if tool.target.path not in read}
+    return sorted([*mine, *others.values()], key=lambda tool: tool not in connected)
 
 
-def _steps(given: Sequence[Given]) -> Iterator[Step]:
+def _budgets(tool_packs: Sequence[ToolPacks]) -> Iterator[Budget]:
     """Yield the budgets of the tools in tokens, smallest first. Only the first of several equal budgets is included."""
-    steps = [Step(Ask().budget, "the default")]
-    for one in given:
+    budgets = [Budget(Ask().budget, "the default")]
+    for one in tool_packs:
         if one.start is not None:
             in_bytes = one.start.measure == "characters"
             size = one.start.limit * 2 // 7 if in_bytes else one.start.limit
-            steps.append(Step(size, f"what {one.tool.title} takes at a start"))
+            budgets.append(Budget(size, f"what {one.tool.title} takes at a start"))
         if one.file.limit and one.file.room > 0:
-            steps.append(Step(one.file.room * 2 // 7, f"what {one.file.path} has room for"))
-    kept: dict[int, Step] = {}
-    for step in steps:
-        kept.setdefault(step.tokens, step)
-    yield from (kept[size] for size in sorted(kept) if LEAST <= size <= MOST)
+            budgets.append(Budget(one.file.room * 2 // 7, f"what {one.file.path} has room for"))
+    by_size: dict[int, Budget] = {}
+    for budget in budgets:
+        by_size.setdefault(budget.tokens, budget)
+    yield from (by_size[size] for size in sorted(by_size) if LEAST <= size <= MOST)
 
 
 def _is_whole(made: Pack) -> bool:
@@ -204,9 +207,9 @@ def _since_base(project: Path) -> list[str]:
     head = git.commit(project, "HEAD")
     for name in _BASES:
         base = git.commit(project, name)
-        found = git.merge_bases(project, base, head) if base and head else []
-        if found:
-            return git.changed_since(project, found[0])
+        bases = git.merge_bases(project, base, head) if base and head else []
+        if bases:
+            return git.changed_since(project, bases[0])
     return []
 
 

@@ -11,16 +11,17 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import Layout
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule, commands, preview
-from agentplane.runs.capsule.capsule import Kept, Run
 from agentplane.runs.capsule.preview import Piece
+from agentplane.runs.events import CapsuleFile, RunEvent
 from agentplane.runs.open import open_run
 from agentplane.runs.open.git_state import Git
 from agentplane.runs.open.open_run import OpenRun
 from agentplane.runs.query import artifacts, candidate_outcomes
 from agentplane.runs.query.artifacts import Artifact
 from agentplane.runs.query.candidate_outcomes import Born
-from agentplane.runs.query.timeline import Row
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.runs.record import output_file
 from agentplane.text.json import decode
 
@@ -33,10 +34,10 @@ _FILES = 30
 _LARGEST = 64 << 20
 """A larger file that a run produced is listed without a check of its contents. In bytes."""
 
-_GOES_ON: Callable[[], bool] = lambda: True  # noqa: E731
+_KEEP_GOING: Callable[[], bool] = lambda: True  # noqa: E731
 
 
-class Sides(msgspec.Struct, frozen=True):
+class GitStates(msgspec.Struct, frozen=True):
     before: Git = Git()
     after: Git = Git()
 
@@ -49,7 +50,7 @@ class Context(msgspec.Struct, frozen=True):
     cwd: str | None = None
     actor: str | None = None
     ended: str | None = None
-    git: Sides = Sides()
+    git: GitStates = GitStates()
     untracked: list[str] = []
     removed: list[str] = []
 
@@ -58,7 +59,7 @@ class Output(msgspec.Struct, frozen=True):
     name: str
     piece: Piece | None
     """The end of the output, or None if it is not on this machine or cannot be read."""
-    kept: Kept | None = None
+    file: CapsuleFile | None = None
     problem: str = ""
 
 
@@ -68,15 +69,15 @@ class File(msgspec.Struct, frozen=True):
     """`same`, `changed`, `gone`, or the reason why the file was not checked."""
 
 
-class Told(msgspec.Struct, frozen=True):
-    run: Run | None = None
+class RunFacts(msgspec.Struct, frozen=True):
+    run: RunEvent | None = None
     """The run in the log, or None. An open run is not in the log yet."""
     opened: OpenRun | None = None
     context: Context | None = None
     summary: str | None = None
     """The text of `summary.md`, if neither the context nor the run's event describes the work."""
     outputs: tuple[Output, ...] = ()
-    born: tuple[Born, ...] = ()
+    candidates: tuple[Born, ...] = ()
     record: commands.SessionRecord = commands.SessionRecord()
     files: tuple[File, ...] = ()
     more_files: int = 0
@@ -86,35 +87,37 @@ class Told(msgspec.Struct, frozen=True):
 _context = decode.Json(Context)
 
 
-def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> Told:
+def facts_of(memory: Memory, row: TimelineRow, keep_going: Callable[[], bool] = _KEEP_GOING) -> RunFacts:
     layout, run_id = memory.snapshot.layout, row.run_id or ""
     if row.kind in ("open", "lost"):
         opened = open_run.load(layout, run_id)
         if opened is not None:
-            return Told(
+            return RunFacts(
                 opened=opened,
                 outputs=tuple(_so_far(layout, opened)),
-                born=tuple(candidate_outcomes.of(memory, run_id)),
+                candidates=tuple(candidate_outcomes.of(memory, run_id)),
                 record=commands.of_open(layout, opened),
             )
     try:
-        run = capsule.load(layout, run_id)
+        run = events.load(layout, run_id)
     except (AgentplaneError, msgspec.MsgspecError, RecursionError) as error:
-        return Told(problem=error.what if isinstance(error, AgentplaneError) else "its event cannot be read")
+        return RunFacts(
+            problem=error.what if isinstance(error, AgentplaneError) else "its event cannot be read"
+        )
     context = _context_of(layout, run)
-    return Told(
+    return RunFacts(
         run=run,
         context=context,
         summary=None if context is not None or run.summary else _summary(layout, run),
-        outputs=tuple(_outputs(layout, run, goes_on)),
-        born=tuple(candidate_outcomes.of(memory, run_id)),
+        outputs=tuple(_outputs(layout, run, keep_going)),
+        candidates=tuple(candidate_outcomes.of(memory, run_id)),
         record=commands.of_sealed(layout, run),
         files=tuple(_files(layout, run)),
         more_files=max(len(run.outputs) - _FILES, 0),
     )
 
 
-def _context_of(layout: Layout, run: Run) -> Context | None:
+def _context_of(layout: Layout, run: RunEvent) -> Context | None:
     piece = _start(layout, run, capsule.CONTEXT, _CONTEXT)
     if piece is None or not piece.whole:
         return None
@@ -124,7 +127,7 @@ def _context_of(layout: Layout, run: Run) -> Context | None:
         return None
 
 
-def _summary(layout: Layout, run: Run) -> str | None:
+def _summary(layout: Layout, run: RunEvent) -> str | None:
     """Return `summary.md` without its header, because the screen shows the header's fields elsewhere."""
     piece = _start(layout, run, capsule.SUMMARY, _SUMMARY)
     if piece is None:
@@ -133,22 +136,22 @@ def _summary(layout: Layout, run: Run) -> str | None:
     return text.partition("\n---\n")[2].strip() if text.startswith("---\n") else text
 
 
-def _start(layout: Layout, run: Run, name: str, most: int) -> Piece | None:
+def _start(layout: Layout, run: RunEvent, name: str, most: int) -> Piece | None:
     try:
         return preview.start(layout, run, name, most)
     except (AgentplaneError, OSError):
         return None
 
 
-def _outputs(layout: Layout, run: Run, goes_on: Callable[[], bool]) -> Iterator[Output]:
-    for kept in run.capsule:
-        name = kept.name.removeprefix(f"{capsule.OUTPUTS}/")
-        if name in output_file.STREAMS and kept.name != name:
+def _outputs(layout: Layout, run: RunEvent, keep_going: Callable[[], bool]) -> Iterator[Output]:
+    for file in run.capsule:
+        name = file.name.removeprefix(f"{capsule.OUTPUTS}/")
+        if name in output_file.STREAMS and file.name != name:
             try:
-                yield Output(name, preview.end(layout, run, kept.name, TAIL, goes_on), kept)
+                yield Output(name, preview.end(layout, run, file.name, TAIL, keep_going), file)
             except (AgentplaneError, OSError) as error:
                 what = error.what if isinstance(error, AgentplaneError) else "it cannot be read"
-                yield Output(name, None, kept, what)
+                yield Output(name, None, file, what)
 
 
 def _so_far(layout: Layout, opened: OpenRun) -> Iterator[Output]:
@@ -162,7 +165,7 @@ def _so_far(layout: Layout, opened: OpenRun) -> Iterator[Output]:
         return
 
 
-def _files(layout: Layout, run: Run) -> Iterator[File]:
+def _files(layout: Layout, run: RunEvent) -> Iterator[File]:
     for output in run.outputs[:_FILES]:
         path, sha256 = output.get("path"), output.get("sha256")
         if not isinstance(path, str):
@@ -172,8 +175,8 @@ def _files(layout: Layout, run: Run) -> Iterator[File]:
         elif _size(layout, path) > _LARGEST:
             yield File(path, "not looked at: it is large")
         else:
-            found = artifacts.verified(layout, Artifact(run.task or "", path, sha256, run.run_id))
-            yield File(path, found.state or "")
+            verified = artifacts.verified(layout, Artifact(run.task or "", path, sha256, run.run_id))
+            yield File(path, verified.state or "")
 
 
 def _size(layout: Layout, path: str) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from agentplane.runs.query.timeline import Row
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.tui.backend.memory_query import Query
 
 
@@ -23,14 +23,14 @@ def parse(text: str) -> Query:
     return Query(tuple(words), tuple(fields))
 
 
-def fits(query: Query, row: Row) -> bool:
+def fits(query: Query, row: TimelineRow) -> bool:
     names = dict.fromkeys(name for name, _ in query.fields)
     return all(
         any(_HAS[name](value, row) for other, value in query.fields if other == name) for name in names
     ) and all(word in _haystack(row) for word in query.words)
 
 
-_HAS: dict[str, Callable[[str, Row], bool]] = {
+_HAS: dict[str, Callable[[str, TimelineRow], bool]] = {
     "tool": lambda value, row: value in (row.tool or "").casefold(),
     "task": lambda value, row: value in (row.task or "").casefold(),
     "outcome": lambda value, row: row.outcome.startswith(value),
@@ -38,6 +38,6 @@ _HAS: dict[str, Callable[[str, Row], bool]] = {
 }
 
 
-def _haystack(row: Row) -> str:
+def _haystack(row: TimelineRow) -> str:
     parts = (row.run_id, row.task, row.title, row.tool, row.summary, *row.command)
     return " ".join(part for part in parts if part).casefold()

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from agentplane.tools.sessions.sessions import Session
 
 TO_TYPE = "shows what to type"
-_BEGIN_ANEW = "end it and start it again"
-_NAMED = 2
+_START_AGAIN = "end it and start it again"
+_MOST_NAMED = 2
 _MINUTE, _DAY = 60, 86400
 _UNITS = ((_DAY, "d"), (3600, "h"), (_MINUTE, "min"), (1, "s"))
 
@@ -25,7 +25,7 @@ def span(seconds: float) -> str:
     return f"{max(int(seconds // size), 0)} {unit}"
 
 
-def began(one: "Session", now: float) -> float:
+def age(one: "Session", now: float) -> float:
     """Return the number of seconds since the session began."""
     return max(now - datetime.fromisoformat(one.since).timestamp(), 0.0)
 
@@ -33,14 +33,14 @@ def began(one: "Session", now: float) -> float:
 def clock(one: "Session", now: float) -> str:
     """Return the local time at which the session began, or the date if it is older than a day."""
     moment = datetime.fromisoformat(one.since).astimezone()
-    return f"{moment:%H:%M}" if began(one, now) < _DAY else f"{moment:%d %b}".lstrip("0")
+    return f"{moment:%H:%M}" if age(one, now) < _DAY else f"{moment:%d %b}".lstrip("0")
 
 
 def doing(seen: Seen, now: float) -> str:
     """Return `idle`, `2 min idle` or `at work`, or an empty string if the activity is unknown."""
     activity = seen.activity
     if activity.state == "idle":
-        since = min(max(now - activity.since, 0.0), began(seen.session, now))
+        since = min(max(now - activity.since, 0.0), age(seen.session, now))
         return "idle" if since < _MINUTE else f"{span(since)} idle"
     return "at work" if activity.state == "at work" else ""
 
@@ -49,7 +49,7 @@ def can_be_asked(one: "Session") -> bool:
     return one.asked and one.state == "old" and not one.reloads and not one.scripted
 
 
-def _how(one: "Session") -> str:
+def _at_once(one: "Session") -> str:
     return "" if one.hooked else " at once"
 
 
@@ -58,30 +58,34 @@ def prompts(old: Sequence[Seen], key: str, now: float) -> list[str]:
     count = len(old)
     if count == 1:
         does = (
-            f"{key} restarts it{_how(old[0].session)}" if can_be_asked(old[0].session) else f"{key} {TO_TYPE}"
+            f"{key} restarts it{_at_once(old[0].session)}"
+            if can_be_asked(old[0].session)
+            else f"{key} {TO_TYPE}"
         )
         return [
-            f"{_known(old[0], now)} has old memory: {does}",
+            f"{_described(old[0], now)} has old memory: {does}",
             f"{old[0].session.tool} has old memory: {key}",
         ]
-    names = [_known(one, now) for one in old[:_NAMED]]
-    listed = ", ".join(names) + f" and {count - _NAMED} more" if count > _NAMED else " and ".join(names)
-    return [f"{told} have old memory: {key} lists them" for told in (listed, f"{count} sessions")]
+    names = [_described(one, now) for one in old[:_MOST_NAMED]]
+    listed = (
+        ", ".join(names) + f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else " and ".join(names)
+    )
+    return [f"{who} have old memory: {key} lists them" for who in (listed, f"{count} sessions")]
 
 
-def _known(seen: Seen, now: float) -> str:
+def _described(seen: Seen, now: float) -> str:
     return f"{seen.session.tool} ({doing(seen, now) or f'pid {seen.session.pid}'})"
 
 
 def choice(seen: Seen, now: float) -> str:
     """Return the line for a session in a list of choices, with its memory revision and the result of choosing it."""
     one = seen.session
-    told = doing(seen, now)
-    parts = (f"{one.tool}, pid {one.pid}", f"memory {one.revision}", told, will(seen))
+    activity = doing(seen, now)
+    parts = (f"{one.tool}, pid {one.pid}", f"memory {one.revision}", activity, choice_result(seen))
     return " · ".join(filter(None, parts))
 
 
-def will(seen: Seen) -> str:
+def choice_result(seen: Seen) -> str:
     """Return the result of choosing this session."""
     one = seen.session
     if seen.activity.asked:
@@ -89,11 +93,11 @@ def will(seen: Seen) -> str:
     if why := left_alone(one):
         return why
     if can_be_asked(one):
-        return "restarts when it is idle" if seen.activity.state == "at work" else f"restarts{_how(one)}"
+        return "restarts when it is idle" if seen.activity.state == "at work" else f"restarts{_at_once(one)}"
     return TO_TYPE
 
 
-def came(one: "Session", outcome: "Outcome", revision: str) -> str:
+def restart_result(one: "Session", outcome: "Outcome", revision: str) -> str:
     """Return the result so far of a request to restart a session."""
     match outcome.state:
         case "restarted":
@@ -105,21 +109,21 @@ def came(one: "Session", outcome: "Outcome", revision: str) -> str:
             return f"{_named(one)} has ended" + (
                 f"; to take it up again: {visible(command)}" if command else ""
             )
-    told = f"{_named(one)} was not restarted: {one_line(outcome.why, 100)}"
+    message = f"{_named(one)} was not restarted: {one_line(outcome.why, 100)}"
     if one.state != "old":
-        return told
+        return message
     command = typed(one)
-    return f"{told}; end it, then type: {visible(command)}" if command else f"{told}; {_BEGIN_ANEW}"
+    return f"{message}; end it, then type: {visible(command)}" if command else f"{message}; {_START_AGAIN}"
 
 
-def helped(told: Help) -> str:
+def instructions(help_: Help) -> str:
     """Return instructions for a session that a person has to restart."""
-    one = told.session
-    if told.why:
-        return f"{_named(one)}: {told.why}"
-    if told.command:
-        return f"{_named(one)}: end it, then type (copied): {visible(told.command)}"
-    return f"{_named(one)}: {_BEGIN_ANEW}; its session's id is not known"
+    one = help_.session
+    if help_.why:
+        return f"{_named(one)}: {help_.why}"
+    if help_.command:
+        return f"{_named(one)}: end it, then type (copied): {visible(help_.command)}"
+    return f"{_named(one)}: {_START_AGAIN}; its session's id is not known"
 
 
 def _named(one: "Session") -> str:

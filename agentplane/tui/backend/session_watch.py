@@ -1,17 +1,18 @@
-"""A thread that lists the sessions of coding tools, requests restarts and follows their progress.
+"""The lane that lists the sessions of coding tools, requests restarts and follows their progress.
 
 It posts messages and touches no widget. It works only on request, and lists sessions while no key is pressed.
 """
 
 import os
-import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 from textual.message import Message
 
+from agentplane.jobs import Failed, Job, Lane, Progress, Result
 from agentplane.tui.messages import CameOf, Helps, LookFailed, SessionsSeen
 
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _TICK, _SLOW_TICK = 0.25, 2.0
 """Seconds between two checks on a restart request, right after the request and later."""
 _SOON = 20.0
+_ASK, _LOOK, _FOLLOW = range(3)
+"""The priorities of requests, of listings, and of checks on requests."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -52,112 +55,86 @@ class Lookout:
         self._post = post
         self._quiet_in = quiet_in
         """Returns the number of seconds until typing counts as paused. 0 means that it is paused."""
-        self._wake = threading.Condition()
-        self._revision: str | None = None
-        """The memory revision to compare sessions with in the next listing. None if no listing was requested."""
-        self._again = False
-        """True if an update of the known sessions was requested."""
-        self._restarts: list[Sequence[Session]] = []
+        self._lane = Lane("sessions")
+        self._revision = ""
+        """The memory revision to compare sessions with in the next listing."""
+        # Only jobs of the lane use these.
         self._followed: dict[int, Session] = {}
         self._came: dict[int, Outcome] = {}
         self._asked_at = 0.0
         self._seen: tuple[Seen, ...] = ()
         self._failed = ""
-        self._closed = False
-        self._thread: threading.Thread | None = None
 
     def look(self, revision: str) -> None:
         """Request a listing of all sessions."""
-        with self._wake:
-            self._revision = revision
-            self._go()
+        self._revision = revision
+        self._submit(self._list, _LOOK, key="list")
 
     def look_again(self) -> None:
         """Request an update of the known sessions. It costs a few system calls for each session."""
-        with self._wake:
-            self._again = True
-            self._go()
+        self._submit(self._update, _LOOK, key="update")
 
     def restart(self, wanted: "Sequence[Session]") -> None:
-        with self._wake:
-            self._restarts.append(wanted)
-            self._go()
+        self._submit(partial(self._ask, wanted), _ASK)
 
     def follow(self, asked: "Sequence[Session]") -> None:
         """Follow restart requests that were made elsewhere."""
-        with self._wake:
-            self._followed |= {one.pid: one for one in asked}
-            self._asked_at = time.monotonic()
-            self._go()
+        self._submit(lambda _: self._begin_to_follow(asked), _ASK)
 
     def close(self) -> None:
-        with self._wake:
-            self._closed = True
-            self._wake.notify_all()
+        self._lane.close()
 
-    def _go(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="sessions", daemon=True)
-            self._thread.start()
-        self._wake.notify_all()
+    def _submit(
+        self, work: Callable[[Progress], None], priority: int, *, key: str | None = None, after: float = 0.0
+    ) -> None:
+        self._lane.submit(Job(work, self._ended, key, priority), after)
 
-    def _work(self) -> None:
-        while not self._closed:
-            try:
-                self._step()
-            except Exception as error:  # noqa: BLE001 -- border of the thread: the screen shows the error
-                from agentplane.tui.backend.model import as_error
-
-                news = self._followed or str(error) != self._failed  # the same error may come back each time
-                self._failed = str(error)
-                self._followed.clear()
-                if news:
-                    self._post(LookFailed(as_error(error)))
-
-    def _step(self) -> None:
-        with self._wake:
-            self._wake.wait_for(self._is_asked, self._tick())
-            wanted = self._restarts.pop(0) if self._restarts else None
-        if self._closed:
+    def _ended(self, result: Result[None]) -> None:
+        if not isinstance(result, Failed):
             return
-        if wanted is not None:
-            self._failed = ""
-            self._ask(wanted)
-        elif self._is_asked():
-            if (wait := self._quiet_in()) > 0:
-                time.sleep(wait)
-            else:
-                self._look()
-        self._follow()
+        from agentplane.tui.backend.model import as_error
 
-    def _is_asked(self) -> bool:
-        return bool(self._restarts or self._revision is not None or self._again or self._closed)
+        error = result.error
+        news = self._followed or str(error) != self._failed  # the same error may come back each time
+        self._failed = str(error)
+        self._followed.clear()
+        if news:
+            self._post(LookFailed(as_error(error)))
 
-    def _tick(self) -> float | None:
-        if not self._followed:
-            return None
-        return _TICK if time.monotonic() - self._asked_at < _SOON else _SLOW_TICK
-
-    def _look(self) -> None:
-        with self._wake:
-            revision, self._revision, self._again = self._revision, None, False
+    def _list(self, _: Progress) -> None:
+        if (wait := self._quiet_in()) > 0:
+            self._submit(self._list, _LOOK, key="list", after=wait)
+            return
         seen = again(self._model, self._seen)
-        if revision is not None:
-            listed = found(self._model, revision)
-            # A session that is being restarted has no run for a moment.
-            held = {one.session.pid for one in listed}
-            between = [one for one in seen if one.session.pid in self._followed.keys() - held]
-            seen = tuple(sorted([*listed, *between], key=lambda one: one.session.since))
+        listed = found(self._model, self._revision)
+        # A session that is being restarted has no run for a moment.
+        held = {one.session.pid for one in listed}
+        between = [one for one in seen if one.session.pid in self._followed.keys() - held]
+        self._take(tuple(sorted([*listed, *between], key=lambda one: one.session.since)))
+        self._post(SessionsSeen(self._seen))
+
+    def _update(self, _: Progress) -> None:
+        if (wait := self._quiet_in()) > 0:
+            self._submit(self._update, _LOOK, key="update", after=wait)
+            return
+        before = self._seen
+        self._take(again(self._model, before))
+        if self._seen != before:
+            self._post(SessionsSeen(self._seen))
+
+    def _take(self, seen: tuple[Seen, ...]) -> None:
+        """Remember the sessions, and follow those that someone else asked to restart."""
+        self._seen = seen
         asked = [one.session for one in seen if one.activity.asked and one.session.pid not in self._followed]
         if asked:
-            self.follow(asked)
-        if seen != self._seen or revision is not None:
-            self._seen = seen
-            self._post(SessionsSeen(seen))
+            self._begin_to_follow(asked)
+        elif self._followed:
+            self._follow_later(0)
 
-    def _ask(self, wanted: "Sequence[Session]") -> None:
+    def _ask(self, wanted: "Sequence[Session]", _: Progress) -> None:
         from agentplane.tools.sessions import restart
 
+        self._failed = ""
         plane = self._model.plane
         self._model.check_person("restarting")
         # This listing also searches the tools' files for session ids, because the command to type contains the id.
@@ -166,13 +143,21 @@ class Lookout:
         asked = restart.ask(
             plane.store, [one for one in wanted if one.asked and one.state == "old"], plane.origin.actor
         )
-        self.follow(asked)
+        self._begin_to_follow(asked)
         pids = {one.pid for one in asked}
         if others := [helped(one) for one in wanted if one.pid not in pids]:
             self._post(Helps(others))
 
-    def _follow(self) -> None:
-        """Post the results of restart requests that are new."""
+    def _begin_to_follow(self, asked: "Sequence[Session]") -> None:
+        self._followed |= {one.pid: one for one in asked}
+        self._asked_at = time.monotonic()
+        self._follow_later(0)
+
+    def _follow_later(self, after: float) -> None:
+        self._submit(self._follow, _FOLLOW, key="follow", after=after)
+
+    def _follow(self, _: Progress) -> None:
+        """Post the results of restart requests that are new, until no request is left."""
         from agentplane.tools.sessions import restart
 
         followed = list(self._followed.values())
@@ -183,10 +168,11 @@ class Lookout:
                 continue
             self._came[one.pid] = outcome
             if outcome.state != "waits":
-                with self._wake:
-                    del self._followed[one.pid]
+                del self._followed[one.pid]
                 self._came.pop(one.pid)
             self._post(CameOf(one, outcome, self._revision_of(outcome.now)))
+        if self._followed:
+            self._follow_later(_TICK if time.monotonic() - self._asked_at < _SOON else _SLOW_TICK)
 
     def _revision_of(self, run_id: str | None) -> str:
         from agentplane.runs.open import open_run

@@ -19,7 +19,7 @@ from contextlib import suppress
 
 FINISH_SECONDS = 120.0
 """The time for finishing the decided commands, even if no person sees the results."""
-_HEED_SECONDS = 10.0
+_LEAVE_SECONDS = 10.0
 """The time that the screens have to end on their own."""
 
 Finish = Callable[[float], object]
@@ -28,16 +28,16 @@ Finish = Callable[[float], object]
 def listen(loop: asyncio.AbstractEventLoop, finish: Finish, end: Callable[[], None]) -> None:
     """Install the handlers. SIGTERM calls `end` in the loop. A hang-up ends the process once `finish` has waited."""
 
-    def hung_up(*_: object) -> None:
+    def on_sighup(*_: object) -> None:
         _begin(_leave, finish, 128 + signal.SIGHUP)
 
-    def asked(*_: object) -> None:
+    def on_sigterm(*_: object) -> None:
         with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(end)
-        _begin(_insist, finish)
+        _begin(_end_if_blocked, finish)
 
-    signal.signal(signal.SIGHUP, hung_up)
-    signal.signal(signal.SIGTERM, asked)
+    signal.signal(signal.SIGHUP, on_sighup)
+    signal.signal(signal.SIGTERM, on_sigterm)
     if os.isatty(0):
         _begin(_until_closed, 0, finish)
 
@@ -50,7 +50,7 @@ def _until_closed(terminal: int, finish: Finish) -> None:
     """Wait until the other side of the terminal is closed, and end the process then."""
     poll = select.poll()
     poll.register(terminal, 0)  # a hang-up is always reported
-    if any(told & select.POLLHUP for _, told in poll.poll()):
+    if any(event & select.POLLHUP for _, event in poll.poll()):
         _leave(finish, 128 + signal.SIGHUP)
 
 
@@ -59,7 +59,7 @@ def _leave(finish: Finish, code: int) -> None:
     os._exit(code)
 
 
-def _insist(finish: Finish) -> None:
+def _end_if_blocked(finish: Finish) -> None:
     """End the process in case the loop is blocked and can't do it."""
-    threading.Event().wait(_HEED_SECONDS)
+    threading.Event().wait(_LEAVE_SECONDS)
     _leave(finish, 128 + signal.SIGTERM)

@@ -27,7 +27,7 @@ from agentplane.tui.backend.outcome_text import Outcome
 
 
 Where = Literal["in use here", "installed", "not found"]
-Stand = Literal["wired", "incomplete", "memory only", "edited inside", "cannot be written", ""]
+Status = Literal["wired", "incomplete", "memory only", "edited inside", "cannot be written", ""]
 """The status of a tool.
 
 `memory only` means that its file contains the memory and agentplane added nothing else. The memory may be
@@ -58,7 +58,7 @@ class View(msgspec.Struct, frozen=True):
     """The approximate number of tokens of the memory for its file."""
 
     @property
-    def stand(self) -> Stand:
+    def status(self) -> Status:
         states = {part.state for part in self.parts}
         if "edited" in states:
             return "edited inside"
@@ -85,9 +85,9 @@ class Planned(msgspec.Struct, frozen=True):
 def views(plane: Plane, memory: Memory, today: date) -> list[View]:
     """Return every known tool. Tools in use come first, then installed tools."""
     project, packs = plane.layout.project, size_limit.packs(lambda: memory, today)
-    here = (project, plane.layout.root.name)
-    parts = {one.tool.name: one.parts for one in connections.wirings(*here, TOOLS, packs)}
-    stands = {name: one for one in sync.standings(*here, TOOLS, packs) for name in one.tools}
+    project_names = (project, plane.layout.root.name)
+    parts = {one.tool.name: one.parts for one in connections.wirings(*project_names, TOOLS, packs)}
+    standings = {name: one for one in sync.standings(*project_names, TOOLS, packs) for name in one.tools}
     rows = []
     for row in presence.look(project):
         tool = row.tool
@@ -97,7 +97,7 @@ def views(plane: Plane, memory: Memory, today: date) -> list[View]:
         signs = tuple(mark for mark in tool.marks if (project / mark).exists())
         rows.append(
             View(
-                tool, where, signs, mine, stands[tool.name], _by_hand(plane, tool, mine),
+                tool, where, signs, mine, standings[tool.name], _by_hand(plane, tool, mine),
                 packs.whole.receipt.tokens,
             )
         )  # fmt: skip
@@ -107,11 +107,11 @@ def views(plane: Plane, memory: Memory, today: date) -> list[View]:
 
 def _by_hand(plane: Plane, tool: Tool, parts: Sequence[Part]) -> dict[str, str]:
     blocked = {part.path for part in parts if part.state == "blocked"}
-    told: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for place in desired.places(plane.layout.project, tool):
         if place.path in blocked:
-            told[place.path] = told.get(place.path, "") + edit.by_hand(place)
-    return told
+            texts[place.path] = texts.get(place.path, "") + edit.by_hand(place)
+    return texts
 
 
 def planned(plane: Plane, verb: str, names: Sequence[str], ask: Ask = _LASTING) -> Planned:
@@ -122,8 +122,8 @@ def planned(plane: Plane, verb: str, names: Sequence[str], ask: Ask = _LASTING) 
             return Planned(verb, tuple(tools), plane.preview(Unwire(ids)), {}, {})
         case "sync":
             changes = plane.preview(Sync(ids, ask))
-            stands = plane.tools.standings(tools, plane.tools.pack(ask))
-            blocked = {one.path: one.why for one in stands if one.state == "blocked"}
+            standings = plane.tools.standings(tools, plane.tools.pack(ask))
+            blocked = {one.path: one.why for one in standings if one.state == "blocked"}
         case _:
             changes = plane.preview(Wire(ids))
             blocked = connections.blocked(plane.layout.project, tools)
@@ -144,38 +144,38 @@ def do(plane: Plane, command: ToolCommand) -> Outcome:
     match command:
         case SetRestart():
             plane.do(command)
-            said = _restart_text(command)
+            message = _restart_text(command)
         case Sync():
             result = plane.do(command)
             # Tools that import context/active.md get the context pack this way, so the message names that file.
             first = (f"{plane.layout.root.name}/{active.ACTIVE}",) if result.context_changed else ()
             synced = result.synced
             written = Wired((*first, *synced.written), synced.kept, proposed=synced.proposed)
-            said = _said(command.verb, written)
+            message = _done_text(command.verb, written)
         case Wire() | Unwire():
-            said = _said(command.verb, plane.do(command))
+            message = _done_text(command.verb, plane.do(command))
         case _:
             assert_never(command)
-    return Outcome(command.verb, command.verb, command.ids, None, "", said=said)
+    return Outcome(command.verb, command.verb, command.ids, None, "", message=message)
 
 
 def _restart_text(command: SetRestart) -> str:
-    said = (
+    change = (
         "after a decision, sessions whose hooks tell when they are idle restart by themselves"
         if command.auto
         else "sessions restart only when somebody asks for it"
     )
-    return f"From now on {said}"
+    return f"From now on {change}"
 
 
-def _said(verb: str, done: Wired) -> str:
+def _done_text(verb: str, done: Wired) -> str:
     count = len(done.written)
-    told = [f"{_DONE[verb]} {_listed(done.written)}" if count else f"Nothing was written: {_NOTHING[verb]}"]
+    parts = [f"{_DONE[verb]} {_listed(done.written)}" if count else f"Nothing was written: {_NOTHING[verb]}"]
     if done.proposed:
-        told.append(f"what was written into a block waits in the inbox: {_listed(done.proposed)}")
-    told += [f"{path} keeps the memory for {_listed(names)}" for path, names in done.shared.items()]
-    told += [f"{one_line(path, 40)} was not touched: it {one_line(why, 80)}" for path, why in done.blocked.items()]  # fmt: skip
-    return " · ".join(told)
+        parts.append(f"what was written into a block waits in the inbox: {_listed(done.proposed)}")
+    parts += [f"{path} keeps the memory for {_listed(names)}" for path, names in done.shared.items()]
+    parts += [f"{one_line(path, 40)} was not touched: it {one_line(why, 80)}" for path, why in done.blocked.items()]  # fmt: skip
+    return " · ".join(parts)
 
 
 def _listed(names: Sequence[str]) -> str:

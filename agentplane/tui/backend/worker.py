@@ -1,23 +1,24 @@
-"""The two threads behind the screens. One runs commands, and the other one reads the plane and checks
-candidates.
+"""The two lanes behind the screens. One runs commands, and the other one reads the plane and checks candidates.
 
 Both post messages and touch no widget.
 """
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from agentplane.commands import Command
+from agentplane.jobs import Done, Failed, Job, Lane, Progress, Result
+from agentplane.tui.backend.outcome_text import DOING, Outcome
 from agentplane.tui.messages import Looked, OpDone, OpFailed, Refreshed, Unreadable
 
 
 if TYPE_CHECKING:
-    from agentplane.tui.backend.model import PlaneModel
+    from agentplane.tui.backend.model import PlaneModel, PlaneView
 
 Post = Callable[[Message], object]
 
@@ -32,113 +33,91 @@ _RETRY_SECONDS = 2.0
 _MOST_ROWS = 500
 """The largest number of rows that are redrawn at once because a change affected them."""
 
+_READ, _CHECK, _RETRY = "read", "check", "retry"
+_FIRST, _LATER = 0, 1
+"""The priorities of reading the plane and of checking candidates."""
+
 
 class CommandQueue:
-    """A thread that runs commands one at a time, in the order in which they were submitted."""
+    """Runs commands one at a time, in the order in which they were submitted.
+
+    A command that was submitted is carried out before the process ends, unless it is dropped before its start.
+    """
 
     def __init__(self, model_of: "Callable[[], PlaneModel]", post: Post) -> None:
         self._model_of = model_of
         self._post = post
-        self._waiting: deque[Command] = deque()
-        self._wake = threading.Condition()
-        self._running: Command | None = None
-        self._since = 0.0
-        self._closed = False
-        self._thread: threading.Thread | None = None
+        self._lane = Lane("ops", finishes=True)
 
     def submit(self, op: Command) -> None:
-        with self._wake:
-            self._waiting.append(op)
-            if self._thread is None:
-                # The thread is no daemon, so a command that has begun ends before the process does.
-                self._thread = threading.Thread(target=self._work, name="ops", daemon=False)
-                self._thread.start()
-            self._wake.notify_all()
+        self._lane.submit(Job(partial(self._do, op), partial(self._tell, op)))
 
     @property
     def left(self) -> int:
         """The number of commands that have not ended."""
-        with self._wake:
-            return len(self._waiting) + (self._running is not None)
+        return self._lane.left
 
     @property
-    def slow(self) -> tuple[Command, float] | None:
-        """The running command and the seconds since its start, or None."""
-        with self._wake:
-            return (self._running, time.monotonic() - self._since) if self._running else None
+    def slow(self) -> tuple[str, float] | None:
+        """A phrase for the running command and the seconds since its start, or None."""
+        running = self._lane.running
+        return (running.progress.step.what, time.monotonic() - running.since) if running else None
 
-    def drop(self) -> tuple[Command, ...]:
-        """Remove the commands that have not begun, and return them."""
-        with self._wake:
-            dropped = tuple(self._waiting)
-            self._waiting.clear()
-            self._wake.notify_all()
-            return dropped
+    def drop(self) -> None:
+        """Remove the commands that have not begun."""
+        self._lane.drop()
 
     def finish(self, seconds: float | None = None) -> bool:
         """Wait until no command is left. Return False on a timeout."""
-        with self._wake:
-            return self._wake.wait_for(lambda: not self._waiting and self._running is None, seconds)
+        return self._lane.finish(seconds)
 
     def close(self) -> None:
         """Let the thread end once no command is left."""
-        with self._wake:
-            self._closed = True
-            self._wake.notify_all()
+        self._lane.close()
 
-    def _work(self) -> None:
-        while (op := self._next()) is not None:
-            try:
-                self._post(OpDone(op, self._model_of().do(op)))
-            except Exception as error:  # noqa: BLE001 -- border of the thread: the screen shows the error
+    def _do(self, op: Command, progress: Progress) -> Outcome:
+        progress.report(0, 0, DOING[op.verb])
+        return self._model_of().do(op)
+
+    def _tell(self, op: Command, result: Result[Outcome]) -> None:
+        match result:
+            case Done(outcome):
+                self._post(OpDone(op, outcome))
+            case Failed(error):
                 from agentplane.tui.backend.model import as_error
 
                 self._post(OpFailed(op, as_error(error)))
-            with self._wake:
-                self._running = None
-                self._wake.notify_all()
-
-    def _next(self) -> Command | None:
-        with self._wake:
-            self._wake.wait_for(lambda: self._waiting or self._closed)
-            if not self._waiting:
-                return None
-            self._running, self._since = self._waiting.popleft(), time.monotonic()
-            return self._running
 
 
 class PlaneReader:
-    """A thread that reads the plane on request. It checks candidates in small groups while no key is pressed."""
+    """Reads the plane on request, and checks candidates in small groups while no key is pressed."""
 
     def __init__(self, open_model: "Callable[[], PlaneModel]", post: Post) -> None:
         self._open_model = open_model
         self._post = post
+        self._lane = Lane("reader")
+        self._opening = threading.Condition()
         self._model: PlaneModel | None = None
         self._failed: Exception | None = None
-        self._wake = threading.Condition()
-        self._reload = True
-        self._loading = False
         self._first: Sequence[str] = ()
         self._typed_at = 0.0
         self._read_mark: str | None = None
-        self._closed = False
         self._looked_at_reasons = False
         self._unkept = ""
         self._told_touched = True
         self._slice = _FIRST_SLICE
-        self._thread = threading.Thread(target=self._work, name="reader", daemon=True)
 
     def start(self) -> None:
-        self._thread.start()
+        self.reload()
 
     @property
     def alive(self) -> bool:
-        return self._thread.is_alive()
+        return self._lane.alive
 
     def model(self) -> "PlaneModel":
         """Wait until the plane is open, and return its model. Raise the error if it cannot be opened."""
-        with self._wake:
-            self._wake.wait_for(lambda: self._model is not None or self._failed is not None)
+        with self._opening:
+            self._opening.wait_for(lambda: self._model is not None or self._failed is not None)
             if self._model is None:
                 raise self._failed or RuntimeError("no plane")
             return self._model
@@ -150,87 +129,93 @@ class PlaneReader:
     @property
     def reading(self) -> bool:
         """True if the plane will be read again soon, or is being read."""
-        return self._reload or self._loading
+        return self._lane.has(_READ)
 
     def reload(self, *, only_if_changed: bool = False) -> None:
         model = self._model
         if only_if_changed and model is not None and model.mark == self._read_mark:
             return
-        with self._wake:
-            self._reload = True
-            self._wake.notify_all()
+        self._lane.submit(Job(self._read, self._was_read, _READ, _FIRST))
 
     def in_sight(self, ids: Sequence[str]) -> None:
         """Check these candidates first."""
-        with self._wake:
-            self._first = ids
-            self._wake.notify_all()
+        self._first = ids
 
     def hush(self) -> None:
         """Stop checking for a moment, because a person types and keys come first."""
         self._typed_at = time.monotonic()
 
-    def quiet_in(self) -> float:
-        """Return the number of seconds until typing counts as paused."""
-        return max(self._typed_at + _TYPING_SECONDS - time.monotonic(), 0.0)
+    def quiet_in(self, seconds: float | None = None) -> float:
+        """Return the number of seconds until no key was pressed for so long. The default is a pause in typing."""
+        pause = _TYPING_SECONDS if seconds is None else seconds
+        return max(self._typed_at + pause - time.monotonic(), 0.0)
 
     def close(self) -> None:
-        with self._wake:
-            self._closed = True
-            self._wake.notify_all()
+        self._lane.close()
 
-    def _work(self) -> None:
-        while not self._closed:
-            try:
-                self._step()
-            except Exception as error:  # noqa: BLE001 -- border of the thread: the screen shows the error
-                from agentplane.tui.backend.model import as_error
+    # Reading
 
-                with self._wake:
-                    self._failed, self._read_mark = error, None
-                    self._wake.notify_all()
-                self._post(Unreadable(as_error(error)))
-                with self._wake:
-                    self._wake.wait_for(lambda: self._reload or self._closed, _RETRY_SECONDS)
-                    self._reload = True
-
-    def _step(self) -> None:
-        if self._model is None:
-            model = self._open_model()
-            with self._wake:
-                self._model = model
-                self._wake.notify_all()
+    def _read(self, _: Progress) -> "PlaneView":
         model = self._model
-        if self._reload:
-            with self._wake:
-                self._reload, self._loading = False, True
-            mark = model.mark
-            try:
-                shown = model.load()
-            finally:
-                self._loading = False
-            self._failed, self._read_mark = None, mark
-            self._unkept = "all"
-            self._told_touched = False
-            self._post(Refreshed(shown))
+        if model is None:
+            model = self._open_model()
+            with self._opening:
+                self._model = model
+                self._opening.notify_all()
+        mark = model.mark
+        shown = model.load()
+        self._failed, self._read_mark = None, mark
+        self._unkept, self._told_touched = "all", False
+        return shown
+
+    def _was_read(self, result: "Result[PlaneView]") -> None:
+        match result:
+            case Done(shown):
+                self._lane.cancel(_RETRY)
+                self._post(Refreshed(shown))
+                self._check_next()
+            case Failed(error):
+                self._tell(error)
+
+    def _tell(self, error: Exception) -> None:
+        """Show an error, and read the plane again after a moment."""
+        from agentplane.tui.backend.model import as_error
+
+        with self._opening:
+            self._failed, self._read_mark = error, None
+            self._opening.notify_all()
+        self._post(Unreadable(as_error(error)))
+        self._lane.submit(Job(lambda _: self.reload(), key=_RETRY), after=_RETRY_SECONDS)
+
+    # Checking
+
+    def _check_next(self, after: float = 0.0) -> None:
+        self._lane.submit(Job(self._check, self._was_checked, _CHECK, _LATER), after)
+
+    def _was_checked(self, result: Result[None]) -> None:
+        if isinstance(result, Failed):
+            self._tell(result.error)
+
+    def _check(self, _: Progress) -> None:
+        """Check a few candidates, and submit the check of the next ones."""
+        model = self._model
+        if model is None:
             return
         left = model.to_look_at(self._first)
         if not self._told_touched:
             self._told_touched = True
             if model.touched or not left:
                 self._post(Looked(model.touched[:_MOST_ROWS], len(left)))
-        if left:
-            only_again = len(left) >= _MANY and not any(map(model.is_urgent, left))
-            if not self._typing(max(_CALM_SECONDS, _TYPING_SECONDS) if only_again else _TYPING_SECONDS):
-                self._look(model, left)
-                self._keep(model)
+        if not left:
+            self._keep(model)
+            self._learn_reasons(model)
             return
-        self._keep(model)
-        if not self._looked_at_reasons:
-            self._looked_at_reasons = True
-            model.learn_reasons()
-        with self._wake:
-            self._wake.wait_for(lambda: self._reload or self._closed, _RETRY_SECONDS)
+        only_again = len(left) >= _MANY and not any(map(model.is_urgent, left))
+        wait = self.quiet_in(max(_CALM_SECONDS, _TYPING_SECONDS) if only_again else _TYPING_SECONDS)
+        if not wait:
+            self._look(model, left)
+            self._keep(model)
+        self._check_next(wait)
 
     def _keep(self, model: "PlaneModel") -> None:
         """Save the first rows for the next start, once after the first checks and again after the last."""
@@ -239,14 +224,10 @@ class PlaneReader:
             self._unkept = "end" if left else ""
             model.keep_glimpse()
 
-    def _typing(self, seconds: float) -> bool:
-        """If a key was pressed in the last seconds, wait and return True."""
-        wait = self._typed_at + seconds - time.monotonic()
-        if wait <= 0:
-            return False
-        with self._wake:
-            self._wake.wait_for(lambda: self._reload or self._closed, wait)
-        return True
+    def _learn_reasons(self, model: "PlaneModel") -> None:
+        if not self._looked_at_reasons:
+            self._looked_at_reasons = True
+            model.learn_reasons()
 
     def _look(self, model: "PlaneModel", left: Sequence[str]) -> None:
         ids = left[: self._slice]

@@ -73,8 +73,8 @@ class Writes(Box[bool]):
         """Return a style without a background, so that the background of the box shows."""
         if f"writes--{name}" not in self.COMPONENT_CLASSES:
             return Style()
-        found = self.get_component_styles(f"writes--{name}").rich_style
-        return Style(color=found.color, bold=found.bold, dim=found.dim)
+        style = self.get_component_styles(f"writes--{name}").rich_style
+        return Style(color=style.color, bold=style.bold, dim=style.dim)
 
     def _title(self) -> str:
         tools = self._planned.tools
@@ -86,12 +86,12 @@ class Writes(Box[bool]):
         parts: list[list[RenderableType]] = [[Text(self._planned.note)]] if self._planned.note else []
         parts.append(self._files())
         for path, why in self._planned.blocked.items():
-            told: list[RenderableType] = [
+            section: list[RenderableType] = [
                 Text(f"× {visible(path)} is not touched: it {one_line(why, 160)}", "bold")
             ]
             if path in self._planned.by_hand:
-                told += [Text("To add by hand:"), Text(visible(self._planned.by_hand[path].rstrip()))]
-            parts.append(told)
+                section += [Text("To add by hand:"), Text(visible(self._planned.by_hand[path].rstrip()))]
+            parts.append(section)
         for change in self._planned.changes:
             lines = change.diff()
             parts.append([*diff(lines[:_MOST_LINES], self._look), *self._more(len(lines) - _MOST_LINES)])

@@ -44,12 +44,12 @@ class EntryScreen(ListScreen):
         """Return the names of rows that may show these entries or their manual edits."""
         return [name for id_ in ids for name in (id_, f"{EDIT}{id_}")]
 
-    def seen_each(self, ids: Iterable[str]) -> tuple[tuple[str, str | None], ...]:
+    def with_digests(self, ids: Iterable[str]) -> tuple[tuple[str, str | None], ...]:
         """Return each id with the digest of the text that is shown, as `Adopt` needs it."""
         shown = self.plane_app.shown
         entries = shown.memory.entries if shown else {}
-        found = [(id_, entries.get(id_)) for id_ in (name.removeprefix(EDIT) for name in ids)]
-        return tuple((id_, entry.digest if entry else None) for id_, entry in found)
+        pairs = [(id_, entries.get(id_)) for id_ in (name.removeprefix(EDIT) for name in ids)]
+        return tuple((id_, entry.digest if entry else None) for id_, entry in pairs)
 
     # Confirming
 
@@ -61,22 +61,22 @@ class EntryScreen(ListScreen):
         from agentplane.tui.widgets import confirm_flags_modal
 
         shown = self.plane_app.shown
-        found = confirm_flags_modal.flagged(shown.memory.snapshot.settings, entry) if shown and entry else ()
-        if entry is None or not found:
+        spots = confirm_flags_modal.flagged(shown.memory.snapshot.settings, entry) if shown and entry else ()
+        if entry is None or not spots:
             self.carry_out(op)
             return
         offers = confirm_flags_modal.OFFERS if isinstance(op, Approve) else ("edit", "approve")
-        answered = partial(self._answered, op, entry, found)
-        await confirm_flags_modal.ask(self.app, entry, found, answered, offers)
+        answered = partial(self._answered, op, entry, spots)
+        await confirm_flags_modal.ask(self.app, entry, spots, answered, offers)
 
     def _answered(
-        self, op: Command, entry: "Entry", found: "Sequence[Spot]", answer: "Answer | None"
+        self, op: Command, entry: "Entry", spots: "Sequence[Spot]", answer: "Answer | None"
     ) -> None:
         from agentplane.tui.widgets import confirm_flags_modal
 
         if answer == "approve":
             self.carry_out(
-                msgspec.structs.replace(op, confirmed=confirm_flags_modal.confirmation(entry, found))
+                msgspec.structs.replace(op, confirmed=confirm_flags_modal.confirmation(entry, spots))
             )
         elif answer == "mask":
             self.carry_out(Mask(entry.id, entry.digest))
@@ -85,11 +85,11 @@ class EntryScreen(ListScreen):
 
     def carry_out(self, op: Command) -> None:
         """Show at once that a command is running, and submit it to the queue."""
-        here = self.view.listing.place_of
-        self.gray([name for name in rejected_by(op) if here(name) is not None], "reject")
-        self.gray([name for name in self.names_of(op.ids) if here(name) is not None], op.verb)
+        place_of = self.view.listing.place_of
+        self.gray([name for name in rejected_by(op) if place_of(name) is not None], "reject")
+        self.gray([name for name in self.names_of(op.ids) if place_of(name) is not None], op.verb)
         self.plane_app.submit(op)
-        self.tell()
+        self.update_status()
 
     def gray(self, names: "Sequence[str]", verb: str) -> None:
         """Gray out the rows of a change. The cursor doesn't move."""
@@ -110,21 +110,21 @@ class EntryScreen(ListScreen):
         from agentplane.tui.widgets import confirm_flags_modal
 
         settings = shown.memory.snapshot.settings
-        held = {
+        flagged = {
             entry.id
             for entry in on_shelf
             if entry and entry.file != INBOX and confirm_flags_modal.flagged(settings, entry)
         }
-        rest = [name for name in edits if name.removeprefix(EDIT) not in held]
+        rest = [name for name in edits if name.removeprefix(EDIT) not in flagged]
         if rest:
             self.carry_out(self._adoption(rest))
-        if held:
-            told = f"{len(held):,} with a high-severity flag. Accept those individually."
-            self.app.notify(told, severity="warning", markup=False)
+        if flagged:
+            message = f"{len(flagged):,} with a high-severity flag. Accept those individually."
+            self.app.notify(message, severity="warning", markup=False)
 
     def _adoption(self, edits: "Sequence[str]") -> Command:
         ids = tuple(name.removeprefix(EDIT) for name in edits)
-        return Adopt(ids, self.seen_each(edits))
+        return Adopt(ids, self.with_digests(edits))
 
     # The detail
 
@@ -189,7 +189,7 @@ class EntryScreen(ListScreen):
 
         await self._edit("edit_outside", edit_outside)
 
-    async def _edit(self, action: str, way: "Callable[[App[Any], Draft], Awaitable[None]]") -> None:
+    async def _edit(self, action: str, open_editor: "Callable[[App[Any], Draft], Awaitable[None]]") -> None:
         from agentplane.tui.screens.entry.editor import of_entry
 
         shown, entry = self.plane_app.shown, self.entry
@@ -198,4 +198,4 @@ class EntryScreen(ListScreen):
         if entry is None:
             self.plane_app.say("there is no text to change")
         else:
-            await way(self.app, of_entry(shown.memory, entry))
+            await open_editor(self.app, of_entry(shown.memory, entry))

@@ -30,10 +30,10 @@ from agentplane.text.visible import one_line, visible
 from agentplane.tools import presence
 from agentplane.tools.harvest import harvest
 from agentplane.tools.harvest.harvest import Harvest
-from agentplane.tools.presence import Found
+from agentplane.tools.presence import ToolPresence
 from agentplane.tui import theme
 from agentplane.tui.backend.model import as_error
-from agentplane.tui.textual_fixes.fixed_size_screen import Sized
+from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
 
 
 TITLE = "This repository has no memory for coding agents yet"
@@ -41,37 +41,37 @@ _SHOWN = 4
 """Maximum number of statements that are shown for each source."""
 
 
-class Sight(msgspec.Struct, frozen=True):
+class Survey(msgspec.Struct, frozen=True):
     """The tools and memories found here, and the files that would be written."""
 
-    wanted: setup.Outlook
-    tools: tuple[Found, ...]
+    wanted: setup.Preview
+    tools: tuple[ToolPresence, ...]
     """Tools that are in use here, or installed."""
     offers: Harvest
 
 
-def look(folder: Path) -> Sight:
-    """Return the `Sight` of a folder. Nothing is written."""
+def survey_of(folder: Path) -> Survey:
+    """Return the `Survey` of a folder. Nothing is written."""
     project = folder.parent
     rows = tuple(row for row in presence.look(project) if row.in_project or row.installed)
-    wanted = setup.outlook(folder, setup.tools_in_use(project))
-    return Sight(wanted, rows, harvest.look_before(project, list(harvest.SOURCES)))
+    wanted = setup.preview(folder, setup.tools_in_use(project))
+    return Survey(wanted, rows, harvest.look_before(project, list(harvest.SOURCES)))
 
 
-def make(sight: Sight, *, bare: bool = False) -> str:
+def make(survey: Survey, *, bare: bool = False) -> str:
     """Create the plane, connect the tools in use, and import candidates from memories of tools.
 
     With `bare`, create only the plane. Return messages that a person should know.
     """
-    wanted = setup.outlook(sight.wanted.folder, ()) if bare else sight.wanted
+    wanted = setup.preview(survey.wanted.folder, ()) if bare else survey.wanted
     made = setup.make(wanted, "tui")
-    told = [] if made.wired is None else [f"{path} was not touched: it {why}" for path, why in made.wired.blocked.items()]  # fmt: skip
+    messages = [] if made.wired is None else [f"{path} was not touched: it {why}" for path, why in made.wired.blocked.items()]  # fmt: skip
     if not bare:
         plane = open_plane(wanted.folder, channel="tui")
-        taken = plane.tools.take_in(plane.tools.harvest(list(harvest.SOURCES)))
-        refused = Counter(one_line(why, 80) for why in taken.refused if why)
-        told += [f"of what is remembered, {count} did not enter the inbox: {why}" for why, count in refused.items()]  # fmt: skip
-    return "\n".join(told)
+        imported = plane.tools.take_in(plane.tools.harvest(list(harvest.SOURCES)))
+        refused = Counter(one_line(why, 80) for why in imported.refused if why)
+        messages += [f"of what is remembered, {count} did not enter the inbox: {why}" for why, count in refused.items()]  # fmt: skip
+    return "\n".join(messages)
 
 
 class First(App[str | None]):
@@ -96,10 +96,10 @@ class First(App[str | None]):
         Binding("pageup,ctrl+u", "scroll(-10)", "page up"),
     ]
 
-    class _Seen(Message, bubble=False):
-        def __init__(self, sight: Sight) -> None:
+    class _Surveyed(Message, bubble=False):
+        def __init__(self, survey: Survey) -> None:
             super().__init__()
-            self.sight = sight
+            self.survey = survey
 
     class _Failed(Message, bubble=False):
         def __init__(self, error: AgentplaneError) -> None:
@@ -107,9 +107,9 @@ class First(App[str | None]):
             self.error = error
 
     class _Made(Message, bubble=False):
-        def __init__(self, told: str) -> None:
+        def __init__(self, messages: str) -> None:
             super().__init__()
-            self.told = told
+            self.messages = messages
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -117,11 +117,11 @@ class First(App[str | None]):
         self.register_theme(theme.LIGHT)
         self.theme = theme.chosen("auto", self.available_themes)[0]
         self._folder = folder
-        self._sight: Sight | None = None
+        self._survey: Survey | None = None
         self._making = False
 
     def get_default_screen(self) -> Screen[Any]:
-        return Sized(id="_default")
+        return FixedSizeScreen(id="_default")
 
     def get_driver_class(self) -> type[Driver]:
         from agentplane.tui.textual_fixes.driver import of_terminal
@@ -141,14 +141,14 @@ class First(App[str | None]):
     def _look(self) -> None:
         """Find the tools and memories. Runs in a thread."""
         try:
-            self.post_message(self._Seen(look(self._folder)))
+            self.post_message(self._Surveyed(survey_of(self._folder)))
         except (AgentplaneError, OSError) as error:
             self.post_message(self._Failed(as_error(error)))
 
-    @on(_Seen)
-    def _show(self, message: _Seen) -> None:
-        self._sight = message.sight
-        self.query_one("#body", Static).update(Group(*_body(message.sight)))
+    @on(_Surveyed)
+    def _show(self, message: _Surveyed) -> None:
+        self._survey = message.survey
+        self.query_one("#body", Static).update(Group(*_body(message.survey)))
         self.query_one("#keys", Static).update(self._keys())
 
     @on(_Failed)
@@ -158,8 +158,10 @@ class First(App[str | None]):
 
     def _keys(self) -> Text:
         keys = [("q", "leave all as it is")]
-        if self._sight is not None:
-            more = [("p", "only the plane")] if self._sight.wanted.tools or self._sight.offers.offers else []
+        if self._survey is not None:
+            more = (
+                [("p", "only the plane")] if self._survey.wanted.tools or self._survey.offers.offers else []
+            )
             keys = [("y", "make it"), *more, *keys]
         line = Text()
         for key, name in keys:
@@ -167,24 +169,24 @@ class First(App[str | None]):
         return line
 
     def action_make(self, bare: bool) -> None:
-        if self._sight is None or self._making:
+        if self._survey is None or self._making:
             return
         self._making = True
         self.query_one("#said", Static).update(Text("Making it…"))
         self.run_worker(
-            partial(self._make, self._sight, bare), thread=True, exit_on_error=False, description="first run"
+            partial(self._make, self._survey, bare), thread=True, exit_on_error=False, description="first run"
         )
 
-    def _make(self, sight: Sight, bare: bool) -> None:
+    def _make(self, survey: Survey, bare: bool) -> None:
         """Create the plane. Runs in a thread."""
         try:
-            self.post_message(self._Made(make(sight, bare=bare)))
+            self.post_message(self._Made(make(survey, bare=bare)))
         except (AgentplaneError, OSError) as error:
             self.post_message(self._Failed(as_error(error)))
 
     @on(_Made)
     def _done(self, message: _Made) -> None:
-        self.exit(message.told)
+        self.exit(message.messages)
 
     def action_leave(self) -> None:
         if not self._making:
@@ -194,21 +196,21 @@ class First(App[str | None]):
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
 
-def _body(sight: Sight) -> list[RenderableType]:
+def _body(survey: Survey) -> list[RenderableType]:
     parts: list[RenderableType] = [
         Text(
             "agentplane keeps what coding tools find out as files in the repository. Every tool may propose; "
             "nothing counts before you approve it."
         ),
-        *_plane(sight),
-        *_tools(sight),
-        *_offers(sight.offers),
+        *_plane(survey),
+        *_tools(survey),
+        *_offers(survey.offers),
     ]
     return parts
 
 
-def _plane(sight: Sight) -> list[RenderableType]:
-    folder = sight.wanted.folder
+def _plane(survey: Survey) -> list[RenderableType]:
+    folder = survey.wanted.folder
     files = len(create.missing(Layout(root=folder))) + 1  # and the log
     return [
         Text(f"\nWhat is made in {visible(str(folder.parent))}", "bold"),
@@ -216,17 +218,17 @@ def _plane(sight: Sight) -> list[RenderableType]:
         Text("+ .git/config and two hooks  how git merges them, where you have no hooks of your own"),
         *(
             Text(f"{'~' if (folder.parent / path).exists() else '+'} {visible(path)}  a part of ours, which `tools remove all` takes out")
-            for path in sight.wanted.touched
+            for path in survey.wanted.touched
         ),
-        *(Text(f"× {visible(path)}  is not touched: it {why}") for path, why in sight.wanted.blocked.items()),
+        *(Text(f"× {visible(path)}  is not touched: it {why}") for path, why in survey.wanted.blocked.items()),
     ]  # fmt: skip
 
 
-def _tools(sight: Sight) -> list[RenderableType]:
-    if not sight.tools:
+def _tools(survey: Survey) -> list[RenderableType]:
+    if not survey.tools:
         return [Text("\nNo coding tool was found here. The screen on key 4 wires one later.")]
-    used = [row.tool.title for row in sight.tools if row.in_project]
-    other = [row.tool.title for row in sight.tools if not row.in_project]
+    used = [row.tool.title for row in survey.tools if row.in_project]
+    other = [row.tool.title for row in survey.tools if not row.in_project]
     lines: list[RenderableType] = [Text("\nCoding tools", "bold")]
     if used:
         lines.append(Text(f"In use here, and wired: {', '.join(used)}"))
@@ -260,8 +262,8 @@ def _skipped(offers: Harvest) -> list[RenderableType]:
         return []
     lines: list[RenderableType] = [Text(f"\nSkipped: {len(pieces)}", "bold")]
     for piece in pieces:
-        said = f": {one_line(piece.text, 120)}" if piece.text.strip() else ""
-        text = f"   · {one_line(piece.place, 120)}, {piece.why}{said}"
+        excerpt = f": {one_line(piece.text, 120)}" if piece.text.strip() else ""
+        text = f"   · {one_line(piece.place, 120)}, {piece.why}{excerpt}"
         lines.append(Text(text, no_wrap=True, overflow="ellipsis"))
     return lines
 

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.messages import Refreshed, Unreadable
-from agentplane.tui.textual_fixes.fixed_size_screen import Sized
+from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
 from agentplane.tui.widgets.footer import KeyBar, StatusBar
 from agentplane.tui.widgets.header import Badge
 from agentplane.tui.widgets.row_list import ASCII, Glyphs, RowList
@@ -36,7 +36,7 @@ _FILTER_SECONDS = 0.08
 STILL_READ = "the plane is still being read"
 
 
-class ListScreen(Sized[None]):
+class ListScreen(FixedSizeScreen[None]):
     """A subclass makes the rows, describes one of them, and says which actions are not available."""
 
     WHERE: ClassVar[str]
@@ -60,12 +60,12 @@ class ListScreen(Sized[None]):
         self._shown: PlaneView | None = None
         """The view of the plane that the rows were made from."""
         self._rows: list[Row] = []
-        self._making = 0
+        self._last_request = 0
         """The number of the last request for rows. The results of earlier requests are dropped."""
         self._words = ""
-        self._wanted: str | None = None
+        self._wanted_id: str | None = None
         """The row to put the cursor on once it exists."""
-        self._resting: Timer | None = None
+        self._preview_timer: Timer | None = None
 
     # Parts that each screen defines
 
@@ -74,11 +74,11 @@ class ListScreen(Sized[None]):
         """Return the rows for a view of the plane. Runs in a thread."""
 
     @abstractmethod
-    def found(self, words: str, shown: "PlaneView | None", rows: list[Row]) -> Collection[str] | None:
+    def matching(self, words: str, shown: "PlaneView | None", rows: list[Row]) -> Collection[str] | None:
         """Return the ids of the rows that match the filter, or None for all rows. Runs in a thread."""
 
     @abstractmethod
-    def what_is_empty(self) -> str:
+    def empty_text(self) -> str:
         """Return the text for an empty list."""
 
     @abstractmethod
@@ -96,12 +96,12 @@ class ListScreen(Sized[None]):
     def show_first(self) -> None:
         """Show rows before the plane was read, if some are known."""
 
-    async def opened(self, id_: str) -> None:
+    async def open_row(self, id_: str) -> None:
         """Open a row. The default is to show its description in place of the list."""
         self.show_detail()
         self.panes.read(full=True)
 
-    def at_rest(self) -> str:
+    def idle_status(self) -> str:
         """Return the status line for a list without selected rows and without a filter."""
         return ""
 
@@ -110,15 +110,15 @@ class ListScreen(Sized[None]):
         return ""
 
     @property
-    def called(self) -> dict[str, str]:
+    def action_names(self) -> dict[str, str]:
         """The ids of actions that have another name now. An action with an empty name is not shown."""
         return {}
 
-    def hits(self) -> str:
+    def hit_count(self) -> str:
         """Return the number of rows that match the filter, as text."""
         return f"{len(self.view.listing.shown):,}"
 
-    def taken(self) -> None:
+    def rows_replaced(self) -> None:
         """Called when the rows were replaced."""
 
     # Widgets and state
@@ -142,7 +142,7 @@ class ListScreen(Sized[None]):
         return here.id if here else None
 
     @property
-    def made_of(self) -> "PlaneView | None":
+    def rows_view(self) -> "PlaneView | None":
         """The view of the plane that the rows were made from."""
         return self._shown
 
@@ -163,7 +163,7 @@ class ListScreen(Sized[None]):
     def on_mount(self) -> None:
         self.show_first()
         self.query_one(Badge).show(self.plane_app.figures())
-        self.tell()
+        self.update_status()
         self.read()
         self.call_after_refresh(self._add_detail)
 
@@ -182,18 +182,18 @@ class ListScreen(Sized[None]):
 
     def on_unreadable(self, message: Unreadable) -> None:
         if self._shown is None:
-            self.view.say(f"The plane cannot be read: {one_line(message.error.what)}")
+            self.view.set_empty_text(f"The plane cannot be read: {one_line(message.error.what)}")
 
-    def read(self, *, anew: bool = False) -> None:
+    def read(self, *, force: bool = False) -> None:
         """Make the rows from the current view in a thread.
 
-        Rows that were already made from this view are made again only with `anew`.
+        Rows that were already made from this view are made again only with `force`.
         """
         shown = self.plane_app.shown
         self.query_one(Badge).show(self.plane_app.figures())
-        if shown is not None and (anew or shown is not self._shown):
-            self._making += 1
-            work = partial(self._make, shown, self._making)
+        if shown is not None and (force or shown is not self._shown):
+            self._last_request += 1
+            work = partial(self._make, shown, self._last_request)
             # Without a description, Textual would make the repr of the work, which has every entry in it.
             self.run_worker(work, thread=True, exclusive=True, group="rows", description="rows")
 
@@ -203,52 +203,52 @@ class ListScreen(Sized[None]):
 
     @on(_Made)
     def _take(self, message: _Made) -> None:
-        if message.shown is not self.plane_app.shown or message.number != self._making:
+        if message.shown is not self.plane_app.shown or message.number != self._last_request:
             return
         self._shown, self._rows = message.shown, message.made
         view = self.view
         view.glyphs = ASCII if self.plane_app.plain else Glyphs()
-        self._say_what_is_empty()
+        self._update_empty_text()
         view.replace(self._rows)
-        if self._wanted and view.listing.place_of(self._wanted) is not None:
-            view.seek(self._wanted)
-            self._wanted = None
+        if self._wanted_id and view.listing.place_of(self._wanted_id) is not None:
+            view.seek(self._wanted_id)
+            self._wanted_id = None
         if self._words:
             self._filter(self._words)
-        self.taken()
+        self.rows_replaced()
         self.show_detail()
-        self.tell()
+        self.update_status()
 
-    def _say_what_is_empty(self) -> None:
+    def _update_empty_text(self) -> None:
         if self._shown is not None:
-            self.view.say(self.what_is_empty())
+            self.view.set_empty_text(self.empty_text())
             self.panes.set_class(not self._rows, "-empty")
 
     # Cursor
 
     @on(RowList.Moved)
     def _moved(self) -> None:
-        if self._resting is not None:
-            self._resting.stop()
-        self._resting = self.set_timer(_PREVIEW_SECONDS, self.rested)
-        self.tell()
+        if self._preview_timer is not None:
+            self._preview_timer.stop()
+        self._preview_timer = self.set_timer(_PREVIEW_SECONDS, self.cursor_rested)
+        self.update_status()
 
-    def rested(self) -> None:
+    def cursor_rested(self) -> None:
         """Called when the cursor has been on a row for a moment."""
         self.show_detail()
 
     @on(RowList.Marked)
     def _marked(self) -> None:
-        self.tell()
+        self.update_status()
 
     @on(RowList.Opened)
     async def _opened(self, message: RowList.Opened) -> None:
-        await self.opened(message.id or "")
+        await self.open_row(message.id or "")
 
     def go_to(self, id_: str) -> None:
         """Put the cursor on this row, as soon as it exists. Remove the filter if it hides the row."""
         if self._shown is None:
-            self._wanted = id_
+            self._wanted_id = id_
             return
         if self.view.listing.place_of(id_) is None and self._words:
             self._close_filter(keep=False)
@@ -257,19 +257,19 @@ class ListScreen(Sized[None]):
 
     def go_to_when_read(self, id_: str | None) -> None:
         """Put the cursor on this row once the plane has been read again. None doesn't move the cursor."""
-        self._wanted = id_
+        self._wanted_id = id_
 
-    def tell(self) -> None:
+    def update_status(self) -> None:
         """Update the two lines at the foot, with the selected rows, the filter, reasons and keys."""
         listing = self.view.listing
         self.off = self.what_is_off()
-        hits = f"/{one_line(self._words, 40)} finds {self.hits()}" if self._words else ""
-        told = "   ".join(filter(None, (listing.told, hits)))
+        filter_text = f"/{one_line(self._words, 40)} finds {self.hit_count()}" if self._words else ""
+        selection = "   ".join(filter(None, (listing.marks_text, filter_text)))
         # If there is no room for the header, this line says how many candidates wait.
-        waits = self.query_one(Badge).brief if self.has_class("-low") else ""
-        rest = " · ".join(filter(None, (waits, self.at_rest())))
-        self.query_one(StatusBar).tell(told or rest, self.reason(), loud=bool(told))
-        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.called)
+        waiting = self.query_one(Badge).brief if self.has_class("-low") else ""
+        rest = " · ".join(filter(None, (waiting, self.idle_status())))
+        self.query_one(StatusBar).set_texts(selection or rest, self.reason(), loud=bool(selection))
+        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.action_names)
 
     def may(self, action: str) -> bool:
         """Return True if an action is available. If not, say why."""
@@ -282,7 +282,7 @@ class ListScreen(Sized[None]):
     def say_why(self, why: str) -> None:
         """Say why an action is not available, as long as that is true."""
         app = self.plane_app
-        app.say(why, holds=(lambda: app.shown is None) if why == STILL_READ else None)
+        app.say(why, show_while=(lambda: app.shown is None) if why == STILL_READ else None)
 
     # Layout
 
@@ -301,11 +301,11 @@ class ListScreen(Sized[None]):
 
     def on_resize(self) -> None:
         self.panes.fit(*self.size, self._side_wanted)
-        self.call_after_refresh(self._tell_anew)
+        self.call_after_refresh(self._update_status_if_attached)
 
-    def _tell_anew(self) -> None:
+    def _update_status_if_attached(self) -> None:
         if self.is_attached and self.query(StatusBar):
-            self.tell()
+            self.update_status()
 
     # The filter
 
@@ -332,7 +332,7 @@ class ListScreen(Sized[None]):
         self.view.focus()
 
     def _filter(self, words: str) -> None:
-        self._say_what_is_empty()
+        self._update_empty_text()
         if words:
             # This is not a coroutine, because a coroutine that is cancelled before it starts causes a warning.
             work: Any = partial(self._find, words)
@@ -340,16 +340,16 @@ class ListScreen(Sized[None]):
         else:
             self.workers.cancel_group(self, "filter")
             self.view.narrow(None)
-            self.tell()
+            self.update_status()
 
     async def _find(self, words: str) -> None:
         """Apply the filter after a short pause in typing. A thread matches the rows."""
         await asyncio.sleep(_FILTER_SECONDS)
-        ids = await asyncio.to_thread(self.found, words, self._shown, self._rows)
+        ids = await asyncio.to_thread(self.matching, words, self._shown, self._rows)
         if words == self._words:
             self.view.narrow(ids)
-            self.rested()
-            self.tell()
+            self.cursor_rested()
+            self.update_status()
 
     def step_back(self) -> bool:
         """Close the filter, the description or the selection, the innermost first. Return False if none is open."""

@@ -18,14 +18,14 @@ class Page(Detail):
 
     def __init__(self) -> None:
         super().__init__()
-        self._about = ""
+        self._page_id = ""
         self._sections: Sections = lambda _: ()
 
-    def tell(self, about: str, sections: Sections) -> None:
-        """Show the sections about `about`. If `about` is a new value, scroll to the top."""
-        if about != self._about:
+    def show_page(self, page_id: str, sections: Sections) -> None:
+        """Show the sections about `page_id`. If `page_id` is a new value, scroll to the top."""
+        if page_id != self._page_id:
             self.scroll_home(animate=False)
-        self._about, self._sections = about, sections
+        self._page_id, self._sections = page_id, sections
         self._draw()
 
     def _content(self) -> RenderableType:

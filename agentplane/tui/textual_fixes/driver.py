@@ -14,11 +14,11 @@ class Terminal(LinuxDriver):
     takes the key, and the other one waits for the next key. The program cannot end before that key comes.
     """
 
-    _goes_on = False
+    _setting_up_again = False
 
     def _sigcont_application(self, *_: object) -> None:
-        was_told = self._must_signal_resume
-        if was_told:
+        was_suspended = self._must_signal_resume
+        if was_suspended:
             super()._sigcont_application()
         elif self._auto_restart and self._key_thread is not None:
             # The handler itself can't do it. The signal may have interrupted a write that holds a lock.
@@ -26,19 +26,19 @@ class Terminal(LinuxDriver):
 
     def _go_on(self) -> None:
         """Leave the terminal and set it up again. No key is lost or read in another mode meanwhile."""
-        at_the_end = self.attrs_before
+        original_attrs = self.attrs_before
         self.attrs_before = None
-        self._goes_on = True
+        self._setting_up_again = True
         # In the background the setup fails. Then the key thread has ended, and no thread writes the output.
         if self._key_thread is not None and self._key_thread.is_alive():
             self.suspend_application_mode()
-        self._goes_on = False
+        self._setting_up_again = False
         self.resume_application_mode()
-        self.attrs_before = at_the_end
+        self.attrs_before = original_attrs
 
     def disable_input(self) -> None:
         """Stop reading keys. Textual discards typed keys that were not read yet. After a stop they are kept."""
-        if not self._goes_on:
+        if not self._setting_up_again:
             super().disable_input()
         elif self._key_thread is not None:
             self.exit_event.set()

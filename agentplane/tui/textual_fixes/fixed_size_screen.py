@@ -10,7 +10,7 @@ from textual.screen import Screen
 _Answer = TypeVar("_Answer")
 
 
-class Sized(Screen[_Answer]):
+class FixedSizeScreen(Screen[_Answer]):
     """A screen that ignores outdated sizes, for example from a window that is resized while the program
     starts.
 

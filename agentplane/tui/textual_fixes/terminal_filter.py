@@ -12,7 +12,7 @@ from textual.filter import LineFilter
 from agentplane.text.visible import replaced
 
 
-class Harmless(LineFilter):
+class TerminalFilter(LineFilter):
     """Replace hidden characters in the lines of all widgets."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:

@@ -34,7 +34,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-class Door(Server):
+class PlaneServer(Server):
     """Serves one plane on one socket."""
 
     def __init__(self, plane: Path, listening: socket.socket, token: str) -> None:
@@ -70,25 +70,25 @@ class Door(Server):
         web.run_app(self._make_app(), sock=self._listening, print=lambda *_: None, access_log=None)
 
     async def _checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.host != f"{HOST}:{self.port}" or not self._is_ours(request):
+        if request.host != f"{HOST}:{self.port}" or not self._is_same_origin(request):
             return web.Response(status=403, text="asked for by another name, or from another page\n")
-        given = request.query.get("token")
-        if request.path == "/" and given is not None and _same(given, self._token):
+        token = request.query.get("token")
+        if request.path == "/" and token is not None and _same(token, self._token):
             # The token does not stay in the address, because the browser's history would keep it.
-            first = web.Response(status=303, headers={"Location": "/"})
-            first.set_cookie(self._cookie, self._session, httponly=True, samesite="Strict", path="/")
-            return self._dressed(first)
+            redirect = web.Response(status=303, headers={"Location": "/"})
+            redirect.set_cookie(self._cookie, self._session, httponly=True, samesite="Strict", path="/")
+            return self._with_headers(redirect)
         if not _same(request.cookies.get(self._cookie, ""), self._session):
             text = "the address with the token opens the screens; `agentplane web` says it\n"
-            return self._dressed(web.Response(status=401, text=text))
-        return self._dressed(await handler(request))
+            return self._with_headers(web.Response(status=401, text=text))
+        return self._with_headers(await handler(request))
 
-    def _is_ours(self, request: web.Request) -> bool:
+    def _is_same_origin(self, request: web.Request) -> bool:
         """True if a page of this server sent the request. Browsers always send the origin for a websocket."""
         origin = request.headers.get("Origin")
         return origin == self.public_url or (origin is None and request.path != "/ws")
 
-    def _dressed(self, response: web.StreamResponse) -> web.StreamResponse:
+    def _with_headers(self, response: web.StreamResponse) -> web.StreamResponse:
         if not response.prepared:
             response.headers["Content-Security-Policy"] = _POLICY.format(host=HOST, port=self.port)
             response.headers["Referrer-Policy"] = "no-referrer"
@@ -105,15 +105,15 @@ def _same(given: str, wanted: str) -> bool:
 @contextmanager
 def listening(port: int) -> Iterator[socket.socket]:
     """Open a socket that only this machine can connect to. Port 0 means any free port."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as found:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as server_socket:
+        server_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            found.bind((HOST, port))
-            found.listen()
+            server_socket.bind((HOST, port))
+            server_socket.listen()
         except OSError as error:
             raise PlaneError(
                 (error.strerror or str(error)).lower(),
                 where=f"{HOST}:{port}",
                 todo="name another one with `--port`.",
             ) from error
-        yield found
+        yield server_socket

@@ -70,6 +70,6 @@ class Pick(Box[int | None]):
         if place < len(self._options):
             self.dismiss(place)
 
-    def action_step(self, way: str) -> None:
+    def action_step(self, direction: str) -> None:
         options = self.query_one(OptionList)
-        options.action_cursor_down() if way == "down" else options.action_cursor_up()
+        options.action_cursor_down() if direction == "down" else options.action_cursor_up()

@@ -35,7 +35,7 @@ Answer = Literal["approve", "mask", "edit"]
 OFFERS: tuple[Answer, ...] = ("mask", "edit", "approve")
 READING_SECONDS = 0.3
 """The time the spots are on the screen before a key can approve. A key that was typed ahead comes sooner."""
-_YES = ("Y", "C", "G")
+_APPROVE_KEYS = ("Y", "C", "G")
 """The possible keys to confirm. The first one that doesn't approve in the list is used."""
 _ABOUT_SECRETS = (
     "Tools don't get entries that look like they contain a secret. If the secret is real, mask it here and replace it "
@@ -61,14 +61,16 @@ class Confirm(Box[Answer | None]):
     ) -> None:
         super().__init__()
         self._title = title
-        self._found = found
+        self._spots = found
         self._too_many = len(found) > spots.MOST_CONFIRMED
         without = {"mask"} if not self._has_secret else set()
         without |= {"approve"} if self._too_many else set()
         self._offers = [offer for offer in offers if offer not in without]
         self._marks = (">>", "<<") if plain else ("»", "«")
-        taken = {key for name in ("approve", "approve_clean") for key in keys.keys_on(actions.action(name))}
-        self._yes = next((key for key in _YES if key not in taken), "f9")
+        used_keys = {
+            key for name in ("approve", "approve_clean") for key in keys.keys_on(actions.action(name))
+        }
+        self._approve_key = next((key for key in _APPROVE_KEYS if key not in used_keys), "f9")
         self._painted = False
         """True if the spots were on the screen for a moment."""
         self._read = False
@@ -82,7 +84,7 @@ class Confirm(Box[Answer | None]):
 
     @property
     def _has_secret(self) -> bool:
-        return any(spot.code == SECRET for spot in self._found)
+        return any(spot.code == SECRET for spot in self._spots)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box"):
@@ -92,33 +94,33 @@ class Confirm(Box[Answer | None]):
             yield Static(Text(self._keys()), classes="box-keys")
 
     def on_mount(self) -> None:
-        self.watch(self.query_one(VerticalScroll), "scroll_y", self._look, init=False)
+        self.watch(self.query_one(VerticalScroll), "scroll_y", self._check_read, init=False)
         self.call_after_refresh(self._paint)
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._look)
+        self.call_after_refresh(self._check_read)
 
     def _paint(self) -> None:
         self._since = time.monotonic()
         self.set_timer(READING_SECONDS, self._ready)
-        self._look()
+        self._check_read()
 
     def _ready(self) -> None:
         self._painted = True
-        self._look()
+        self._check_read()
 
-    def _look(self) -> None:
+    def _check_read(self) -> None:
         """Check whether the last spot is on the screen, and show the keys that work now."""
         scroll = self.query_one(VerticalScroll)
         self._read = self._read or (self._painted and scroll.scroll_y >= scroll.max_scroll_y)
-        self._say(self._keys())
+        self._show_keys(self._keys())
 
-    def _say(self, keys: str) -> None:
+    def _show_keys(self, keys: str) -> None:
         self.query_one(".box-keys", Static).update(Text(keys))
 
     def _body(self) -> RenderableType:
         parts: list[RenderableType] = []
-        for spot in self._found[: spots.MOST_CONFIRMED]:
+        for spot in self._spots[: spots.MOST_CONFIRMED]:
             parts.append(Text(f"{spot.place}: {spot.what}", "bold"))
             if spot.match:
                 opened, closed = self._marks
@@ -126,23 +128,23 @@ class Confirm(Box[Answer | None]):
                 line.append(f"{opened}{spot.match}{closed}", "bold reverse")
                 parts.append(line.append(spot.after))
         if self._too_many:
-            parts.append(Text(spots.too_many(self._found)))
+            parts.append(Text(spots.too_many(self._spots)))
         if self._has_secret:
             parts += [Text(), Text(_ABOUT_SECRETS)]
         return Group(*parts)
 
     def _keys(self) -> str:
         unread = self._painted and not self._read
-        told = {
+        labels = {
             "mask": "m mask",
             "edit": "e edit",
-            "approve": "space shows the rest" if unread else f"{self._yes} approve as it is",
+            "approve": "space shows the rest" if unread else f"{self._approve_key} approve as it is",
         }
         offers: tuple[Answer, ...] = ("mask", "edit", "approve")
-        return "   ".join([*(told[offer] for offer in offers if offer in self._offers), "esc cancel"])
+        return "   ".join([*(labels[offer] for offer in offers if offer in self._offers), "esc cancel"])
 
     def on_key(self, event: events.Key) -> None:
-        if event.key != self._yes:
+        if event.key != self._approve_key:
             return
         event.stop()
         # A key that was typed ahead, before the spots were on the screen, confirms nothing.
@@ -151,7 +153,9 @@ class Confirm(Box[Answer | None]):
         if self._read:
             self.action_answer("approve")
         else:
-            self._say(f"Scroll down to see every spot (space), then press {self._yes}.   esc cancel")
+            self._show_keys(
+                f"Scroll down to see every spot (space), then press {self._approve_key}.   esc cancel"
+            )
 
     def action_answer(self, answer: Answer) -> None:
         if answer in self._offers:

@@ -12,7 +12,7 @@ from agentplane.tui import actions
 from agentplane.tui.widgets.text_line import Line
 
 
-Holds = Callable[[], bool]
+Condition = Callable[[], bool]
 
 _FLASH_SECONDS = 8.0
 _ALWAYS = ("help", "leave", "edit.leave")
@@ -54,7 +54,7 @@ class StatusBar(Line, can_focus=False):
         self._loud = False
         self._reason = ""
         self._flash = ""
-        self._holds: Holds | None = None
+        self._show_while: Condition | None = None
         self._error: tuple[str, str] | None = None
         self._timer: Any = None
 
@@ -63,18 +63,18 @@ class StatusBar(Line, can_focus=False):
         """The text of the bar."""
         return self.render().plain
 
-    def tell(self, left: str, reason: str = "", *, loud: bool = False) -> None:
+    def set_texts(self, left: str, reason: str = "", *, loud: bool = False) -> None:
         """Set the text at the left for marks and filter. `reason` is why an action is not available here."""
         if (left, reason, loud) != (self._left, self._reason, self._loud):
             self._left, self._reason, self._loud = left, reason, loud
             self.refresh()
 
-    def flash(self, text: str, *, stays: bool = False, holds: Holds | None = None) -> None:
+    def flash(self, text: str, *, stays: bool = False, show_while: Condition | None = None) -> None:
         """Show a result for a few seconds. With `stays` it has no time limit.
 
-        With `holds` it is removed once that function returns False.
+        With `show_while` it is removed once that function returns False.
         """
-        self._flash, self._holds = text, holds
+        self._flash, self._show_while = text, show_while
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
@@ -84,7 +84,7 @@ class StatusBar(Line, can_focus=False):
 
     def check(self) -> None:
         """Remove the message if it is no longer true."""
-        if self._flash and self._holds is not None and not self._holds():
+        if self._flash and self._show_while is not None and not self._show_while():
             self._fade()
 
     def fail(self, what: str, todo: str) -> None:
@@ -102,7 +102,7 @@ class StatusBar(Line, can_focus=False):
         return had
 
     def _fade(self) -> None:
-        self._flash, self._holds = "", None
+        self._flash, self._show_while = "", None
         self.refresh()
 
     def render(self) -> Text:
@@ -168,35 +168,35 @@ class KeyBar(Line, can_focus=False):
         """Return the keys in the order of their rank. If there is little room, help and leaving are kept."""
         width = self.size.width
         ranked = sorted(
-            (one for one in actions.on(self._where) if one.rank and self._called(one)),
+            (one for one in actions.on(self._where) if one.rank and self._name_of(one)),
             key=lambda one: one.rank,
         )
-        kept = [one for one in ranked if one.id in _ALWAYS]
-        used = sum(self._width(one) for one in kept)
+        fitting = [one for one in ranked if one.id in _ALWAYS]
+        used = sum(self._width(one) for one in fitting)
         for one in ranked:
-            if one not in kept and used + self._width(one) <= width - 1:
-                kept.append(one)
+            if one not in fitting and used + self._width(one) <= width - 1:
+                fitting.append(one)
                 used += self._width(one)
-            elif one not in kept:
+            elif one not in fitting:
                 break
         line, self._spots = Text(" ", end=""), []
-        for one in sorted(kept, key=lambda one: one.rank):
+        for one in sorted(fitting, key=lambda one: one.rank):
             start = line.cell_len
             off = one.id in self._off
             line.append(self._key(one), self.look("off" if off else "key"))
-            line.append(f" {self._called(one)}", self.look("off" if off else "name"))
+            line.append(f" {self._name_of(one)}", self.look("off" if off else "name"))
             self.spot(line, start, one.id)
             line.append("  ")
         line.truncate(width)
         return line
 
     def _width(self, one: actions.Action) -> int:
-        return cell_len(self._key(one)) + 1 + cell_len(self._called(one)) + 2
+        return cell_len(self._key(one)) + 1 + cell_len(self._name_of(one)) + 2
 
     def _key(self, one: actions.Action) -> str:
         return self._keymap.shown(one, where=self._where)
 
-    def _called(self, one: actions.Action) -> str:
+    def _name_of(self, one: actions.Action) -> str:
         return self._names.get(one.id, one.name)
 
     def on_click(self, event: events.Click) -> None:

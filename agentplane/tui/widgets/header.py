@@ -98,12 +98,12 @@ class Badge(Line, can_focus=False):
             if line:
                 line.append("  ")
             line.append(mark if count or mark != figures.dot else nothing, self.look(look))
-            more = "+" if mark == "!" and figures.looking else ""
+            more = "+" if mark == "!" and figures.unchecked else ""
             line.append(f" {count:,}{more}")
             if words:
                 line.append(f" {one if count == 1 else many}")
-        if figures.looking and words:
-            checked = max(figures.waiting - figures.looking, 0)
+        if figures.unchecked and words:
+            checked = max(figures.waiting - figures.unchecked, 0)
             line.append(f"  {checked:,} checked", self.look("place"))
         return line
 
@@ -129,8 +129,8 @@ class Badge(Line, can_focus=False):
         self._spots = []
         for row, tab in registry.tabs():
             start, count = line.cell_len, figures.counts.get(row.name)
-            told = f"{tab.key} {row.title}" + (f" {count:,}" if count is not None else "")
-            line.append(told, self.look("here" if row.name == self._here else "there"))
+            label = f"{tab.key} {row.title}" + (f" {count:,}" if count is not None else "")
+            line.append(label, self.look("here" if row.name == self._here else "there"))
             self.spot(line, start, row.name)
             line.append("   ")
         line.truncate(width)

@@ -22,7 +22,7 @@ class Figures(msgspec.Struct, frozen=True):
     broken: int = 0
     counts: Mapping[str, int] = {}
     """The numbers of the tabs, by screen."""
-    looking: int = 0
+    unchecked: int = 0
     """The number of candidates that are not checked yet."""
     project: str = ""
     branch: str = ""
@@ -49,8 +49,8 @@ def of_glimpse(glimpse: Mapping[str, Any], dot: str) -> Figures:
     )
 
 
-def of_shown(shown: "PlaneView", dot: str, looking: int, problem: str) -> Figures:
-    """Return the figures of a view. `looking` is the number of unchecked candidates.
+def of_shown(shown: "PlaneView", dot: str, unchecked: int, problem: str) -> Figures:
+    """Return the figures of a view. `unchecked` is the number of unchecked candidates.
 
     `problem` is the error that keeps the plane from being read again, or empty.
     """
@@ -63,7 +63,7 @@ def of_shown(shown: "PlaneView", dot: str, looking: int, problem: str) -> Figure
         hand_edits=len(shown.hand_edits),
         broken=shown.broken,
         counts={row.name: tab.count(shown) for row, tab in registry.tabs() if tab.count is not None},
-        looking=max(looking, 0),
+        unchecked=max(unchecked, 0),
         project=shown.project,
         branch=shown.branch or ("" if shown.head is None else "detached"),
         head=shown.head or "",

@@ -44,9 +44,9 @@ class Help(Box[None]):
             )
 
     def _body(self) -> RenderableType:
-        found = actions.on(self._where)
-        sections = dict.fromkeys(one.section for one in found)
-        shown = {one.id: self._keymap.shown(one, 3, self._where) for one in found}
+        listed = actions.on(self._where)
+        sections = dict.fromkeys(one.section for one in listed)
+        shown = {one.id: self._keymap.shown(one, 3, self._where) for one in listed}
         width = max(map(cell_len, shown.values()))
         signs = self._signs()
         parts: list[RenderableType] = [Text(signs)] if signs else []
@@ -54,7 +54,7 @@ class Help(Box[None]):
             grid = Table.grid(padding=(0, 2), expand=True)
             grid.add_column(width=width + 2, no_wrap=True)
             grid.add_column(ratio=1)
-            for one in found:
+            for one in listed:
                 if one.section == section:
                     grid.add_row(Text(f"  {shown[one.id]}", "bold"), Text(one.what))
             parts += [Text(f"\n{section}" if parts else section, "bold"), grid]

@@ -52,7 +52,7 @@ def prose(text: str, look: Look) -> RenderableType:
     shown = visible(text[:CAP] if cut > 0 else text)
     reader = _Reader(look)
     blocks = list(reader.read(shown))
-    if Counter(_WORD.findall(shown)) - Counter(_WORD.findall(" ".join(reader.said))):
+    if Counter(_WORD.findall(shown)) - Counter(_WORD.findall(" ".join(reader.drawn))):
         blocks = [(False, Text(shown, look("text")))]  # for example, nested too deeply
     if cut > 0:
         blocks.append((False, Text(f"… {cut:,} more characters; `e` shows them all.", look("muted"))))
@@ -81,7 +81,7 @@ class _Reader:
         self.lists: list[_Item] = []
         self.quotes = 0
         self.heading = False
-        self.said: list[str] = []
+        self.drawn: list[str] = []
         """Every text that was drawn. It is compared with the source, so that no word gets lost."""
 
     def read(self, text: str) -> Iterator[Block]:
@@ -122,14 +122,14 @@ class _Reader:
 
     def _placed(self, content: Text) -> RenderableType:
         """Return the content after its quote bar and its bullet, with all lines aligned."""
-        self.said.append(content.plain)
+        self.drawn.append(content.plain)
         bars = "▎ " * min(self.quotes, _DEEPEST)
         if not self.lists:
-            return _beside(bars, content, self.look("muted")) if bars else content
+            return _after_marker(bars, content, self.look("muted")) if bars else content
         item = self.lists[-1]
         marker, item.marker = item.marker or " " * 2, ""
-        self.said.append(marker)
-        inner = _beside(f"{bars}{marker:<2} ", content, self.look("muted"))
+        self.drawn.append(marker)
+        inner = _after_marker(f"{bars}{marker:<2} ", content, self.look("muted"))
         return _indented(inner, 3 * min(len(self.lists) - 1, _DEEPEST) + 1)
 
     def _inline(self, token: "Token") -> Text:
@@ -152,8 +152,8 @@ class _Reader:
         return text
 
     def _code(self, token: "Token") -> Text:
-        said = token.info.strip()
-        text = Text(f"{said}\n" if said else "", self.look("muted"))
+        language = token.info.strip()
+        text = Text(f"{language}\n" if language else "", self.look("muted"))
         text.append(token.content.rstrip("\n"), self.look("code"))
         return _with_bar(text, self.look("muted"))
 
@@ -163,7 +163,7 @@ def _with_bar(text: Text, style: Style) -> Text:
     return Text("\n").join(bar + line for line in text.split("\n", allow_blank=True))
 
 
-def _beside(marker: str, content: Text, style: Style) -> Table:
+def _after_marker(marker: str, content: Text, style: Style) -> Table:
     grid = Table.grid(expand=True)
     grid.add_column(width=cell_len(marker), no_wrap=True)
     grid.add_column(ratio=1)

@@ -5,13 +5,13 @@ from typing import ClassVar, TypeVar
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen
 
-from agentplane.tui.textual_fixes.fixed_size_screen import Sized
+from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
 
 
 _Answer = TypeVar("_Answer")
 
 
-class Answering(Sized[_Answer]):
+class AnswersOnce(FixedSizeScreen[_Answer]):
     """A screen that answers only once, and closes only while it is on top.
 
     Textual's own `dismiss` removes the top screen, even if another screen called it.
@@ -35,7 +35,7 @@ class Answering(Sized[_Answer]):
             self.dismiss(self._waiting_answer[0])
 
 
-class Box(ModalScreen[_Answer], Answering[_Answer]):
+class Box(ModalScreen[_Answer], AnswersOnce[_Answer]):
     """The common style of the dialogs, including small terminals."""
 
     DEFAULT_CSS: ClassVar[str] = """

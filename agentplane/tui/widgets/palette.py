@@ -10,13 +10,13 @@ from textual.widgets import Input, OptionList
 
 from agentplane.tui import actions
 from agentplane.tui.protocols import HasActions, HasKeymap, InRegistry
-from agentplane.tui.widgets.modal import Answering
+from agentplane.tui.widgets.modal import AnswersOnce
 
 
 __all__ = ["Actions", "Palette", "Themes"]
 
 
-class Palette(CommandPalette, Answering[None]):
+class Palette(CommandPalette, AnswersOnce[None]):
     """Textual's palette with one correction. If enter is pressed twice, Textual's own runs the choice twice."""
 
     @on(Input.Submitted)
@@ -41,27 +41,29 @@ class Actions(Provider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for one in self._here():
-            score = matcher.match(f"{self._called(one)} {one.name} {one.id}")
+            score = matcher.match(f"{self._name_of(one)} {one.name} {one.id}")
             if score > 0:
                 yield Hit(score, self._named(one), partial(self._run, one), help=self._help(one))
 
     def _here(self) -> list[actions.Action]:
-        moving = "Moving"
-        found = actions.on(self._where)
-        return [one for one in found if one.section != moving and one.id != "palette" and self._called(one)]
+        own_section = "Moving"
+        listed = actions.on(self._where)
+        return [
+            one for one in listed if one.section != own_section and one.id != "palette" and self._name_of(one)
+        ]
 
     @property
     def _where(self) -> str:
         return self.screen.WHERE if isinstance(self.screen, InRegistry) else actions.EVERYWHERE
 
-    def _called(self, one: actions.Action) -> str:
+    def _name_of(self, one: actions.Action) -> str:
         """Return the current name of an action on this screen, or an empty string if the action is hidden."""
-        called = self.screen.called if isinstance(self.screen, HasActions) else {}
-        return called.get(one.id, one.name)
+        names = self.screen.action_names if isinstance(self.screen, HasActions) else {}
+        return names.get(one.id, one.name)
 
     def _named(self, one: actions.Action) -> str:
         keymap = self.app.keys_wanted if isinstance(self.app, HasKeymap) else actions.Keymap()
-        name = self._called(one)
+        name = self._name_of(one)
         return f"{name[:1].upper()}{name[1:]}  ·  {keymap.shown(one, where=self._where)}"
 
     def _help(self, one: actions.Action) -> str:

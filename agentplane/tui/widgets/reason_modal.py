@@ -3,10 +3,10 @@
 from textual.widgets import Input
 
 from agentplane.text.visible import one_line
-from agentplane.tui.widgets.rejection_modal import Reasons
+from agentplane.tui.widgets.rejection_modal import RejectionDialog
 
 
-class Why(Reasons):
+class ReasonDialog(RejectionDialog):
     """A dialog that returns the reason, or None if the person cancels. The reason may be empty."""
 
     def __init__(self, title: str, verb: str) -> None:

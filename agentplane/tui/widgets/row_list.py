@@ -102,7 +102,7 @@ class RowList(ScrollView, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(LIST)]
 
-    class _About(Message):
+    class _RowMessage(Message):
         def __init__(self, view: "RowList", id_: str | None) -> None:
             super().__init__()
             self.view = view
@@ -112,37 +112,37 @@ class RowList(ScrollView, can_focus=True):
         def control(self) -> "RowList":
             return self.view
 
-    class Moved(_About):
+    class Moved(_RowMessage):
         """The cursor is on another row. The id is None if there is no row."""
 
-    class Opened(_About):
+    class Opened(_RowMessage):
         """A row was opened with enter or a double click."""
 
-    class Marked(_About):
-        """The marks have changed. `view.listing.told` contains their number."""
+    class Marked(_RowMessage):
+        """The marks have changed. `view.listing.marks_text` contains their number."""
 
     def __init__(self, *, glyphs: Glyphs | None = None, empty: str = "", id: str | None = None) -> None:  # noqa: A002 -- Textual's name
         super().__init__(id=id)
         self.listing = Listing()
         self.glyphs = glyphs or Glyphs()
         self._empty = empty
-        self._looks: dict[tuple[str, ...], Style] = {}
-        self._told: str | None = None
-        self._told_marks: frozenset[str] = frozenset()
+        self._row_styles: dict[tuple[str, ...], Style] = {}
+        self._posted_id: str | None = None
+        self._posted_marks: frozenset[str] = frozenset()
 
     # Contents
 
-    def replace(self, rows: Iterable[Row], *, goes_on: bool = False) -> None:
+    def replace(self, rows: Iterable[Row], *, has_more: bool = False) -> None:
         """Replace the rows. The cursor keeps its row, and its height on the screen."""
         with_top = self.listing.cursor - self.scroll_offset.y
-        self.listing.replace(tuple(rows), goes_on=goes_on)
+        self.listing.replace(tuple(rows), has_more=has_more)
         self._changed(with_top)
 
-    def narrow(self, kept: Iterable[str] | None) -> None:
-        self.listing.narrow(None if kept is None else frozenset(kept))
+    def narrow(self, ids: Iterable[str] | None) -> None:
+        self.listing.narrow(None if ids is None else frozenset(ids))
         self._changed(self.size.height // 2)
 
-    def say(self, empty: str) -> None:
+    def set_empty_text(self, empty: str) -> None:
         """Set the text that is shown when the list has no rows."""
         self._empty = empty
         self.refresh()
@@ -192,7 +192,7 @@ class RowList(ScrollView, can_focus=True):
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        self._looks.clear()
+        self._row_styles.clear()
 
     # Drawing
 
@@ -210,13 +210,15 @@ class RowList(ScrollView, can_focus=True):
         return self._row_line(line, place == self.listing.cursor, width)
 
     def _empty_line(self, y: int, width: int) -> Strip:
-        told = [part for line in self._empty.splitlines() for part in wrap(line, max(width - 4, 10)) or [""]]
-        text = told[y - 1] if 0 < y <= len(told) else ""
+        wrapped = [
+            part for line in self._empty.splitlines() for part in wrap(line, max(width - 4, 10)) or [""]
+        ]
+        text = wrapped[y - 1] if 0 < y <= len(wrapped) else ""
         return self._strip([Segment(f"  {text}", self._look("empty"))], width, self.rich_style)
 
     def _heading_line(self, line: Heading, width: int) -> Strip:
         look = self._look("heading")
-        count = f" {line.count:,}{'+' if line.goes_on else ''} "
+        count = f" {line.count:,}{'+' if line.has_more else ''} "
         room = max(width - cell_len(count) - 1, 0)
         parts = [Segment(" ", look), Segment(set_cell_size(one_line(line.text, room), room), look)]
         return self._strip([*parts, Segment(count, self._look("right"))], width, self.rich_style)
@@ -239,8 +241,8 @@ class RowList(ScrollView, can_focus=True):
         ]
         right = one_line(word or row.right, max(width // 4, 8)) if width >= _ROOMY else ""
         # The text fills all the room, so that the texts at the right edge are aligned.
-        taken = 7 + (cell_len(right) + 3 if right else 1)
-        room = max(width - taken, 0)
+        used = 7 + (cell_len(right) + 3 if right else 1)
+        room = max(width - used, 0)
         parts.append(Segment(set_cell_size(one_line(row.text, room), room), plain))
         if right:
             parts.append(Segment(f"  {right} ", self._look(*on, "settled" if word else "right")))
@@ -251,11 +253,11 @@ class RowList(ScrollView, can_focus=True):
         return Strip(parts).adjust_cell_length(width, fill)
 
     def _look(self, *names: str) -> Style:
-        found = self._looks.get(names)
-        if found is None:
+        style = self._row_styles.get(names)
+        if style is None:
             classes = [f"row-list--{name}" for name in names]
-            found = self._looks[names] = self.get_visual_style(*classes).rich_style
-        return found
+            style = self._row_styles[names] = self.get_visual_style(*classes).rich_style
+        return style
 
     # Moving
 
@@ -263,15 +265,15 @@ class RowList(ScrollView, can_focus=True):
         self._keep_in_sight()
         self.refresh()
         here = self.listing.current
-        if (here.id if here else None) != self._told:
-            self._told = here.id if here else None
-            self.post_message(self.Moved(self, self._told))
+        if (here.id if here else None) != self._posted_id:
+            self._posted_id = here.id if here else None
+            self.post_message(self.Moved(self, self._posted_id))
 
     def _after_marks(self) -> None:
         self.refresh()
-        if self._told_marks != self.listing.marks:
-            self._told_marks = frozenset(self.listing.marks)
-            self.post_message(self.Marked(self, self._told))
+        if self._posted_marks != self.listing.marks:
+            self._posted_marks = frozenset(self.listing.marks)
+            self.post_message(self.Marked(self, self._posted_id))
 
     def _keep_in_sight(self) -> None:
         height, cursor = self.size.height, self.listing.cursor
@@ -288,8 +290,8 @@ class RowList(ScrollView, can_focus=True):
         self.listing.move(steps)
         self._moved()
 
-    def action_edge(self, way: int) -> None:
-        self.listing.jump(0 if way < 0 else len(self.listing.lines) - 1)
+    def action_edge(self, direction: int) -> None:
+        self.listing.jump(0 if direction < 0 else len(self.listing.lines) - 1)
         self._moved()
 
     def action_page(self, pages: float) -> None:
@@ -314,7 +316,7 @@ class RowList(ScrollView, can_focus=True):
         self._after_marks()
 
     def action_sweep(self) -> None:
-        self.listing.sweep()
+        self.listing.toggle_range()
         self._after_marks()
 
     def action_extend(self, steps: int) -> None:

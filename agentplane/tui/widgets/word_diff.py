@@ -34,9 +34,11 @@ class Change(msgspec.Struct, frozen=True):
 
 def compare(here: str, there: str) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
     """Return both texts as segments. Each segment is shared, or is in one text only."""
-    found = changes(here, there)
-    left = [part for change in found for part in _segments(change.here, "same" if change.same else "here")]
-    right = [part for change in found for part in _segments(change.there, "same" if change.same else "there")]
+    pieces = changes(here, there)
+    left = [part for change in pieces for part in _segments(change.here, "same" if change.same else "here")]
+    right = [
+        part for change in pieces for part in _segments(change.there, "same" if change.same else "there")
+    ]
     return tuple(left), tuple(right)
 
 
@@ -53,20 +55,20 @@ def changes(here: str, there: str, *, exact: bool = False) -> list[Change]:
         Change("".join(mine[i1:i2]), "".join(theirs[j1:j2]), what == "equal")
         for what, i1, i2, j1, j2 in matcher.get_opcodes()
     ]
-    found: list[Change] = []
+    merged: list[Change] = []
     for place, change in enumerate(plain):
         inside = 0 < place < len(plain) - 1
         blank = change.same and inside and change.here.isspace() and "\n" not in change.here
-        now = Change(change.here, change.there, same=False) if blank else change
-        if found and not found[-1].same and not now.same:
-            now = Change(found[-1].here + now.here, found[-1].there + now.there, same=False)
-            found[-1] = now
+        piece = Change(change.here, change.there, same=False) if blank else change
+        if merged and not merged[-1].same and not piece.same:
+            piece = Change(merged[-1].here + piece.here, merged[-1].there + piece.there, same=False)
+            merged[-1] = piece
         else:
-            found.append(now)
-    return found
+            merged.append(piece)
+    return merged
 
 
-def woven(here: str, there: str, style: Callable[[Side], Style]) -> Text:
+def combined(here: str, there: str, style: Callable[[Side], Style]) -> Text:
     """Return both texts as one. Shared text appears once. Each change shows the old text and then the new text."""
     return Text().join(piece for piece, _ in _pieces(here, there, style))
 
@@ -129,8 +131,8 @@ def marked(segments: Sequence[Segment], style: Callable[[Side], Style]) -> Text:
 
 def _tokens(text: str) -> list[str]:
     """Return the words, punctuation marks and blanks of a text. All text after `MOST` tokens is one token."""
-    found = _TOKEN.findall(text)
-    return [*found[:MOST], "".join(found[MOST:])] if len(found) > MOST else found
+    tokens = _TOKEN.findall(text)
+    return [*tokens[:MOST], "".join(tokens[MOST:])] if len(tokens) > MOST else tokens
 
 
 def _key(token: str) -> str:

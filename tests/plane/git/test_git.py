@@ -182,7 +182,7 @@ def every_call(folder: Path) -> dict[str, Callable[[], object]]:
         "prefix": lambda: git.prefix(folder),
         "inside": lambda: git.inside(folder, "index"),
         "hooks": lambda: git.hooks(folder),
-        "going_on": lambda: git.going_on(folder),
+        "unfinished_operations": lambda: git.unfinished_operations(folder),
         "user_name": lambda: git.user_name(folder),
         "driver": lambda: git.driver(folder, "driver"),
         "set_driver": lambda: git.set_driver(folder, "name", "x"),

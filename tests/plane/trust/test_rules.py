@@ -110,9 +110,9 @@ def test_what_a_session_is_given_from_the_cache_was_noted_before(plane: Plane) -
     tool, root = BY_NAME["claude-code"], str(plane.layout.root)
     with lock.held(plane.layout, 1):  # as a writer that was stopped
         assert EVIL not in start_of_session(plane)
-    assert (notes(plane), start_context.kept(root, tool, None)) == ([], None)
+    assert (notes(plane), start_context.cached(root, tool, None)) == ([], None)
     assert EVIL in start_of_session(plane)
-    assert start_context.kept(root, tool, None) is not None
+    assert start_context.cached(root, tool, None) is not None
     assert len(notes(plane)) == 1
 
 

@@ -239,7 +239,7 @@ def test_what_was_kept_before_it_was_ended_is_not_looked_at_again(
     monkeypatch.setattr("agentplane.api.checking._BLOCK", 20)
     monkeypatch.setattr("agentplane.api.checking._KEEP_SHARE", 0)
 
-    def end(done: int, _total: int) -> None:
+    def end(done: int, _total: int, _what: str) -> None:
         if done >= 80:
             raise KeyboardInterrupt
 
@@ -248,7 +248,9 @@ def test_what_was_kept_before_it_was_ended_is_not_looked_at_again(
     before = sum(compared)
     compared.clear()
     seen: list[int] = []
-    crowd = crowd.with_listeners(Listeners(progress=lambda done, _: seen.append(done)))
+    crowd = crowd.with_listeners(
+        Listeners(progress=lambda done, total, _: seen.append(done) if total else None)
+    )
     assert crowd.status().unchecked == 0  # so few are left that they are looked at now
     assert 0 < sum(compared) < before
     compared.clear()
@@ -263,7 +265,7 @@ def test_the_job_goes_on_with_what_changed_meanwhile_and_needs_no_lock(
     monkeypatch.setattr("agentplane.api.checking._BLOCK", 50)
     changed: list[object] = []
 
-    def change(done: int, _total: int) -> None:
+    def change(done: int, _total: int, _what: str) -> None:
         if done == 50 and not changed:
             changed.append(approve(crowd))
 

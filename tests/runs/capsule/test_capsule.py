@@ -10,8 +10,8 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import NotFound
-from agentplane.runs.capsule import capsule
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs import events
+from agentplane.runs.open.open_run import RunSpec
 from agentplane.text.log import chain
 from tests.conftest import decision, plane_in
 from tests.runs.made import PASSWORD, TOKEN, at, bad, context, everything, git, held, run_events, shell
@@ -148,8 +148,8 @@ def test_secrets_are_masked_wherever_they_come_from(plane: Plane, monkeypatch: p
 
 def test_words_of_a_command_are_masked_by_the_option_before(plane: Plane) -> None:
     words = ["true", "--password", PASSWORD, f"--token={TOKEN}", "-u", "me"]
-    ran, _ = plane.runs.run(Asked(command=words, cwd=str(plane.layout.project)))
-    command = capsule.load(plane.layout, ran.run_id).command
+    ran, _ = plane.runs.run(RunSpec(command=words, cwd=str(plane.layout.project)))
+    command = events.load(plane.layout, ran.run_id).command
     assert command[:2] == ["true", "--password"]
     assert command[2].startswith("[masked")
     assert TOKEN not in command[3]
@@ -197,7 +197,7 @@ def test_text_of_others_cannot_shape_the_summary(plane: Plane) -> None:
 
 def test_the_run_of_a_failed_start_is_kept(plane: Plane) -> None:
     with pytest.raises(NotFound):
-        plane.runs.run(Asked(command=["no-such-command"], cwd=str(plane.layout.project)))
+        plane.runs.run(RunSpec(command=["no-such-command"], cwd=str(plane.layout.project)))
     (event,) = run_events(plane)
     assert event["exit_status"] == 127
     assert bad(plane) == []

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from agentplane.api import Plane
-from agentplane.runs.capsule import capsule, commands, seal, transcripts
-from agentplane.runs.capsule.capsule import Run
+from agentplane.runs import events
+from agentplane.runs.capsule import commands, seal, transcripts
 from agentplane.runs.capsule.commands import Command, Permission
-from agentplane.runs.capsule.transcripts import Row
+from agentplane.runs.capsule.transcripts import ToolCall
+from agentplane.runs.events import RunEvent
 from agentplane.runs.open import hook_notes, open_run
-from agentplane.runs.open.open_run import Asked, Ending, ToolSession
+from agentplane.runs.open.open_run import Ending, RunSpec, ToolSession
 from agentplane.scan.secrets.mask import masked_text
 from tests.runs.made import TOKEN, bad, everything, held, shell
 
@@ -69,11 +70,13 @@ CLAUDE = [
 def test_a_session_file_of_claude_code(tmp_path: Path) -> None:
     rows = transcripts.read("claude-code", written(tmp_path, CLAUDE), SINCE)
     assert rows == [
-        Row("ran", "Bash", "make test", at=at(1), exit=0, seconds=3.0, mode="default", use="u1"),
-        Row("failed", "Bash", "make lint", at=at(5), exit=2, seconds=1.0, mode="default", use="u2"),
-        Row("denied", "Bash", "rm -rf build", at=at(7), mode="default", use="u3", by="person"),
-        Row("ran", "Edit", path="/elsewhere/a.py", at=at(9), exit=0, seconds=1.0, mode="default", use="u4"),
-        Row("ran", "Bash", "sleep 99", at=at(11), mode="default", use="u5"),
+        ToolCall("ran", "Bash", "make test", at=at(1), exit=0, seconds=3.0, mode="default", use="u1"),
+        ToolCall("failed", "Bash", "make lint", at=at(5), exit=2, seconds=1.0, mode="default", use="u2"),
+        ToolCall("denied", "Bash", "rm -rf build", at=at(7), mode="default", use="u3", by="person"),
+        ToolCall(
+            "ran", "Edit", path="/elsewhere/a.py", at=at(9), exit=0, seconds=1.0, mode="default", use="u4"
+        ),
+        ToolCall("ran", "Bash", "sleep 99", at=at(11), mode="default", use="u5"),
     ]
 
 
@@ -253,31 +256,34 @@ def test_real_session_files_tell_every_command(tool: str) -> None:
 
 
 def test_each_call_is_told_once() -> None:
-    told = [Row("failed", "Bash", "make", at=at(2), exit=2, use="u1"), Row("ran", "Bash", "ls", at=at(4))]
+    told = [
+        ToolCall("failed", "Bash", "make", at=at(2), exit=2, use="u1"),
+        ToolCall("ran", "Bash", "ls", at=at(4)),
+    ]
     hooks = [
-        Row("ran", "Bash", "make", at=at(3), seconds=0.5, mode="default", use="u1"),
-        Row("ran", "Bash", "ls", at=at(5)),
-        Row("ran", "Bash", "ls", at=at(6)),
-        Row("ran", "Bash", "of a subagent", at=at(1), use="s1"),
+        ToolCall("ran", "Bash", "make", at=at(3), seconds=0.5, mode="default", use="u1"),
+        ToolCall("ran", "Bash", "ls", at=at(5)),
+        ToolCall("ran", "Bash", "ls", at=at(6)),
+        ToolCall("ran", "Bash", "of a subagent", at=at(1), use="s1"),
     ]
     assert list(commands.joined(hooks, told)) == [
-        Row("ran", "Bash", "of a subagent", at=at(1), use="s1"),
-        Row("failed", "Bash", "make", at=at(2), exit=2, seconds=0.5, mode="default", use="u1"),
-        Row("ran", "Bash", "ls", at=at(4)),
-        Row("ran", "Bash", "ls", at=at(6)),
+        ToolCall("ran", "Bash", "of a subagent", at=at(1), use="s1"),
+        ToolCall("failed", "Bash", "make", at=at(2), exit=2, seconds=0.5, mode="default", use="u1"),
+        ToolCall("ran", "Bash", "ls", at=at(4)),
+        ToolCall("ran", "Bash", "ls", at=at(6)),
     ]
 
 
 def test_decisions_about_calls() -> None:
     rows = [
-        Row("ran", "Bash", "ls", at=at(1), mode="default"),
-        Row("asked", "Bash", "make", at=at(2), mode="default"),
-        Row("ran", "Bash", "make", at=at(3), mode="default"),
-        Row("asked", "Edit", path="a.py", at=at(4), mode="default"),
-        Row("denied", "Edit", path="a.py", at=at(5), mode="default", by="person"),
-        Row("denied", "Bash", "curl x | sh", at=at(6), mode="auto", reason="unsafe"),
-        Row("asked", "Bash", "rm x", at=at(7), mode="default"),
-        Row("ran", "Read", path="b.py", at=at(8), mode="default"),
+        ToolCall("ran", "Bash", "ls", at=at(1), mode="default"),
+        ToolCall("asked", "Bash", "make", at=at(2), mode="default"),
+        ToolCall("ran", "Bash", "make", at=at(3), mode="default"),
+        ToolCall("asked", "Edit", path="a.py", at=at(4), mode="default"),
+        ToolCall("denied", "Edit", path="a.py", at=at(5), mode="default", by="person"),
+        ToolCall("denied", "Bash", "curl x | sh", at=at(6), mode="auto", reason="unsafe"),
+        ToolCall("asked", "Bash", "rm x", at=at(7), mode="default"),
+        ToolCall("ran", "Read", path="b.py", at=at(8), mode="default"),
     ]
     assert list(commands.of_rows(rows).permissions) == [
         Permission("allowed", "prompt", "Bash", "make", at=at(2), mode="default"),
@@ -299,9 +305,11 @@ def test_the_list_says_what_is_missing() -> None:
 # In a capsule
 
 
-def sealed(plane: Plane, transcript: str = "", rows: list[dict[str, Any]] | None = None) -> Run:
+def sealed(
+    plane: Plane, transcript: str = "", rows: list[dict[str, Any]] | None = None, tool: str = "claude-code"
+) -> RunEvent:
     """The run of a session of Claude Code, whose hooks noted these rows."""
-    asked = Asked(cwd=str(plane.layout.project), tool="claude-code", prompt="go")
+    asked = RunSpec(cwd=str(plane.layout.project), tool=tool, prompt="go")
     run = open_run.begin(plane.store, asked, plane.origin, {})
     told = ToolSession(id="s", transcript=transcript)
     started = "2026-01-27T10:00:00.000Z"
@@ -324,10 +332,10 @@ def sealed(plane: Plane, transcript: str = "", rows: list[dict[str, Any]] | None
             root, run.run_id, told_of["event"], told_of["tool"], told_of["path"], told_of["command"], more
         )
     assert seal.seal(plane.store, run, Ending(None, "The session ended"))
-    return capsule.load(plane.layout, run.run_id)
+    return events.load(plane.layout, run.run_id)
 
 
-def listed(plane: Plane, run: Run, name: str) -> list[dict[str, Any]]:
+def listed(plane: Plane, run: RunEvent, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in held(plane, run, name).splitlines()]
 
 
@@ -419,7 +427,7 @@ def test_a_run_without_a_session_has_no_such_lists(plane: Plane) -> None:
 def test_many_calls_are_joined_in_linear_time() -> None:
     def seconds(count: int) -> float:
         rows = [
-            Row("asked" if n % 2 else "ran", "Bash", f"c{n // 2}", at=f"{n:08d}", use="")
+            ToolCall("asked" if n % 2 else "ran", "Bash", f"c{n // 2}", at=f"{n:08d}", use="")
             for n in range(count)
         ]
         began = time.process_time()
@@ -432,10 +440,10 @@ def test_many_calls_are_joined_in_linear_time() -> None:
 
 def test_a_question_comes_after_the_call_that_the_session_file_tells() -> None:
     rows = [
-        Row("ran", "Bash", "make", at=at(1), exit=0, mode="default", use="u1"),
-        Row("asked", "Bash", "make", at=at(2), mode="default"),
-        Row("denied", "Write", path="x.txt", at=at(3), mode="default", by="settings"),
-        Row("asked", "Write", path="x.txt", at=at(4), mode="default"),
+        ToolCall("ran", "Bash", "make", at=at(1), exit=0, mode="default", use="u1"),
+        ToolCall("asked", "Bash", "make", at=at(2), mode="default"),
+        ToolCall("denied", "Write", path="x.txt", at=at(3), mode="default", by="settings"),
+        ToolCall("asked", "Write", path="x.txt", at=at(4), mode="default"),
     ]
     assert list(commands.of_rows(rows).permissions) == [
         Permission("allowed", "prompt", "Bash", "make", at=at(2), mode="default"),

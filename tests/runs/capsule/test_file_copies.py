@@ -10,10 +10,11 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.plane.settings import Runs
-from agentplane.runs.capsule import capsule, file_copies, gitignore, repair
-from agentplane.runs.capsule.capsule import Run
+from agentplane.runs import events
+from agentplane.runs.capsule import file_copies, gitignore, repair
+from agentplane.runs.events import RunEvent
 from agentplane.runs.open import open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 from agentplane.runs.query import compare
 from tests.conftest import plane_in
 from tests.runs.made import TOKEN, agentplane, at, bad, context, everything, git, held, run_events, shell
@@ -37,11 +38,11 @@ def small(plane: Plane) -> None:
     plane.layout.config.write_text("[runs]\nkeep_files = 10\n")
 
 
-def named(plane: Plane, run: Run, key: str) -> dict[str, dict[str, Any]]:
+def named(plane: Plane, run: RunEvent, key: str) -> dict[str, dict[str, Any]]:
     return {row["path"]: row for row in context(plane, run)[key]}
 
 
-def copies(run: Run, folder: str) -> list[str]:
+def copies(run: RunEvent, folder: str) -> list[str]:
     return sorted(kept.name for kept in run.capsule if kept.name.startswith(folder))
 
 
@@ -71,7 +72,7 @@ def test_the_command_line_takes_inputs(plane: Plane) -> None:
         plane.layout.project, "run", "--input", "README.md", "--input", ".gitignore", "--", "true"
     )
     assert (done.returncode, done.stderr) == (0, "")
-    run = capsule.load(plane.layout, run_events(plane)[-1]["run_id"])
+    run = events.load(plane.layout, run_events(plane)[-1]["run_id"])
     assert copies(run, "inputs") == ["inputs/files/README.md", "inputs/files/_gitignore"]
 
 
@@ -183,10 +184,10 @@ def test_a_copy_that_the_command_changed_is_not_the_input(plane: Plane) -> None:
 
 
 def test_inputs_of_a_killed_run_are_kept(plane: Plane) -> None:
-    asked = Asked(command=["true"], cwd=str(plane.layout.project), inputs=["README.md"])
+    asked = RunSpec(command=["true"], cwd=str(plane.layout.project), inputs=["README.md"])
     opened = open_run.begin(plane.store, asked, plane.origin, {}, pid=1 << 22)
     repair.mend(plane.store)
-    run = capsule.load(plane.layout, opened.run_id)
+    run = events.load(plane.layout, opened.run_id)
     assert held(plane, run, "inputs/files/README.md") == b"# Project\n"
     assert not (at(plane, run) / "work").exists()
 

@@ -9,18 +9,19 @@ import zstandard
 
 from agentplane.api import Plane
 from agentplane.errors import Damaged
-from agentplane.runs.capsule import capsule, preview
-from agentplane.runs.capsule.capsule import Kept, Run
+from agentplane.runs import events
+from agentplane.runs.capsule import preview
+from agentplane.runs.events import CapsuleFile, RunEvent
 from tests.runs.made import at, shell
 
 
-def with_output(plane: Plane, data: bytes, *, packed: bool) -> Run:
+def with_output(plane: Plane, data: bytes, *, packed: bool) -> RunEvent:
     """A run whose output is this."""
     run = shell(plane, "echo hello")
-    name = "outputs/stdout" + (capsule.PACKED if packed else "")
+    name = "outputs/stdout" + (events.PACKED if packed else "")
     (at(plane, run) / "outputs" / "stdout").unlink()
     (at(plane, run) / name).write_bytes(zstandard.compress(data) if packed else data)
-    return msgspec.structs.replace(run, capsule=[Kept(name, "0" * 64, len(data))])
+    return msgspec.structs.replace(run, capsule=[CapsuleFile(name, "0" * 64, len(data))])
 
 
 @pytest.mark.parametrize("packed", [False, True])

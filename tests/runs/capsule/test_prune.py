@@ -10,7 +10,7 @@ from agentplane.errors import BadInput, Refused
 from agentplane.health import collect, fix
 from agentplane.plane.git import merge_driver
 from agentplane.runs.capsule import capsule
-from agentplane.runs.capsule.capsule import Run
+from agentplane.runs.events import RunEvent
 from agentplane.text.log import chain
 from tests.conftest import plane_in
 from tests.faults import calls_of, points, some_or_every
@@ -22,7 +22,7 @@ NAME = "Project Bluebird"
 
 
 @pytest.fixture
-def leaked(git_project: Path) -> tuple[Plane, Run]:
+def leaked(git_project: Path) -> tuple[Plane, RunEvent]:
     """A run whose capsule holds a text in every sort of file, packed ones too."""
     plane = plane_in(git_project)
     merge_driver.set_up(plane.layout)
@@ -49,7 +49,7 @@ def clone(plane: Plane, to: Path) -> Plane:
     return plane_in(to, "Ben")
 
 
-def test_the_text_is_gone_and_the_rest_is_there(leaked: tuple[Plane, Run]) -> None:
+def test_the_text_is_gone_and_the_rest_is_there(leaked: tuple[Plane, RunEvent]) -> None:
     plane, run = leaked
     head = chain.tail(plane.layout.log).head
     plane.history.prune(NAME, "a customer")
@@ -68,7 +68,7 @@ def test_the_text_is_gone_and_the_rest_is_there(leaked: tuple[Plane, Run]) -> No
     assert fix(plane.store) == []
 
 
-def test_what_was_pruned_is_not_free_to_change(leaked: tuple[Plane, Run]) -> None:
+def test_what_was_pruned_is_not_free_to_change(leaked: tuple[Plane, RunEvent]) -> None:
     plane, run = leaked
     sealed = (at(plane, run) / "summary.md").read_bytes()
     plane.history.prune(NAME)
@@ -85,7 +85,7 @@ def test_what_was_pruned_is_not_free_to_change(leaked: tuple[Plane, Run]) -> Non
     assert bad(plane) == []
 
 
-def test_one_after_another(leaked: tuple[Plane, Run]) -> None:
+def test_one_after_another(leaked: tuple[Plane, RunEvent]) -> None:
     plane, run = leaked
     plane.history.prune(NAME)
     plane.history.prune("1999")
@@ -97,7 +97,7 @@ def test_one_after_another(leaked: tuple[Plane, Run]) -> None:
 
 
 @some_or_every
-def test_killed_at_a_file_operation_of_pruning(leaked: tuple[Plane, Run], step: int) -> None:
+def test_killed_at_a_file_operation_of_pruning(leaked: tuple[Plane, RunEvent], step: int) -> None:
     plane, _ = leaked
     folder = plane.layout.project
     copy = folder.parent / "undisturbed"
@@ -116,7 +116,7 @@ def test_killed_at_a_file_operation_of_pruning(leaked: tuple[Plane, Run], step: 
 
 
 def test_a_clone_that_still_has_the_text_loses_it_with_the_op(
-    leaked: tuple[Plane, Run], tmp_path: Path
+    leaked: tuple[Plane, RunEvent], tmp_path: Path
 ) -> None:
     plane, run = leaked
     other = clone(plane, tmp_path / "clone")
@@ -135,7 +135,7 @@ def test_a_clone_that_still_has_the_text_loses_it_with_the_op(
 
 
 def test_a_text_in_the_log_cannot_be_taken_out_and_the_line_is_said(
-    leaked: tuple[Plane, Run], project: Path
+    leaked: tuple[Plane, RunEvent], project: Path
 ) -> None:
     plane, _ = leaked
     plane.write_log({"summary": f"met {NAME} today"})
@@ -168,7 +168,7 @@ def test_texts_in_json_are_found_as_json_writes_them(plane: Plane) -> None:
     assert capsule.content(plane.layout, run, "context.json")
 
 
-def test_a_link_in_the_place_of_a_file_is_left_alone(leaked: tuple[Plane, Run], tmp_path: Path) -> None:
+def test_a_link_in_the_place_of_a_file_is_left_alone(leaked: tuple[Plane, RunEvent], tmp_path: Path) -> None:
     plane, run = leaked
     path = at(plane, run) / "outputs/stderr"
     path.rename(tmp_path / "outside")

@@ -18,15 +18,16 @@ from agentplane.health import collect, fix
 from agentplane.plane import create
 from agentplane.plane.git import merge_driver
 from agentplane.plane.store import lock
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule, repair, seal
 from agentplane.runs.command import Recorder
 from agentplane.runs.open import hook_marker, open_run
-from agentplane.runs.open.open_run import Asked, Ending
+from agentplane.runs.open.open_run import Ending, RunSpec
 from agentplane.text import files
 from tests.conftest import ROOT, plane_in
 from tests.faults import calls_of, points, run_child, some_or_every
 from tests.runs.actor import plane_of
-from tests.runs.made import agentplane, at, bad, context, git, held, run_events, shell
+from tests.runs.made import TOKEN, agentplane, at, bad, context, git, held, run_events, shell
 from tests.runs.screen import Screen, until
 
 
@@ -48,7 +49,7 @@ def child(mode: str, number: int, *words: str) -> subprocess.CompletedProcess[st
 
 def opened(plane: Plane, **more: object) -> open_run.OpenRun:
     """A run whose process is gone."""
-    asked = Asked(command=["true"], cwd=str(plane.layout.project))
+    asked = RunSpec(command=["true"], cwd=str(plane.layout.project))
     run = open_run.begin(plane.store, asked, plane.origin, os.environ)
     gone = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True)
     run = msgspec.structs.replace(run, pid=int(gone.stdout), **more)
@@ -205,6 +206,33 @@ def test_a_run_that_another_process_seals_meanwhile_is_left_to_it(
     assert event["exit_status"] == 0
 
 
+def test_sealing_returns_the_event_that_the_log_has(plane: Plane) -> None:
+    run = opened(plane)
+    open_run.note(plane.layout, run.run_id, {"summary": f"Used {TOKEN}.", "tool_calls": [{"name": "x"}]})
+    event = seal.seal(plane.store, run, Ending(3, "Ended"))
+    assert event is not None
+    assert event == events.load(plane.layout, run.run_id)
+    assert (event.exit_status, bytes(event.tool_calls)) == (3, b'[{"name":"x"}]')
+    assert event.file("context.json") is not None
+    assert TOKEN not in (event.summary or "")
+
+
+def test_a_run_is_not_searched_in_the_log_right_after_it_was_written(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def search(*_: object) -> None:
+        raise AssertionError("the log was searched")
+
+    monkeypatch.setattr(events, "_of", search)
+    logged = plane.runs.log({"derived_facts": ["The index is rebuilt every night."]})
+    ran, facts = plane.runs.run(
+        RunSpec(command=[sys.executable, "-m", "agentplane", "log", "--stdin"], cwd=str(plane.layout.project))
+    )
+    assert (len(logged.promoted), ran.unsealed, facts) == (1, None, ())
+    assert ran.event is not None
+    assert ran.event.run_id == ran.run_id
+
+
 def test_a_claim_falls_with_its_process(plane: Plane) -> None:
     run = opened(plane)
     with open_run.claimed(plane.layout, run.run_id) as ours:
@@ -235,7 +263,7 @@ def test_a_wrapper_that_is_killed(plane: Plane, tmp_path: Path) -> None:
     assert [finding.fixable for finding in bad(plane)] == [True]
     done = shell(plane, "true")
     assert [event.get("exit_status") for event in run_events(plane)] == [None, 0]
-    found = capsule.load(plane.layout, run.run_id)
+    found = events.load(plane.layout, run.run_id)
     assert held(plane, found, "outputs/stdout").replace(b"\r", b"") == b"begun\n"
     kept = found.file("outputs/stdout")
     assert kept is not None
@@ -273,7 +301,7 @@ def test_a_plane_that_is_locked_at_the_end(plane: Plane) -> None:
     (event,) = settle(plane)
     assert event["exit_status"] == 3
     assert event["seconds"]
-    run = capsule.load(plane.layout, str(event["run_id"]))
+    run = events.load(plane.layout, str(event["run_id"]))
     assert run.outputs == []
     assert event["output_sha256"] == run.file("outputs/stdout").sha256  # type: ignore[union-attr]
 
@@ -286,7 +314,7 @@ def test_a_number_that_another_process_has_now(plane: Plane) -> None:
 
 
 def test_a_run_that_goes_on_is_left_alone(plane: Plane) -> None:
-    asked = Asked(command=["true"], cwd=str(plane.layout.project))
+    asked = RunSpec(command=["true"], cwd=str(plane.layout.project))
     run = open_run.begin(plane.store, asked, plane.origin, os.environ)
     assert plane.runs.seal_left() == []
     assert bad(plane) == []

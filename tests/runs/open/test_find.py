@@ -14,7 +14,7 @@ from agentplane.runs.capsule import seal
 from agentplane.runs.events import RUN_ID
 from agentplane.runs.open import open_run
 from agentplane.runs.open.find import open_run_here
-from agentplane.runs.open.open_run import Asked, Ending, OpenRun
+from agentplane.runs.open.open_run import Ending, OpenRun, RunSpec
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def below(tool: subprocess.Popen[bytes]) -> int:
 
 
 def begun(plane: Plane, pid: int) -> OpenRun:
-    return open_run.begin(plane.store, Asked(command=["codex"]), plane.origin, {}, pid)
+    return open_run.begin(plane.store, RunSpec(command=["codex"]), plane.origin, {}, pid)
 
 
 def test_a_process_belongs_to_the_run_of_its_tool(plane: Plane, tool: subprocess.Popen[bytes]) -> None:

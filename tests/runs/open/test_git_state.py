@@ -7,17 +7,19 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.runs.capsule.capsule import Run
+from agentplane.runs.events import RunEvent
 from tests.conftest import plane_in
 from tests.runs.made import bad, context, git, held, shell
 
 
 def tree(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Every file below a folder with its bytes and its time; git itself touches objects that it meets again."""
+    """Every file below a folder with its bytes and its time. Git itself touches objects that it meets again, and the
+    shared part of an index whenever it reads it.
+    """
     return {
         str(path.relative_to(folder)): (
             path.read_bytes(),
-            0 if "objects" in path.parts else path.stat().st_mtime_ns,
+            0 if "objects" in path.parts or path.name.startswith("sharedindex.") else path.stat().st_mtime_ns,
         )
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not path.is_symlink()
@@ -35,7 +37,7 @@ def work_tree(folder: Path, names: list[str]) -> dict[str, bytes | None]:
     }
 
 
-def replayed(plane: Plane, run: Run, to: Path, project: str = ".") -> Path:
+def replayed(plane: Plane, run: RunEvent, to: Path, project: str = ".") -> Path:
     """A checkout of the run's commit, with both patches of its capsule applied."""
     head = context(plane, run)["git"]["before"].get("head")
     source = Path(git(plane.layout.project, "rev-parse", "--show-toplevel").strip())
@@ -121,7 +123,8 @@ def test_settings_of_the_person_change_nothing(plane: Plane, tmp_path: Path, opt
     folder = plane.layout.project
     name, _, value = option.partition("=")
     git(folder, "config", name, value)
-    git(folder, "update-index", "--refresh", check=False)
+    git(folder, "update-index", "--force-write-index")
+    assert option != "core.splitIndex=true" or list((folder / ".git").glob("sharedindex.*"))
     (folder / "README.md").write_text("one\ntwo\n")
     before = tree(folder / ".git")
     run = shell(plane, "echo three >> README.md; echo x > new.txt")

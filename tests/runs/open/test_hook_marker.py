@@ -13,7 +13,7 @@ from agentplane.api import Plane
 from agentplane.runs.capsule import seal
 from agentplane.runs.open import hook_marker, hook_notes, open_run
 from agentplane.runs.open.hook_marker import Session
-from agentplane.runs.open.open_run import Asked, Ending
+from agentplane.runs.open.open_run import Ending, RunSpec
 from agentplane.system import processes
 from agentplane.text import files
 from agentplane.tools.hooks import error_log
@@ -205,7 +205,7 @@ def test_where_no_key_can_be_kept_no_session_opens_a_run(
     with pytest.raises(PermissionError, match="no key can be kept"):
         begun(plane, one(plane))
     assert not [path for path in plane.layout.runs.iterdir() if path.is_dir()]
-    ran, _ = plane.runs.run(Asked(command=["true"], cwd=str(plane.layout.project)))
+    ran, _ = plane.runs.run(RunSpec(command=["true"], cwd=str(plane.layout.project)))
     assert (ran.code, ran.unsealed) == (0, None)
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput
-from agentplane.runs.capsule import capsule, seal
+from agentplane.runs import events
+from agentplane.runs.capsule import seal
 from agentplane.runs.open import open_run
-from agentplane.runs.open.open_run import Asked, Ending
+from agentplane.runs.open.open_run import Ending, RunSpec
 from agentplane.runs.query import timeline
 from agentplane.runs.record.output_file import Tape
 from tests.conftest import ROOT
@@ -20,7 +21,7 @@ from tests.runs.made import bad, run_events
 
 
 def begun(plane: Plane, **more: object) -> open_run.OpenRun:
-    asked = Asked(command=["codex", "exec"], cwd=str(plane.layout.project), tool="codex", **more)  # type: ignore[arg-type]
+    asked = RunSpec(command=["codex", "exec"], cwd=str(plane.layout.project), tool="codex", **more)  # type: ignore[arg-type]
     return open_run.begin(plane.store, asked, plane.origin, os.environ)
 
 
@@ -32,14 +33,14 @@ def test_an_open_run_is_to_be_seen_and_is_no_event_yet(plane: Plane) -> None:
     assert (row.run_id, row.task, row.tool) == (run.run_id, "T", "codex")
     assert run_events(plane) == []
     with pytest.raises(BadInput, match="no run"):
-        capsule.load(plane.layout, run.run_id)
+        events.load(plane.layout, run.run_id)
     assert bad(plane) == []
 
 
 def test_the_process_that_runs_it_may_be_another(plane: Plane) -> None:
     """As a hook opens a run for the tool that called it."""
     tool = subprocess.Popen(["sleep", "60"])
-    asked = Asked(command=["codex"], cwd=str(plane.layout.project))
+    asked = RunSpec(command=["codex"], cwd=str(plane.layout.project))
     run = open_run.begin(plane.store, asked, plane.origin, os.environ, pid=tool.pid)
     assert open_run.is_alive(run)
     assert plane.runs.seal_left() == []
@@ -106,8 +107,8 @@ def test_memory_stays_bounded(plane: Plane) -> None:
     """A command that prints much, and one that leaves a large change."""
     script = (
         "import sys, resource\nfrom pathlib import Path\nfrom tests.runs.actor import plane_of\n"
-        "from agentplane.runs.open.open_run import Asked\n"
-        "ran, _ = plane_of(Path(sys.argv[1])).runs.run(Asked(command=sys.argv[2:], cwd=sys.argv[1]))\n"
+        "from agentplane.runs.open.open_run import RunSpec\n"
+        "ran, _ = plane_of(Path(sys.argv[1])).runs.run(RunSpec(command=sys.argv[2:], cwd=sys.argv[1]))\n"
         "print('used', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, ran.unsealed, file=sys.stderr)\n"
     )
     folder = plane.layout.project

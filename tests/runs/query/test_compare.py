@@ -7,9 +7,10 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput
-from agentplane.runs.capsule import capsule, seal
+from agentplane.runs import events
+from agentplane.runs.capsule import seal
 from agentplane.runs.open import open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 from agentplane.runs.query import compare
 from agentplane.runs.record.output_file import Tape
 from tests.conftest import decision, plane_in
@@ -17,7 +18,7 @@ from tests.conftest import decision, plane_in
 
 def run(plane: Plane, output: bytes = b"", code: int = 0, **asked: object) -> str:
     """A run with a capsule, whose command printed this."""
-    opened = open_run.begin(plane.store, Asked(command=["make"], **asked), plane.origin, {})  # type: ignore[arg-type]
+    opened = open_run.begin(plane.store, RunSpec(command=["make"], **asked), plane.origin, {})  # type: ignore[arg-type]
     work = open_run.work(plane.layout, opened.run_id)
     tape = Tape(work, "stdout", plane.store.settings().runs.keep_output, 0)
     tape.take(output)
@@ -171,4 +172,4 @@ def test_another_plane_has_other_runs(plane: Plane, tmp_path: Path) -> None:
 def test_the_report_is_plain_data(plane: Plane) -> None:
     a = run(plane)
     assert msgspec.json.decode(msgspec.json.encode(compare.of(plane.layout, a, a)))["a"] == a
-    assert capsule.load(plane.layout, a).run_id == a
+    assert events.load(plane.layout, a).run_id == a

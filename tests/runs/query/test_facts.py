@@ -4,7 +4,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput
-from agentplane.runs.capsule.capsule import Kept, Run
+from agentplane.runs.events import CapsuleFile, RunEvent
 from agentplane.runs.query import facts
 from tests.runs.made import TOKEN, bad, shell
 
@@ -13,7 +13,7 @@ ID = "20260101T000000Z-abcdef"
 
 
 def test_the_run_is_the_source_and_its_receipts_the_evidence() -> None:
-    run = Run(ID, receipts=["abc1234", {"url": "https://x.test"}, {"path": "a.py:3"}, 7, {"other": 1}])
+    run = RunEvent(ID, receipts=["abc1234", {"url": "https://x.test"}, {"path": "a.py:3"}, 7, {"other": 1}])
     assert facts.of(run, "It rains.", ".agentplane") == {
         "statement": "It rains.",
         "source": ID,
@@ -22,16 +22,16 @@ def test_the_run_is_the_source_and_its_receipts_the_evidence() -> None:
 
 
 def test_without_receipts_the_capsule_is_the_evidence() -> None:
-    assert facts.of(Run(ID), "x", ".agentplane")["evidence"] == []
-    run = Run(ID, capsule=[Kept("summary.md", "0" * 64, 1)])
+    assert facts.of(RunEvent(ID), "x", ".agentplane")["evidence"] == []
+    run = RunEvent(ID, capsule=[CapsuleFile("summary.md", "0" * 64, 1)])
     assert facts.of(run, {"statement": "x"}, ".mem")["evidence"] == [f".mem/runs/{ID}/summary.md"]
 
 
 def test_what_a_fact_says_itself_stays() -> None:
     fact = {"statement": "x", "source": "me", "evidence": ["a"], "confidence": 0.5}
-    assert facts.of(Run(ID, receipts=["b"]), fact, ".agentplane") == fact
+    assert facts.of(RunEvent(ID, receipts=["b"]), fact, ".agentplane") == fact
     with pytest.raises(BadInput, match="a fact is a text"):
-        facts.of(Run(ID), 7, ".agentplane")
+        facts.of(RunEvent(ID), 7, ".agentplane")
 
 
 def test_facts_of_a_run_wait_in_the_inbox(plane: Plane) -> None:

@@ -10,12 +10,12 @@ import pytest
 from agentplane.api import Plane
 from agentplane.runs.capsule import seal
 from agentplane.runs.open import open_run
-from agentplane.runs.open.open_run import Asked, OpenRun
+from agentplane.runs.open.open_run import OpenRun, RunSpec
 from agentplane.runs.query import timeline
 
 
 def opened(plane: Plane, task: str = "T1") -> OpenRun:
-    return open_run.begin(plane.store, Asked(command=["make"], task=task, tool="codex"), plane.origin, {})
+    return open_run.begin(plane.store, RunSpec(command=["make"], task=task, tool="codex"), plane.origin, {})
 
 
 def gone(plane: Plane, run: OpenRun) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentplane.runs.record import output_file
-from agentplane.runs.record.output_file import Recorded, Tape
+from agentplane.runs.record.output_file import Recording, Tape
 
 
 def lines(count: int) -> bytes:
@@ -157,7 +157,7 @@ def test_links_in_the_place_of_a_record_are_not_followed(tmp_path: Path) -> None
     (tmp_path / "secret").write_bytes(b"not yours")
     for part in ("start", "end-a", "end-b"):
         (tmp_path / f"stdout.{part}").symlink_to(tmp_path / "secret")
-    assert output_file.read(tmp_path, "stdout", 100) == Recorded("stdout", b"", b"", 0, 0, None)
+    assert output_file.read(tmp_path, "stdout", 100) == Recording("stdout", b"", b"", 0, 0, None)
     made = Tape(tmp_path, "stdout", 100, 0)
     made.take(b"output")
     assert made.error is not None

@@ -8,6 +8,7 @@ from pathlib import Path
 from agentplane.health import collect
 from agentplane.plane import settings
 from agentplane.runs.restart import requests
+from agentplane.tools.sessions import restart
 from tests.conftest import UNLIKE
 from tests.runs.screen import alive, until
 from tests.runs.staged import Stage
@@ -54,13 +55,14 @@ def test_a_session_with_the_memory_of_now_is_left_alone(stage: Stage) -> None:
 
 def test_one_that_is_at_work_is_restarted_when_it_is_done(stage: Stage) -> None:
     screen, _ = stage.began(hooked=said(stage))
-    screen.type("work 9\r")
+    screen.type("work until-here\r")
     screen.expect(r"\.\.")
     new = stage.approve(UNLIKE[1])
-    (told,) = stage.restart("--all")["sessions"]
+    (told,) = stage.restart("--all", patience=restart.PATIENCE)["sessions"]
     assert told["outcome"]["state"] == "waits"
-    assert screen.seen.count(b"did work 9") == 0
-    screen.expect("did work 9")
+    assert screen.seen.count(b"did work") == 0
+    (stage.project / "until-here").touch()
+    screen.expect("did work")
     screen.expect(f"resumed .* memory {new}")
 
 
@@ -69,7 +71,7 @@ def test_a_line_that_is_half_typed_is_not_lost(stage: Stage) -> None:
     new = stage.approve(UNLIKE[1])
     screen.type("rename the")
     screen.expect("rename the")
-    (told,) = stage.restart("--all")["sessions"]
+    (told,) = stage.restart("--all", patience=restart.PATIENCE)["sessions"]
     assert told["outcome"]["why"] == "somebody may be writing a line"
     screen.type(" parser\r")
     screen.expect("did rename the parser")
@@ -233,7 +235,7 @@ def test_a_command_in_a_pipe_cannot_be_asked(stage: Stage) -> None:
 def test_by_itself_where_the_settings_say_so_and_hooks_tell_that_it_is_idle(stage: Stage) -> None:
     stage.plane.layout.config.write_text('[tools]\nrestart = "auto"\n')
     screen, id_ = stage.began(hooked=said(stage))
-    screen.type("wait 6\r")
+    screen.type("wait until-here\r")
     until((stage.plane.layout.runs / stage.open()[0].run_id / "work/turn").exists)
     done = stage.approved(UNLIKE[1])
     new = done.revision
@@ -241,7 +243,8 @@ def test_by_itself_where_the_settings_say_so_and_hooks_tell_that_it_is_idle(stag
     (run,) = stage.open()
     wanted = requests.Reply("waits", "it is at work on what it was asked")
     until(lambda: requests.reply(stage.plane.layout, run.run_id) == wanted)
-    screen.expect("did wait 6")
+    (stage.project / "until-here").touch()
+    screen.expect("did wait")
     screen.expect(f"agentplane: restarting codex with memory {new}")
     screen.expect(f"resumed {id_} memory {new}")
     until(lambda: (run := stage.open()[0]).session and run.session.given)
@@ -285,7 +288,7 @@ def test_a_turn_that_was_broken_off_keeps_it_from_being_restarted(stage: Stage) 
     screen.type("interrupted\r")
     screen.expect("did interrupted")
     stage.approve(UNLIKE[1])
-    (told,) = stage.restart("--all")["sessions"]
+    (told,) = stage.restart("--all", patience=restart.PATIENCE)["sessions"]
     assert told["outcome"]["why"] == "it is at work on what it was asked"
     screen.type("hello\r")
     screen.expect("did hello")
@@ -329,7 +332,7 @@ def test_a_session_in_the_back_waits_until_it_is_in_front(stage: Stage) -> None:
     screen.type("\x1a")
     screen.expect("Stopped")
     new = stage.approve(UNLIKE[1])
-    (told,) = stage.restart(stage.open()[0].run_id)["sessions"]
+    (told,) = stage.restart(stage.open()[0].run_id, patience=0.0)["sessions"]
     assert told["outcome"]["why"] == "it has not answered yet"
     screen.type("fg\r")
     screen.expect(f"resumed .* memory {new}")

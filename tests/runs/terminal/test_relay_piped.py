@@ -106,7 +106,7 @@ def test_a_reader_that_stops_ends_the_command_as_without_us(under: Under) -> Non
 def test_a_reader_that_stops_is_noticed_by_a_command_that_only_watches(under: Under, script: Script) -> None:
     command = script(
         "import os, select\nos.write(1, b'first\\n')\np = select.poll()\np.register(1, 0)\n"
-        "open('seen', 'w').write(str(bool(p.poll(20_000))))\n"
+        "open('seen', 'w').write(str(bool(p.poll(60_000))))\n"
     )
     process = start(under, *command)
     assert process.stdout
@@ -160,8 +160,9 @@ def test_a_command_that_a_signal_ends(under: Under, number: int) -> None:
 )
 def test_signals_to_us_reach_the_command(under: Under, script: Script, number: int) -> None:
     command = script(
-        f"import os, signal\nsignal.signal({int(number)}, lambda *_: (os.write(1, b'got it'), os._exit(6)))\n"
-        "os.write(1, b'ready\\n')\nwhile True: signal.pause()\n"
+        "import os, signal, time\n"
+        f"signal.signal({int(number)}, lambda *_: (os.write(1, b'got it'), os._exit(6)))\n"
+        "os.write(1, b'ready\\n')\nwhile True: time.sleep(0.05)\n"
     )
     process = start(under, *command)
     assert process.stdout
@@ -223,7 +224,7 @@ def test_a_slow_reader_gets_all_of_it(under: Under) -> None:
 
 
 def test_a_reader_that_never_reads_does_not_keep_us_from_ending(under: Under) -> None:
-    process = start(under, "yes")
+    process = start(under, "yes", options={"grace": 2.0})
     under.pid()
     until(under.recorded)
     process.terminate()

@@ -4,7 +4,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,9 +62,9 @@ def test_the_python_prompt(under: Under) -> None:
     screen.expect(">>> ")
     screen.type("import os; os.get_terminal_size().columns\n")
     screen.expect("101")
-    screen.type("import time; print('be' + 'gun') or time.sleep(60)\n")
+    # A signal just before a long sleep would be heard only after it.
+    screen.type("import time; [print('be' + 'gun')] + [time.sleep(0.05) for _ in iter(int, 1)]\n")
     screen.expect("begun")
-    time.sleep(0.2)  # it is said a moment before the sleep begins
     screen.type("\x03")
     screen.expect("KeyboardInterrupt")
     screen.type("exit(3)\n")
@@ -130,8 +129,8 @@ def test_in_tmux_panes_are_split_and_closed(under: Under, tmux: Tmux) -> None:
     tmux.expect("30 100")
     tmux("split-window", "-h", "-l", "40", "sleep 300")
     tmux("select-pane", "-L")
-    tmux("send-keys", "stty size; echo $((40+3))", "Enter")
+    # As with stty: the new size can come after the keys.
+    tmux("send-keys", "until [ \"$(stty size)\" = '30 59' ]; do sleep 0.1; done; echo $((40+3))", "Enter")
     tmux.expect("43")
-    tmux.expect("30 59")
     tmux("kill-server")
     assert under.ending()["told"] == signal.SIGHUP

@@ -80,9 +80,9 @@ def test_sequences_for_and_from_the_terminal_are_left_alone(under: Under, script
 
 def test_the_size_is_passed_on_and_follows(under: Under, script: Script) -> None:
     command = script(
-        "import os, signal\ndef say(*_): os.write(1, b'%d %d' % tuple(reversed(os.get_terminal_size(1))))\n"
+        "import os, signal, time\ndef say(*_): os.write(1, b'%d %d' % tuple(reversed(os.get_terminal_size(1))))\n"
         "signal.signal(signal.SIGWINCH, say)\nsignal.signal(signal.SIGINT, signal.SIG_DFL)\nsay()\n"
-        "while True: signal.pause()\n"
+        "while True: time.sleep(0.05)\n"
     )
     screen = under.screen(*command, size=(31, 97))
     screen.expect("31 97")

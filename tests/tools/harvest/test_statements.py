@@ -81,8 +81,8 @@ def test_what_cannot_is_left_with_its_line_and_the_reason(text: str, what: str) 
     """Taken alone, an item under `Don't` would say the opposite."""
     found = statements.read(text)
     assert found.lines == ()
-    assert what in {piece.why for piece in found.left}
-    assert all(text.splitlines()[piece.line - 1].strip() for piece in found.left)
+    assert what in {piece.why for piece in found.skipped}
+    assert all(text.splitlines()[piece.line - 1].strip() for piece in found.skipped)
 
 
 def test_tags_that_group_rules_hide_none_of_them() -> None:
@@ -97,7 +97,7 @@ def test_tags_that_group_rules_hide_none_of_them() -> None:
 def test_more_paragraphs_of_an_item_are_listed() -> None:
     found = statements.read("- Run the linter before a push.\n\n  Fix any failures locally.\n\n- Use tabs.\n")
     assert [line.line for line in found.lines] == [1, 5]
-    assert [(piece.text, piece.line, piece.why) for piece in found.left] == [
+    assert [(piece.text, piece.line, piece.why) for piece in found.skipped] == [
         ("Fix any failures locally.", 3, "more about the item above")
     ]
 

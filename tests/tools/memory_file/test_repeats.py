@@ -193,10 +193,10 @@ def test_a_session_is_not_told_what_its_tool_reads_anyway(rules: Path) -> None:
     def told(name: str) -> str:
         tool = BY_NAME[name]
         root = str(plane.layout.root)
-        kept = start_context.kept(root, tool, None)
+        kept = start_context.cached(root, tool, None)
         if kept is None:
             start_context.make(plane.store, plane.origin, tool, None)
-            kept = start_context.kept(root, tool, None)
+            kept = start_context.cached(root, tool, None)
         assert kept
         return kept.text
 
@@ -207,7 +207,7 @@ def test_a_session_is_not_told_what_its_tool_reads_anyway(rules: Path) -> None:
     assert list(start_context.wrong(plane.store)) == []
     path = rules / "AGENTS.md"
     path.write_text(path.read_text().replace("- Use tabs.\n", ""))
-    assert start_context.kept(str(plane.layout.root), BY_NAME["codex"], None) is None
+    assert start_context.cached(str(plane.layout.root), BY_NAME["codex"], None) is None
     assert "Use tabs." in told("codex")
 
 

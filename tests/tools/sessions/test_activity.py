@@ -11,7 +11,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.plane.git import git
 from agentplane.runs.open import hook_notes, open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 from agentplane.runs.restart import requests
 from agentplane.tools.sessions import activity
 from agentplane.tools.sessions.sessions import Session
@@ -20,7 +20,7 @@ from agentplane.tools.sessions.sessions import Session
 @pytest.fixture
 def opened(plane: Plane) -> Session:
     """A session under `agentplane run` with hooks."""
-    asked = Asked(command=["codex"], cwd=str(plane.layout.project), tool="codex")
+    asked = RunSpec(command=["codex"], cwd=str(plane.layout.project), tool="codex")
     run = open_run.begin(plane.store, asked, plane.origin, os.environ)
     return Session(
         "codex",

@@ -10,7 +10,7 @@ import pytest
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.runs.open import hook_notes, open_run
-from agentplane.runs.open.open_run import Asked, Given, OpenRun, ToolSession
+from agentplane.runs.open.open_run import Given, OpenRun, RunSpec, ToolSession
 from agentplane.runs.restart.requests import Again, Decision, Never, Request
 from agentplane.tools.sessions import restart
 from tests.conftest import UNLIKE, decision
@@ -23,16 +23,16 @@ def held(plane: Plane) -> Plane:
     return plane
 
 
-def opened(plane: Plane, *words: str, told: ToolSession | None = None) -> tuple[OpenRun, Asked]:
+def opened(plane: Plane, *words: str, told: ToolSession | None = None) -> tuple[OpenRun, RunSpec]:
     tool = {"claude": "claude-code", "gemini": "gemini-cli"}.get(words[0], words[0])
-    asked = Asked(command=list(words), cwd=str(plane.layout.project), tool=tool)
+    asked = RunSpec(command=list(words), cwd=str(plane.layout.project), tool=tool)
     run = open_run.begin(plane.store, asked, plane.origin, os.environ)
     run = msgspec.structs.replace(run, session=told)
     open_run.keep(plane.layout, run)
     return run, asked
 
 
-def decided(plane: Plane, run: OpenRun, asked: Asked, *, auto: bool = False, **variables: str) -> Decision:
+def decided(plane: Plane, run: OpenRun, asked: RunSpec, *, auto: bool = False, **variables: str) -> Decision:
     decide = restart.restarter(plane.store, asked, variables)
     assert decide
     return decide(run, asked, Request("now", "Ada", auto))
@@ -59,7 +59,7 @@ def new(plane: Plane) -> str:
 )
 def test_some_commands_are_never_restarted(plane: Plane, words: str) -> None:
     variables: Mapping[str, str] = {}
-    assert restart.restarter(plane.store, Asked(command=words.split()), variables) is None
+    assert restart.restarter(plane.store, RunSpec(command=words.split()), variables) is None
 
 
 def test_it_goes_on_with_the_id_that_hooks_told_and_says_what_it_leaves_out(held: Plane) -> None:

@@ -13,7 +13,7 @@ import pytest
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.runs.open import hook_marker, open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 from agentplane.tools.sessions import id_from_files, resume_command, sessions
 from agentplane.tools.sessions.sessions import Session
 from tests.conftest import UNLIKE, decision
@@ -208,9 +208,9 @@ def test_a_tool_that_reads_its_files_anew_is_not_named(plane: Plane, start: Star
 
 def test_a_run_that_is_over_or_of_no_tool_is_no_session(held: Plane) -> None:
     cwd = str(held.layout.project)
-    open_run.begin(held.store, Asked(command=["make"], cwd=cwd), held.origin, {})
+    open_run.begin(held.store, RunSpec(command=["make"], cwd=cwd), held.origin, {})
     open_run.begin(
-        held.store, Asked(command=["codex"], cwd=cwd, tool="codex"), held.origin, {}, pid=2**22 + 1
+        held.store, RunSpec(command=["codex"], cwd=cwd, tool="codex"), held.origin, {}, pid=2**22 + 1
     )
     assert found(held) == []
 
@@ -278,7 +278,7 @@ def test_a_tool_is_known_by_its_command_line(words: str, tool: str | None) -> No
 def test_the_options_that_matter_stay(tool: str, words: str, again: str, dropped: str) -> None:
     row = BY_NAME[tool]
     assert resume_command.command(row, words.split(), "ID") == again.split()
-    assert resume_command.dropped(row, words.split()) == dropped.split()
+    assert resume_command.dropped_options(row, words.split()) == dropped.split()
 
 
 def test_a_tool_without_a_command_for_it_cannot_be_taken_up_again() -> None:

@@ -35,7 +35,7 @@ def test_evidence_is_there_gone_or_only_said(plane: Plane, project: Path) -> Non
         Evidence(pieces[3], "there", "", path, 4),
         Evidence(pieces[4], "there", "", path, 4),
     )
-    assert [piece.state for piece in found[5:]] == ["gone", "said", "said", "gone", "gone"]
+    assert [piece.state for piece in found[5:]] == ["gone", "unknown", "unknown", "gone", "gone"]
     assert all(piece.path is None for piece in found[5:])
 
 
@@ -89,12 +89,14 @@ def test_links_both_ways(plane: Plane) -> None:
         [plane.propose(Proposal(type="fact", statement=f"As {second} says, it is quick.", evidence=["x"]))]
     )
     named = third.ids[-1]
-    assert {(link.way, link.id) for link in facts_of(look(plane, first)).links} == {("superseded by", second)}
-    assert {(link.way, link.id) for link in facts_of(look(plane, second)).links} == {
+    assert {(link.relation, link.id) for link in facts_of(look(plane, first)).links} == {
+        ("superseded by", second)
+    }
+    assert {(link.relation, link.id) for link in facts_of(look(plane, second)).links} == {
         ("supersedes", first),
         ("named in", named),
     }
-    assert {(link.way, link.id) for link in facts_of(look(plane, named)).links} == {("names", second)}
+    assert {(link.relation, link.id) for link in facts_of(look(plane, named)).links} == {("names", second)}
 
 
 def test_a_link_to_nowhere_is_told_as_such(plane: Plane) -> None:

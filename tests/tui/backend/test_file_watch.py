@@ -1,5 +1,6 @@
 """What changes in the plane's folder is noticed, and our own reading is not taken for a change."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -88,3 +89,30 @@ def test_a_run_that_begins_is_noticed(three: Plane) -> None:
     with watched(three) as seen:
         (three.layout.runs / "20260101T000000Z-aaaaaa").mkdir()
         until(lambda: seen)
+
+
+def test_a_watch_that_is_closed_while_it_begins_leaves_nothing_that_runs(
+    three: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, gate, stopped = threading.Event(), threading.Event(), threading.Event()
+
+    class Slow:
+        daemon = True
+
+        def schedule(self, *_: object, **__: object) -> None:
+            pass
+
+        def start(self) -> None:
+            begun.set()
+            assert gate.wait(_PATIENCE)
+
+        def stop(self) -> None:
+            stopped.set()
+
+    monkeypatch.setattr("watchdog.observers.Observer", Slow)
+    watch = Watch(three.layout.root, lambda: None)
+    watch.start()
+    assert begun.wait(_PATIENCE)
+    watch.close()
+    gate.set()
+    assert stopped.wait(_PATIENCE)

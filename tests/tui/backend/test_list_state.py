@@ -25,9 +25,9 @@ def test_an_empty_listing_has_no_cursor() -> None:
     listing.move(-1)
     listing.jump(5)
     listing.advance()
-    listing.sweep()
+    listing.toggle_range()
     listing.toggle()
-    assert (listing.cursor, listing.current, listing.acted, listing.told) == (-1, None, (), "")
+    assert (listing.cursor, listing.current, listing.target_ids, listing.marks_text) == (-1, None, (), "")
 
 
 def test_groups_get_headings_that_the_cursor_skips() -> None:
@@ -79,13 +79,13 @@ def test_marks_are_kept_by_id() -> None:
     listing.toggle()
     listing.replace(rows("c", "b", "n"))
     assert listing.marks == {"c"}
-    assert listing.acted == ("c",)
+    assert listing.target_ids == ("c",)
 
 
 def test_without_marks_a_verb_acts_on_the_row_under_the_cursor() -> None:
     listing = Listing(rows("a", "b"))
     listing.move(1)
-    assert listing.acted == ("b",)
+    assert listing.target_ids == ("b",)
 
 
 def test_a_verb_acts_on_what_is_marked_and_shown() -> None:
@@ -94,34 +94,34 @@ def test_a_verb_acts_on_what_is_marked_and_shown() -> None:
     for id_ in "ab":
         listing.toggle(id_)
     listing.narrow({"b", "c"})
-    assert listing.acted == ("b",)
-    assert listing.told == "2 marked (1 hidden)"
+    assert listing.target_ids == ("b",)
+    assert listing.marks_text == "2 marked (1 hidden)"
     listing.narrow({"c"})
-    assert listing.acted == ()
-    assert listing.told == "2 marked (2 hidden)"
+    assert listing.target_ids == ()
+    assert listing.marks_text == "2 marked (2 hidden)"
     listing.narrow(None)
-    assert listing.acted == ("a", "b")
-    assert listing.told == "2 marked"
+    assert listing.target_ids == ("a", "b")
+    assert listing.marks_text == "2 marked"
 
 
 def test_a_range_marks_what_the_cursor_passes_and_gives_back_what_it_leaves() -> None:
     listing = Listing(rows(*"abcdef"))
     listing.toggle("f")
     listing.move(1)
-    listing.sweep()
+    listing.toggle_range()
     listing.move(3)
     assert listing.marks == set("bcdef")
     listing.move(-2)
     assert listing.marks == set("bcf")
-    listing.sweep()
+    listing.toggle_range()
     listing.move(-1)
     assert listing.marks == set("bcf")
-    assert not listing.sweeping
+    assert not listing.has_open_range
 
 
 def test_a_range_goes_by_pages_and_across_headings() -> None:
     listing = grouped()
-    listing.sweep()
+    listing.toggle_range()
     listing.jump(len(listing.lines))
     assert listing.marks == set("abcde")
     listing.jump(0)
@@ -154,7 +154,7 @@ def test_what_was_decided_is_neither_marked_nor_acted_on() -> None:
     listing.toggle("a")
     listing.settle(["a"], "approved")
     assert listing.marks == set()
-    assert listing.acted == ()
+    assert listing.target_ids == ()
     listing.mark_shown()
     assert listing.marks == set("bc")
     assert listing.undecided == 2
@@ -217,11 +217,11 @@ def test_whatever_is_done_cursor_and_marks_stay_on_rows(acts: list[object]) -> N
             case "extend":
                 listing.extend(2)
             case "settle":
-                listing.settle(listing.acted, "approved")
+                listing.settle(listing.target_ids, "approved")
             case str():
                 {
                     "toggle": listing.toggle,
-                    "sweep": listing.sweep,
+                    "sweep": listing.toggle_range,
                     "all": listing.mark_shown,
                     "unmark": listing.unmark,
                     "advance": listing.advance,
@@ -233,5 +233,5 @@ def test_whatever_is_done_cursor_and_marks_stay_on_rows(acts: list[object]) -> N
                 listing.replace([row for row in every if row.id not in act or len(act) < 3])
         shown = {row.id for row in listing.shown}
         assert (listing.current is None) == (not shown)
-        assert set(listing.acted) <= shown - listing.settled.keys()
+        assert set(listing.target_ids) <= shown - listing.settled.keys()
         assert listing.marks <= {row.id for row in listing.rows} - listing.settled.keys()

@@ -14,9 +14,9 @@ from rich.style import Style
 
 from agentplane.api import Plane
 from agentplane.runs.open import open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 from agentplane.runs.query.daily_counts import Day
-from agentplane.runs.query.timeline import Row
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.log import chain
 from agentplane.tui.backend import chain_check, run_query
 from agentplane.tui.backend.log_pager import PAGE, Book
@@ -31,9 +31,9 @@ from tests.bench.runs import with_runs
 NOW = datetime(2026, 9, 12, 9, tzinfo=UTC)
 
 
-def run(**more: object) -> Row:
+def run(**more: object) -> TimelineRow:
     given = {"ts": "2026-09-11T10:00:00Z", "kind": "run", "run_id": "20260911T100000Z-aaaa", **more}
-    return Row(**given)  # type: ignore[arg-type]
+    return TimelineRow(**given)  # type: ignore[arg-type]
 
 
 def ids(book: Book) -> list[str | None]:
@@ -145,7 +145,7 @@ def test_one_run_that_stands_twice_is_shown_once(plane: Plane) -> None:
 
 def test_open_and_lost_runs_stand_on_top(plane: Plane) -> None:
     sealed = plane.write_log({"task": "one"})
-    alive = open_run.begin(plane.store, Asked(command=["make"], task="now"), plane.origin, {})
+    alive = open_run.begin(plane.store, RunSpec(command=["make"], task="now"), plane.origin, {})
     book = Book(plane.layout)
     book.read(PAGE)
     assert [(row.run_id, row.outcome) for row in book.rows] == [(alive.run_id, "open"), (sealed, "ended")]
@@ -164,7 +164,7 @@ def _dead(opened: open_run.OpenRun) -> open_run.OpenRun:
 def test_many_capsules_are_not_looked_through_again_and_again(
     plane: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    open_run.begin(plane.store, Asked(command=["make"]), plane.origin, {})
+    open_run.begin(plane.store, RunSpec(command=["make"]), plane.origin, {})
     book = Book(plane.layout)
     os.utime(plane.layout.runs, (time.time() - 60,) * 2)
     assert not book.look_at_open()

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from agentplane.memory.entry import Entry, Header
-from agentplane.tui.backend.memory_query import Query, found, parse
+from agentplane.tui.backend.memory_query import Query, matching_ids, parse
 
 
 def entry(id_: str, statement: str, *, kind: str = "decision", **head: object) -> Entry:
@@ -64,7 +64,7 @@ SHELF = [
     ],
 )
 def test_what_is_typed_finds(typed: str, ids: str) -> None:
-    assert found(parse(typed), SHELF, frozenset({"INV-001"})) == ids.split()
+    assert matching_ids(parse(typed), SHELF, frozenset({"INV-001"})) == ids.split()
 
 
 def test_an_empty_query_is_known_as_such() -> None:
@@ -80,7 +80,7 @@ def test_the_time_of_a_search_grows_with_the_entries_and_no_faster() -> None:
         times = []
         for _ in range(4):
             began = time.process_time()
-            assert found(parse("tpoic 42"), entries)
+            assert matching_ids(parse("tpoic 42"), entries)
             times.append(time.process_time() - began)
         return min(times)
 

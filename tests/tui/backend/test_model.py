@@ -25,7 +25,7 @@ from agentplane.tui.backend import first_rows
 from agentplane.tui.backend.bulk_plan import clean_ones
 from agentplane.tui.backend.inbox_rows import Place, rows
 from agentplane.tui.backend.model import PlaneModel, as_error
-from agentplane.tui.backend.outcome_text import Outcome, told
+from agentplane.tui.backend.outcome_text import Outcome, message_of
 from tests.conftest import UNLIKE, decision, files_of
 from tests.plane.branches import Repository, with_driver
 
@@ -68,26 +68,26 @@ def test_what_was_found_stays_until_it_is_looked_at_again_unless_the_text_change
 def test_each_verb_is_carried_out(three: Plane) -> None:
     model = model_of(three)
     first, second, third = (entry.id for entry in model.load().inbox)
-    assert told(model.do(Approve((first,)))) == "Approved DEC-001 · u undoes"
-    assert told(model.do(Undo())) == f"Undid the approve of {first} · U does it again"
-    assert told(model.do(Redo())) == f"Redid the approve of {first} · u undoes"
-    assert told(model.do(Reject((second,), why="no"))) == f"Rejected {second} · u undoes"
-    assert told(model.do(Deprecate(("DEC-001",), why="old"))) == "Deprecated DEC-001 · u undoes"
+    assert message_of(model.do(Approve((first,)))) == "Approved DEC-001 · u undoes"
+    assert message_of(model.do(Undo())) == f"Undid the approve of {first} · U does it again"
+    assert message_of(model.do(Redo())) == f"Redid the approve of {first} · u undoes"
+    assert message_of(model.do(Reject((second,), why="no"))) == f"Rejected {second} · u undoes"
+    assert message_of(model.do(Deprecate(("DEC-001",), why="old"))) == "Deprecated DEC-001 · u undoes"
     proposal = Proposal(type="decision", statement="Use SQLite for tests.", rationale="Quick.")
-    assert told(model.do(Propose(proposal))).startswith("Proposed CAND-")
+    assert message_of(model.do(Propose(proposal))).startswith("Proposed CAND-")
     shown = model.load()
     entry = shown.memory.get(third)
     text = (shown.memory.snapshot.core(entry.file, third) or b"").replace(b"Tuesdays", b"Mondays")
-    assert told(model.do(Edit(third, text, entry.digest))) == f"Edited {third} · u undoes"
+    assert message_of(model.do(Edit(third, text, entry.digest))) == f"Edited {third} · u undoes"
     same = model.do(Edit(third, text, model.load().memory.get(third).digest))
-    assert told(same) == "Nothing was changed"
-    assert told(model.do(ApproveClean())).startswith("Approved ")
+    assert message_of(same) == "Nothing was changed"
+    assert message_of(model.do(ApproveClean())).startswith("Approved ")
     path = three.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Postgres", "MariaDB"))
     seen = (("DEC-001", model.load().memory.get("DEC-001").digest),)
-    assert told(model.do(Adopt(("DEC-001",), seen))) == "Adopted DEC-001 · u undoes"
+    assert message_of(model.do(Adopt(("DEC-001",), seen))) == "Adopted DEC-001 · u undoes"
     path.write_text(path.read_text().replace("MariaDB", "Oracle"))
-    assert told(model.do(Revert(("DEC-001",)))) == "Reverted DEC-001 · u undoes"
+    assert message_of(model.do(Revert(("DEC-001",)))) == "Reverted DEC-001 · u undoes"
     assert b"MariaDB" in files_of(three)["memory/decisions.md"]
 
 
@@ -153,10 +153,10 @@ def test_whatever_a_thread_meets_is_told(error: Exception, said: str) -> None:
 def test_many_are_told_by_their_number() -> None:
     pairs = (("CAND-A", "DEC-001"), ("CAND-B", "DEC-002"))
     bulk = Outcome("approve", "approve", ("CAND-A", "DEC-001", "CAND-B", "DEC-002"), "op", "r", pairs=pairs)
-    assert told(bulk) == "Approved 2 entries · u undoes"
+    assert message_of(bulk) == "Approved 2 entries · u undoes"
     ids = ("CAND-A", "DEC-002", "DEC-001")
     taking_over = Outcome("supersede", "supersede", ids, "op", "r", pairs=(("CAND-A", "DEC-002"),))
-    assert told(taking_over) == "Approved DEC-002 · u undoes"
+    assert message_of(taking_over) == "Approved DEC-002 · u undoes"
 
 
 def test_hand_edits_are_rows_of_their_own_after_the_candidates(three: Plane) -> None:
@@ -171,17 +171,17 @@ def test_hand_edits_are_rows_of_their_own_after_the_candidates(three: Plane) -> 
 
 def test_what_was_kept_is_shown_at_the_next_start_unless_something_changed(three: Plane) -> None:
     root = str(three.layout.root)
-    assert first_rows.kept(root) == {}
+    assert first_rows.load(root) == {}
     model = model_of(three)
     model.load()
     model.look(model.to_look_at())
     model.keep_glimpse()
-    found = first_rows.kept(root)
+    found = first_rows.load(root)
     assert [row[3] for row in found["rows"]][1] == "Log in JSON lines."
     assert found["counts"] == [3, 0, 0]
     assert found["rows"][0][1] == "●"
     three.propose(decision("Another one."))
-    assert first_rows.kept(root) == {"theme": "auto", "ascii": False}, "rows that no longer hold aren't shown"
+    assert first_rows.load(root) == {"theme": "auto", "ascii": False}, "rows that no longer hold aren't shown"
 
 
 @pytest.mark.parametrize("data", ["", "[]", "{}", '{"stamp": 1, "rows": 3}', "null", "\udcff"])
@@ -189,7 +189,7 @@ def test_a_kept_glimpse_that_is_broken_is_none(three: Plane, data: str) -> None:
     path = three.layout.cache / "glimpse"
     path.parent.mkdir(exist_ok=True)
     path.write_text(data, errors="surrogateescape")
-    assert first_rows.kept(str(three.layout.root)) == {}
+    assert first_rows.load(str(three.layout.root)) == {}
 
 
 @pytest.mark.parametrize(("most", "goes_on"), [(3, False), (2, True)])
@@ -200,7 +200,7 @@ def test_the_heading_says_when_more_follow_than_were_kept(
     model = model_of(three)
     model.load()
     model.keep_glimpse()
-    found = first_rows.kept(str(three.layout.root))
+    found = first_rows.load(str(three.layout.root))
     assert (len(found["rows"]), found["goes_on"]) == (most, goes_on)
 
 
@@ -248,11 +248,11 @@ def test_where_tools_have_the_new_memory_is_said(three: Plane) -> None:
     model = model_of(three)
     first, second, _ = (entry.id for entry in model.load().inbox)
     three.tools.sync(presence.named(["codex", "claude", "copilot"]), three.tools.pack(Ask(passing=False)))
-    assert told(model.do(Approve((first,)))) == "Approved DEC-001, in 3 files · u undoes"
+    assert message_of(model.do(Approve((first,)))) == "Approved DEC-001, in 3 files · u undoes"
     rules = three.layout.project / "AGENTS.md"
     rules.write_text(rules.read_text().replace("## Decisions", "## Decisions\n\n- Mine."))
     done = model.do(Approve((second,)))
-    assert told(done) == "Approved DEC-002 · old memory in AGENTS.md: sync · u undoes"
+    assert message_of(done) == "Approved DEC-002 · old memory in AGENTS.md: sync · u undoes"
 
 
 def test_branches_that_had_to_be_settled_first_are_told_of(git_project: Path) -> None:
@@ -267,8 +267,8 @@ def test_branches_that_had_to_be_settled_first_are_told_of(git_project: Path) ->
     repository.git("merge", "-q", "--no-edit", "other")
     model = model_of(repository.plane)
     done = model.do(Propose(decision(UNLIKE[3])))
-    assert told(done).startswith("Settled merged branches · Proposed CAND-")
-    assert told(model.do(Approve((done.ids[0],)))).startswith("Approved DEC-004")
+    assert message_of(done).startswith("Settled merged branches · Proposed CAND-")
+    assert message_of(model.do(Approve((done.ids[0],)))).startswith("Approved DEC-004")
 
 
 def test_an_approval_says_what_it_is_against(plane: Plane) -> None:
@@ -278,5 +278,5 @@ def test_an_approval_says_what_it_is_against(plane: Plane) -> None:
         )
     first, second = (entry.id for entry in plane.memory.read().inbox)
     model = PlaneModel(plane, lambda *_: None)
-    assert told(model.do(Approve((first,)))) == "Approved FACT-001 · u undoes"
-    assert told(model.do(Approve((second,)))) == "Approved FACT-002, against FACT-001 · u undoes"
+    assert message_of(model.do(Approve((first,)))) == "Approved FACT-001 · u undoes"
+    assert message_of(model.do(Approve((second,)))) == "Approved FACT-002, against FACT-001 · u undoes"

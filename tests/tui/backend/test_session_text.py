@@ -86,28 +86,28 @@ def test_prompts(old: list[Seen], long: str, short: str) -> None:
     ],
 )
 def test_what_will_happen(seen: Seen, words: str) -> None:
-    assert session_text.will(seen) == words
+    assert session_text.choice_result(seen) == words
 
 
 def test_what_came_of_it_with_what_to_type() -> None:
     one = other(CODEX, resume=["codex", "resume", "a\x1b]0;b"]).session
     assert (
-        session_text.came(one, Outcome("codex", 7, "r", "restarted", now="n"), "n3w")
+        session_text.restart_result(one, Outcome("codex", 7, "r", "restarted", now="n"), "n3w")
         == "codex restarted with memory n3w"
     )
-    waits = session_text.came(one, Outcome("codex", 7, "r", "waits", "it is\x1b at work"), "")
+    waits = session_text.restart_result(one, Outcome("codex", 7, "r", "waits", "it is\x1b at work"), "")
     assert waits.startswith("codex restarts when it is idle; now it is")
-    refused = session_text.came(one, Outcome("codex", 7, "r", "refused", "no id"), "")
+    refused = session_text.restart_result(one, Outcome("codex", 7, "r", "refused", "no id"), "")
     assert "codex (pid 7) was not restarted: no id; end it, then type: cd /p && codex resume" in refused
-    ended = session_text.came(one, Outcome("codex", 7, "r", "ended", "it has ended"), "")
+    ended = session_text.restart_result(one, Outcome("codex", 7, "r", "ended", "it has ended"), "")
     assert "has ended; to take it up again: cd /p && codex resume" in ended
     assert "\x1b" not in waits + refused + ended
-    assert "type:" not in session_text.came(
+    assert "type:" not in session_text.restart_result(
         other(CODEX, resume=["x"], state="current").session, Outcome("codex", 7, "r", "refused", "no"), ""
     )
-    unknown = session_text.came(
+    unknown = session_text.restart_result(
         other(CODEX, resume=None).session, Outcome("codex", 7, "r", "refused", "no id"), ""
     )
     assert unknown.endswith("was not restarted: no id; end it and start it again")
-    assert session_text.helped(Help(one, "", "")).endswith("its session's id is not known")
-    assert session_text.helped(Help(one, "", "it has ended")) == "codex (pid 7): it has ended"
+    assert session_text.instructions(Help(one, "", "")).endswith("its session's id is not known")
+    assert session_text.instructions(Help(one, "", "it has ended")) == "codex (pid 7): it has ended"

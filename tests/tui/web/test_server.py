@@ -127,6 +127,7 @@ def test_a_browser_opens_the_inbox_approves_and_finds_the_entry_on_the_shelf(
             await page.until("clean")
             assert await page.says("location.href") == f"{served.base}/"
             # Nobody clicked: the keys are heard all the same.
+            await page.holds("document.activeElement.matches('#terminal textarea')")
             await page.type("a")
             await page.until("Approved DEC-001")
             await page.type("2")
@@ -143,17 +144,31 @@ def test_a_browser_opens_the_inbox_approves_and_finds_the_entry_on_the_shelf(
     assert len(waiting(three)) == 2
 
 
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what is loaded is looked up in /proc")
+# Presses the key while the page's program loads what takes longest.
+_PRESSED = """
+import os, signal, sys
+
+class Finder:
+    @staticmethod
+    def find_spec(name, *_):
+        if name == "numpy":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder)
+from agentplane.tui.web.page_process import main
+main()
+"""
+
+
 def test_ctrl_c_while_a_page_is_loaded_says_nothing(three: Plane) -> None:
-    words = (sys.executable, "-m", "agentplane.tui.web.page_process", str(three.layout.root))
-    child = subprocess.Popen(
-        words, env=clean_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    done = subprocess.run(
+        (sys.executable, "-c", _PRESSED, str(three.layout.root)),
+        env=clean_environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
     )
-    while "numpy" not in Path(f"/proc/{child.pid}/maps").read_text():
-        assert child.poll() is None
-    child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=60)
-    assert (child.returncode, said) == (-signal.SIGINT, b"")
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
 
 
 def refused(plane: Plane, *words: str, **more: str) -> str:
@@ -161,7 +176,11 @@ def refused(plane: Plane, *words: str, **more: str) -> str:
     served = Served(plane, *words, **more)
     try:
         assert served.child.wait(60) != 0
-        return os.read(served._master, 65536).decode()
+        said = b""
+        with suppress(OSError):  # nobody writes any more
+            while more := os.read(served._master, 65536):
+                said += more
+        return said.decode()
     finally:
         served.close()
 
@@ -215,7 +234,7 @@ def test_a_page_of_any_size_is_shown_within_limits(three: Plane, served: Served)
             client.ws_connect(
                 f"{served.base}/ws?width=99999999&height=99999999", headers={"Origin": served.base}
             ) as page,
-            asyncio.timeout(90),
+            asyncio.timeout(240),
         ):
             for words in (
                 ["resize", {"width": 99_999_999, "height": 99_999_999}],
@@ -227,10 +246,12 @@ def test_a_page_of_any_size_is_shown_within_limits(three: Plane, served: Served)
             most, said = 0, b""
             with suppress(TimeoutError):
                 while True:  # until the page says nothing more
-                    message = await asyncio.wait_for(page.receive(), 30 if b"Inbox" not in said else 3)
+                    message = await asyncio.wait_for(page.receive(), 120 if b"Inbox" not in said else 3)
                     said += message.data if isinstance(message.data, bytes) else b""
                     below = psutil.Process(served.child.pid).children(recursive=True)
-                    most = max([most, *(one.memory_info().rss for one in below)])
+                    for one in below:
+                        with suppress(psutil.NoSuchProcess):  # git, which ends at once
+                            most = max(most, one.memory_info().rss)
             assert b"Inbox" in said
             return most
 

@@ -144,15 +144,15 @@ def test_moving_tells_once_for_each_row() -> None:
 def test_marks_by_keys() -> None:
     async def steps(pilot: Pilot[None], app: ListApp) -> None:
         await pilot.press("space", "space")
-        assert app.view.listing.acted == ("CAND-0", "CAND-1")
+        assert app.view.listing.target_ids == ("CAND-0", "CAND-1")
         await pilot.press("v", "j", "j", "v", "j")
-        assert app.view.listing.told == "5 marked"
+        assert app.view.listing.marks_text == "5 marked"
         await pilot.press("shift+down", "shift+down")
-        assert app.view.listing.told == "8 marked"
+        assert app.view.listing.marks_text == "8 marked"
         await pilot.press("asterisk")
-        assert app.view.listing.told == "30 marked"
+        assert app.view.listing.marks_text == "30 marked"
         assert app.view.unmark()
-        assert app.view.listing.told == ""
+        assert app.view.listing.marks_text == ""
         assert ("Marked", app.here) in app.heard
 
     drive(ListApp(rows(30)), steps)
@@ -222,7 +222,7 @@ def test_an_empty_list_says_what_to_do() -> None:
         assert app.heard == []
         app.view.replace(rows(2))
         app.view.narrow(())
-        app.view.say("Nothing matches.")
+        app.view.set_empty_text("Nothing matches.")
         assert "Nothing matches." in app.drawn()[1]
 
     drive(ListApp([]), steps)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
-from agentplane.tui.widgets.word_diff import MOST, changed_lines, compare, marked, woven
+from agentplane.tui.widgets.word_diff import MOST, changed_lines, combined, compare, marked
 
 
 def plain(here: str, there: str) -> tuple[str, str]:
@@ -63,7 +63,7 @@ def test_a_long_text_costs_little() -> None:
     ],
 )
 def test_both_texts_as_one(here: str, there: str, both: str) -> None:
-    assert woven(here, there, lambda _: Style()).plain.replace("[-b-] ", "[-b -]") == both
+    assert combined(here, there, lambda _: Style()).plain.replace("[-b-] ", "[-b -]") == both
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.widgets import word_diff
 from agentplane.tui.widgets.footer import KeyBar
 from agentplane.tui.widgets.header import Badge
-from agentplane.tui.widgets.modal import Answering
-from agentplane.tui.widgets.reason_modal import Why
-from agentplane.tui.widgets.rejection_modal import Reasons
+from agentplane.tui.widgets.modal import AnswersOnce
+from agentplane.tui.widgets.reason_modal import ReasonDialog
+from agentplane.tui.widgets.rejection_modal import RejectionDialog
 
 
 if TYPE_CHECKING:
@@ -55,14 +55,14 @@ class Decision(msgspec.Struct, frozen=True):
     op: Command
 
 
-def _said(entry: Entry) -> str:
+def _without_label(entry: Entry) -> str:
     """Return the text of an entry without the label of its kind."""
     text = entry.body.strip()[:_CAP]
     label = f"{entry.label}:"
     return text[len(label) :].lstrip() if text.lower().startswith(label.lower()) else text
 
 
-class ConflictScreen(Answering[Decision | None]):
+class ConflictScreen(AnswersOnce[Decision | None]):
     """A screen whose result is a decision.
 
     The result is None if nothing was decided, or if a merge has already been carried out.
@@ -129,11 +129,11 @@ class ConflictScreen(Answering[Decision | None]):
         """`first` is the id of the conflict to show first."""
         super().__init__()
         self.reviewed = reviewed
-        self._at = next((n for n, met in enumerate(reviewed.conflicts) if met.id == first), 0)
+        self._at = next((n for n, conflict in enumerate(reviewed.conflicts) if conflict.id == first), 0)
         self._previews: list[ChoicePreview] = []
         self.off: Mapping[str, str] = {}
         """The ids of actions that are not available now, each with the reason."""
-        self.called: Mapping[str, str] = {}
+        self.action_names: Mapping[str, str] = {}
         """The ids of actions that have another name now. An action with an empty name is not shown."""
 
     def compose(self) -> ComposeResult:
@@ -183,44 +183,44 @@ class ConflictScreen(Answering[Decision | None]):
             return
         entry = next((one for one in shown.inbox if one.id == id_), None)
         if entry is None:
-            self._end(f"{one_line(id_, 40)} does not wait any more.")
+            self._notify_and_close(f"{one_line(id_, 40)} does not wait any more.")
             return
-        found = shown.reviewed.get(id_) or self._left(entry, shown.memory)
-        if not found.conflicts:
-            self._end(f"What {one_line(id_, 40)} conflicted with is gone.")
+        reviewed = shown.reviewed.get(id_) or self._earlier_review(entry, shown.memory)
+        if not reviewed.conflicts:
+            self._notify_and_close(f"What {one_line(id_, 40)} conflicted with is gone.")
             return
         here = self.conflict.id
-        self._at = next((n for n, met in enumerate(found.conflicts) if met.id == here), 0)
-        self.reviewed = found
+        self._at = next((n for n, conflict in enumerate(reviewed.conflicts) if conflict.id == here), 0)
+        self.reviewed = reviewed
         self._show(at=self.query_one(OptionList).highlighted)
 
     def on_looked(self, message: Looked) -> None:
         if self.reviewed.entry.id in message.ids:
             self.on_refreshed()
 
-    def _left(self, entry: Entry, memory: Memory) -> Reviewed:
+    def _earlier_review(self, entry: Entry, memory: Memory) -> Reviewed:
         """Return the earlier review, without conflicts whose entry is gone.
 
         It is used until the changed candidate is reviewed.
         """
-        met = tuple(one for one in self.reviewed.conflicts if one.id in memory.entries)
-        return msgspec.structs.replace(self.reviewed, entry=entry, conflicts=met)
+        remaining = tuple(one for one in self.reviewed.conflicts if one.id in memory.entries)
+        return msgspec.structs.replace(self.reviewed, entry=entry, conflicts=remaining)
 
-    def _end(self, why: str) -> None:
+    def _notify_and_close(self, why: str) -> None:
         self.app.notify(why, markup=False)
         self.dismiss(None)
 
     def _show(self, at: int | None = None) -> None:
-        met, entry = self.conflict, self.reviewed.entry
-        other = self.memory.entries.get(met.id)
+        conflict, entry = self.conflict, self.reviewed.entry
+        other = self.memory.entries.get(conflict.id)
         count = len(self.reviewed.conflicts)
         head = Text.assemble(("! ", self._look("grave")), (one_line(entry.id, 40), "bold"), " ")
-        head.append(one_line(headline(met)), self._look("grave"))
+        head.append(one_line(headline(conflict)), self._look("grave"))
         if count > 1:
             head.append(f"   {self._at + 1} of {count}", self._look("muted"))
         self.query_one("#what", Static).update(head)
-        self.query_one("#why", Static).update(Text("\n".join(visible(why) for why in met.reasons)))
-        old, new = word_diff.compare(_said(other) if other else "", _said(entry))
+        self.query_one("#why", Static).update(Text("\n".join(visible(why) for why in conflict.reasons)))
+        old, new = word_diff.compare(_without_label(other) if other else "", _without_label(entry))
         self._fill(
             "#was", other, word_diff.marked(old, self._side) if other else Text("It is not there any more.")
         )
@@ -235,9 +235,9 @@ class ConflictScreen(Answering[Decision | None]):
             head = entry.head
             state = "proposed" if entry.file == INBOX else head.status
             by = head.proposed_by if entry.file == INBOX else head.approved_by
-            told = [state, f"by {one_line(by, 24)}" if by else "", ago(head.updated)]
+            subtitle = [state, f"by {one_line(by, 24)}" if by else "", ago(head.updated)]
             pane.border_title = Text(one_line(f"{entry.id} {head.type}", 40))
-            pane.border_subtitle = Text(" · ".join(part for part in told if part))
+            pane.border_subtitle = Text(" · ".join(part for part in subtitle if part))
 
     def _facts(self, entry: Entry) -> Text:
         """Return the header fields that may distinguish the two entries. They are shown below the text."""
@@ -263,20 +263,20 @@ class ConflictScreen(Answering[Decision | None]):
         options.add_options([Option(self._line(place, here=False)) for place in range(len(self._previews))])
         # No choice is selected at first, so that the key that opened the screen can't choose as well.
         options.highlighted = None if at is None else min(at, len(self._previews) - 1)
-        self._tell(options.highlighted)
-        self._tell_keys()
+        self._show_effect(options.highlighted)
+        self._update_keys()
 
-    def _tell_keys(self) -> None:
+    def _update_keys(self) -> None:
         """Update the key bar with the names of the choices. A key without a choice is not shown."""
         keys = [(f"conflict.choose_{place + 1}", place) for place in range(_MOST)]
         offered = {id_: self._previews[place] for id_, place in keys if place < len(self._previews)}
-        self.called = {id_: self._called(offered[id_]) if id_ in offered else "" for id_, _ in keys}
-        self.called |= {"leave": "back"}
+        self.action_names = {id_: self._name_of(offered[id_]) if id_ in offered else "" for id_, _ in keys}
+        self.action_names |= {"leave": "back"}
         if len(self.reviewed.conflicts) < _TWO:
-            self.called |= {"conflict.next": "", "conflict.previous": ""}
+            self.action_names |= {"conflict.next": "", "conflict.previous": ""}
         refusal = self._refusal
-        self.off = {id_: found.off or refusal for id_, found in offered.items() if found.off or refusal}
-        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.called)
+        self.off = {id_: preview.off or refusal for id_, preview in offered.items() if preview.off or refusal}
+        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.action_names)
 
     @property
     def _refusal(self) -> str:
@@ -296,20 +296,20 @@ class ConflictScreen(Answering[Decision | None]):
             line.append("  not possible here", self._look("muted"))
         return line
 
-    def _called(self, preview: ChoicePreview) -> str:
+    def _name_of(self, preview: ChoicePreview) -> str:
         """Return the word for a choice in the key bar. Between two candidates, it is the approved one's id."""
         approves = {"this": self.reviewed.entry.id, "other": self.conflict.id}
         return one_line(approves[preview.name], 20) if preview.name in approves else preview.name
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        self._tell(event.option_index)
+        self._show_effect(event.option_index)
 
-    def _tell(self, place: int | None) -> None:
+    def _show_effect(self, place: int | None) -> None:
         """Show the effect of this choice, and mark its line. None shows a hint."""
         if place is None:
-            told = "Press 1-4 to choose. ↑ and ↓ preview a choice, and enter selects it."
-            self.query_one("#writes", Static).update(Text(told, self._look("muted")))
+            hint = "Press 1-4 to choose. ↑ and ↓ preview a choice, and enter selects it."
+            self.query_one("#writes", Static).update(Text(hint, self._look("muted")))
             return
         if place >= len(self._previews):
             return
@@ -327,9 +327,9 @@ class ConflictScreen(Answering[Decision | None]):
         return Style.null() if side == "same" else self._look(side)
 
     def _look(self, name: str) -> Style:
-        found = self.get_visual_style(f"conflict--{name}").rich_style
+        style = self.get_visual_style(f"conflict--{name}").rich_style
         # The style has no background, so that the cursor bar spans the whole line.
-        return Style(color=found.color, bold=found.bold, dim=found.dim, strike=found.strike)
+        return Style(color=style.color, bold=style.bold, dim=style.dim, strike=style.strike)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
@@ -338,18 +338,18 @@ class ConflictScreen(Answering[Decision | None]):
 
     # Actions
 
-    def action_other(self, way: int) -> None:
+    def action_other(self, direction: int) -> None:
         """Show another conflict of the same candidate."""
-        self._at = (self._at + way) % len(self.reviewed.conflicts)
+        self._at = (self._at + direction) % len(self.reviewed.conflicts)
         self._show()
 
-    def action_step(self, way: str) -> None:
+    def action_step(self, direction: str) -> None:
         pane = self.focused
         if isinstance(pane, VerticalScroll):
-            pane.action_scroll_down() if way == "down" else pane.action_scroll_up()
+            pane.action_scroll_down() if direction == "down" else pane.action_scroll_up()
         else:
             options = self.query_one(OptionList)
-            options.action_cursor_down() if way == "down" else options.action_cursor_up()
+            options.action_cursor_down() if direction == "down" else options.action_cursor_up()
 
     def action_orient(self) -> None:
         """Switch between panes side by side and panes one above the other."""
@@ -377,7 +377,7 @@ class ConflictScreen(Answering[Decision | None]):
             return
         preview = self._previews[place]
         self.query_one(OptionList).highlighted = place
-        self._tell(place)
+        self._show_effect(place)
         if preview.off or self._refusal:
             self.app.notify(preview.off or self._refusal, severity="warning", markup=False)
         elif preview.op is not None:
@@ -390,13 +390,15 @@ class ConflictScreen(Answering[Decision | None]):
 
     async def _ask_why(self, preview: ChoicePreview) -> None:
         id_ = self.reviewed.entry.id
-        asked: Any = partial(self._reasoned, preview, id_)
+        on_reason: Any = partial(self._reasoned, preview, id_)
         model = self.plane_app.model
         if preview.name == "keep both":
-            await open_field(self.app, Why(one_line(f"K{preview.label[1:]}", 200), "keep both"), asked)
+            await open_field(
+                self.app, ReasonDialog(one_line(f"K{preview.label[1:]}", 200), "keep both"), on_reason
+            )
         else:
             title = f"Reject {one_line(id_, 40)}"
-            await open_field(self.app, Reasons(title, model.reasons if model else ()), asked)
+            await open_field(self.app, RejectionDialog(title, model.reasons if model else ()), on_reason)
 
     def _reasoned(self, preview: ChoicePreview, id_: str, why: str | None) -> None:
         if why is None:
@@ -419,22 +421,22 @@ class ConflictScreen(Answering[Decision | None]):
         from agentplane.tui.widgets import confirm_flags_modal
 
         entry = self.memory.entries.get(op.ids[0])
-        found = (
+        spots = (
             confirm_flags_modal.flagged(self.memory.snapshot.settings, entry)
             if entry and len(op.ids) == 1
             else ()
         )
-        if entry is None or not found:
+        if entry is None or not spots:
             self.dismiss(Decision(op))
             return
-        answered = partial(self._confirmed, op, entry, found)
-        await confirm_flags_modal.ask(self.app, entry, found, answered, ("mask", "approve"))
+        answered = partial(self._confirmed, op, entry, spots)
+        await confirm_flags_modal.ask(self.app, entry, spots, answered, ("mask", "approve"))
 
-    def _confirmed(self, op: Command, entry: Entry, found: "Sequence[Spot]", answer: str | None) -> None:
+    def _confirmed(self, op: Command, entry: Entry, spots: "Sequence[Spot]", answer: str | None) -> None:
         from agentplane.tui.widgets import confirm_flags_modal
 
         if answer == "approve":
-            confirmed = confirm_flags_modal.confirmation(entry, found)
+            confirmed = confirm_flags_modal.confirmation(entry, spots)
             self.dismiss(Decision(msgspec.structs.replace(op, confirmed=confirmed)))
         elif answer == "mask":
             self.dismiss(Decision(Mask(entry.id, entry.digest)))

@@ -35,7 +35,7 @@ from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.widgets.choose_modal import Pick
 from agentplane.tui.widgets.footer import KeyBar
 from agentplane.tui.widgets.header import Badge
-from agentplane.tui.widgets.modal import Answering
+from agentplane.tui.widgets.modal import AnswersOnce
 
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Draft(msgspec.Struct, frozen=True):
 
     id: str
     title: str
-    told: str
+    hint: str
     """The sentence above the text that explains what saving does."""
     text: str
     layout: Layout
@@ -68,7 +68,7 @@ def of_entry(memory: "Memory", entry: "Entry") -> Draft:
     return Draft(
         id=entry.id,
         title=f"Edit {entry.id}",
-        told="Saving approves the new text. u takes it back."
+        hint="Saving approves the new text. u takes it back."
         if entry.head.status != "proposed"
         else "Saving changes the candidate; it still waits.",
         text=_text(memory.snapshot.core(entry.file, entry.id) or b""),
@@ -88,7 +88,7 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
     return Draft(
         id=into.id,
         title=f"Merge {candidate} into {into.id}",
-        told=f"Write one text from both. {into.id} gets that text, and {candidate} leaves the inbox.",
+        hint=f"Write one text from both. {into.id} gets that text, and {candidate} leaves the inbox.",
         text=_text(draft),
         layout=memory.snapshot.layout,
         check=lambda text: _discard(resolve.merge(memory, candidate, into.id, text, into.digest)),
@@ -105,7 +105,7 @@ def _of_two(memory: "Memory", one: "Entry", other: str, draft: bytes) -> Draft:
     return Draft(
         id=one.id,
         title=f"Merge {one.id} and {other} into one",
-        told=f"Write one text from both. It is approved, and {one.id} and {other} leave the inbox.",
+        hint=f"Write one text from both. It is approved, and {one.id} and {other} leave the inbox.",
         text=_text(draft),
         layout=memory.snapshot.layout,
         check=lambda text: _discard(resolve.merge_candidates(memory, one.id, other, text, one.digest, stamp)),
@@ -137,7 +137,7 @@ def of_successor(memory: "Memory", entry: "Entry") -> Draft:
     return Draft(
         id=entry.id,
         title=f"Write what takes the place of {entry.id}",
-        told="The first line is the statement. It waits in the inbox until it is approved.",
+        hint="The first line is the statement. It waits in the inbox until it is approved.",
         text=f"{entry.statement}\n\n{body or 'Rationale: '}\n",
         layout=memory.snapshot.layout,
         check=lambda text: operations.check_proposal(memory, proposal(text)),
@@ -153,12 +153,12 @@ class _SafeArea(TextArea):
 
     def get_line(self, line_index: int) -> Text:
         line = self.document.get_line(line_index)
-        for found in hidden(line):
-            line = f"{line[: found.offset]}�{line[found.offset + 1 :]}"
+        for char in hidden(line):
+            line = f"{line[: char.offset]}�{line[char.offset + 1 :]}"
         return Text(line, end="", no_wrap=True)
 
 
-class EditScreen(Answering[Command | None]):
+class EditScreen(AnswersOnce[Command | None]):
     """A screen whose result is the command that saved the text, or None.
 
     The screen stays open until the operation is done, so that a refused text is not lost.
@@ -196,17 +196,17 @@ class EditScreen(Answering[Command | None]):
             tab_behavior="indent",
         )
         self._save_now = save_now
-        self._first = draft.text
-        self._waiting: Command | None = None
+        self._original = draft.text
+        self._submitted: Command | None = None
         self._path: Path | None = None
-        self._resting: Timer | None = None
-        self._gone = False
+        self._write_timer: Timer | None = None
+        self._draft_closed = False
         self._writing = threading.Lock()
 
     def compose(self) -> ComposeResult:
         yield Badge()
         yield Static(Text(one_line(self.draft.title)), id="title")
-        yield Static(Text(visible(self.draft.told)), id="told")
+        yield Static(Text(visible(self.draft.hint)), id="told")
         yield self.area
         yield Static(id="said")
         yield KeyBar("edit")
@@ -222,15 +222,15 @@ class EditScreen(Answering[Command | None]):
             self.action_save()
         else:
             self.app.run_worker(
-                self._find_left, thread=True, group="draft", exit_on_error=False, description="draft"
+                self._mention_old_drafts, thread=True, group="draft", exit_on_error=False, description="draft"
             )
 
-    def _find_left(self) -> None:
+    def _mention_old_drafts(self) -> None:
         """Mention drafts that were left when the program or the terminal ended. Runs in a thread."""
         with self._writing:
-            found = [path for path in drafts.left(self.draft.layout, self.draft.id) if path != self._path]
-        if found:
-            self.app.call_from_thread(self.say, f"What you wrote before is kept in {found[0]}")
+            paths = [path for path in drafts.left(self.draft.layout, self.draft.id) if path != self._path]
+        if paths:
+            self.app.call_from_thread(self.say, f"What you wrote before is kept in {paths[0]}")
 
     @property
     def _keymap(self) -> actions.Keymap:
@@ -242,17 +242,17 @@ class EditScreen(Answering[Command | None]):
 
     @property
     def changed(self) -> bool:
-        return self.area.text != self._first
+        return self.area.text != self._original
 
     def say(self, text: str, *, error: bool = False) -> None:
-        said = self.query_one("#said", Static)
-        said.set_class(error, "-error")
-        said.update(Text(visible(text)))
+        line = self.query_one("#said", Static)
+        line.set_class(error, "-error")
+        line.update(Text(visible(text)))
 
     # Saving
 
     def action_save(self) -> None:
-        if self._waiting is not None:
+        if self._submitted is not None:
             return
         if not self.changed:
             self.say(f"Nothing was changed yet. {self._key('edit.leave')} leaves.")
@@ -264,10 +264,10 @@ class EditScreen(Answering[Command | None]):
             self._fail(error)
             return
         self._keep()
-        self._waiting = self.draft.op(text)
+        self._submitted = self.draft.op(text)
         self.say("Saving …")
         app: PlaneApp = self.app  # type: ignore[assignment]
-        app.submit(self._waiting)
+        app.submit(self._submitted)
 
     def _fail(self, error: AgentplaneError) -> None:
         self.say(
@@ -281,7 +281,7 @@ class EditScreen(Answering[Command | None]):
 
     def waits_for(self, op: Command) -> bool:
         """Return True if this screen reports the result of the command."""
-        return self._waiting is not None and op == self._waiting
+        return self._submitted is not None and op == self._submitted
 
     def on_op_done(self, message: OpDone) -> None:
         if self.waits_for(message.op):
@@ -290,7 +290,7 @@ class EditScreen(Answering[Command | None]):
 
     async def on_op_failed(self, message: OpFailed) -> None:
         if self.waits_for(message.op):
-            self._waiting = None
+            self._submitted = None
             self._fail(message.error)
             if isinstance(message.error, Unconfirmed) and message.error.alone:
                 await self._ask(message.op, message.error)
@@ -302,16 +302,16 @@ class EditScreen(Answering[Command | None]):
         app: PlaneApp = self.app  # type: ignore[assignment]
         if app.shown is None:
             return
-        found = confirm_flags_modal.flagged(app.shown.memory.snapshot.settings, error.entry)
+        spots = confirm_flags_modal.flagged(app.shown.memory.snapshot.settings, error.entry)
         answered = partial(self._answered, op, error)
-        await confirm_flags_modal.ask(app, error.entry, found, answered, ("approve",))
+        await confirm_flags_modal.ask(app, error.entry, spots, answered, ("approve",))
 
     def _answered(self, op: Command, error: Unconfirmed, answer: str | None) -> None:
         if answer == "approve":
-            self._waiting = msgspec.structs.replace(op, confirmed=error.confirmation)
+            self._submitted = msgspec.structs.replace(op, confirmed=error.confirmation)
             self.say("Saving …")
             app: PlaneApp = self.app  # type: ignore[assignment]
-            app.submit(self._waiting)
+            app.submit(self._submitted)
 
     # Leaving
 
@@ -321,9 +321,9 @@ class EditScreen(Answering[Command | None]):
             self.dismiss(None)
             return
         options = ["Go on writing", "Leave, and drop what was written", "Leave, and keep it in a file"]
-        await self.app.push_screen(Pick("You have changed the text", options), self._left)
+        await self.app.push_screen(Pick("You have changed the text", options), self._leave_as_chosen)
 
-    def _left(self, place: int | None) -> None:
+    def _leave_as_chosen(self, place: int | None) -> None:
         if place == 1:
             self._drop()
             self.dismiss(None)
@@ -334,24 +334,24 @@ class EditScreen(Answering[Command | None]):
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
-        if self._resting is None and self.changed:
-            self._resting = self.set_timer(_REST, self._keep)
+        if self._write_timer is None and self.changed:
+            self._write_timer = self.set_timer(_REST, self._keep)
 
     @property
     def _text(self) -> bytes:
         return self.area.text.encode(errors="replace")
 
     def _keep(self, *, leaving: bool = False) -> None:
-        self._rest()
-        work = partial(self._keep_behind, self._text, leaving)
+        self._stop_timer()
+        work = partial(self._keep_in_thread, self._text, leaving)
         self.app.run_worker(work, thread=True, group="draft", exit_on_error=False, description="draft")
 
-    def _rest(self) -> None:
-        if self._resting:
-            self._resting.stop()
-            self._resting = None
+    def _stop_timer(self) -> None:
+        if self._write_timer:
+            self._write_timer.stop()
+            self._write_timer = None
 
-    def _keep_behind(self, text: bytes, leaving: bool) -> None:
+    def _keep_in_thread(self, text: bytes, leaving: bool) -> None:
         """Write the draft, and then leave if `leaving` is set. If the write fails, stay. Runs in a thread."""
         try:
             self._write(text)
@@ -360,33 +360,33 @@ class EditScreen(Answering[Command | None]):
             self.app.call_from_thread(self.say, f"The draft cannot be kept: {what}", error=True)
         else:
             if leaving:
-                self.app.call_from_thread(self._left_in_file)
+                self.app.call_from_thread(self._leave_in_file)
 
     def _write(self, text: bytes) -> None:
         with self._writing:
-            if self._gone:
+            if self._draft_closed:
                 return
             if self._path is None:
                 self._path = drafts.keep(self.draft.layout, self.draft.id, text, random_token)
             else:
                 files.write_atomic(self._path, text, durable=False)
 
-    def _left_in_file(self) -> None:
-        self._gone = True
+    def _leave_in_file(self) -> None:
+        self._draft_closed = True
         self.app.notify(f"Kept in {self._path}", markup=False)
         self.dismiss(None)
 
     def on_unmount(self) -> None:
         """Keep the text if the program ends while a person writes."""
-        if self.changed and not self._gone:
+        if self.changed and not self._draft_closed:
             with suppress(AgentplaneError, OSError):
                 self._write(self._text)
                 app: PlaneApp = self.app  # type: ignore[assignment]
-                app.kept.append(str(self._path))
+                app.unsaved_drafts.append(str(self._path))
 
     def _drop(self) -> None:
-        self._gone = True
-        self._rest()
+        self._draft_closed = True
+        self._stop_timer()
         self.app.run_worker(
             self._unlink, thread=True, group="draft", exit_on_error=False, description="draft"
         )
@@ -461,7 +461,7 @@ def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
         after = files.read_if(path)
         if after is None:
             raise BadInput("the editor left no file; nothing was changed")
-        found = after.decode()
+        edited = after.decode()
         path.unlink(missing_ok=True)
     except SuspendNotSupported:
         if path:
@@ -473,7 +473,7 @@ def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
     except AgentplaneError as error:
         app.notify(visible(str(error)), severity="error", markup=False, timeout=10)
     else:
-        return found
+        return edited
     return None
 
 

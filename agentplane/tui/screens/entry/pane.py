@@ -104,28 +104,28 @@ class Detail(VerticalScroll, can_focus=True):
         self._ascii = ascii_only
         self._static = Static()
         self._empty = ""
-        self._known: dict[tuple[str, ...], EntryFacts] = {}
-        self._resting: Timer | None = None
+        self._facts_by_key: dict[tuple[str, ...], EntryFacts] = {}
+        self._facts_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield self._static
 
     def show(self, subject: "Subject | None", empty: str = "") -> None:
         """Show another subject, or the current state of the same one. None shows the text in `empty`."""
-        if self._resting:
-            self._resting.stop()
+        if self._facts_timer:
+            self._facts_timer.stop()
         moved = subject is None or self.subject is None or subject.id != self.subject.id
         self.subject, self._empty = subject, empty
         if moved:
             self.scroll_home(animate=False)
         self._draw()
-        if subject is not None and subject.key not in self._known:
-            self._resting = self.set_timer(_REST, partial(self._look_up, subject))
+        if subject is not None and subject.key not in self._facts_by_key:
+            self._facts_timer = self.set_timer(_REST, partial(self._look_up, subject))
 
     @property
     def facts(self) -> "EntryFacts | None":
         """The facts found about the subject, or None until they are read."""
-        return self._known.get(self.subject.key) if self.subject else None
+        return self._facts_by_key.get(self.subject.key) if self.subject else None
 
     def look(self, name: str) -> Style:
         return self.get_visual_style(f"detail--{name}").rich_style
@@ -162,17 +162,17 @@ class Detail(VerticalScroll, can_focus=True):
         from agentplane.tui.backend.entry_facts import EntryFacts, facts_of
 
         try:
-            found = facts_of(subject)
+            facts = facts_of(subject)
         except (AgentplaneError, OSError):
-            found = EntryFacts()
-        self.post_message(self._FactsFound(subject.key, found))
+            facts = EntryFacts()
+        self.post_message(self._FactsFound(subject.key, facts))
 
     @on(_FactsFound)
     def _take(self, message: _FactsFound) -> None:
         message.stop()
-        while len(self._known) >= _REMEMBERED:
-            del self._known[next(iter(self._known))]
-        self._known[message.key] = message.facts
+        while len(self._facts_by_key) >= _REMEMBERED:
+            del self._facts_by_key[next(iter(self._facts_by_key))]
+        self._facts_by_key[message.key] = message.facts
         if self.subject and self.subject.key == message.key:
             self._draw()
 
@@ -182,8 +182,8 @@ class Detail(VerticalScroll, can_focus=True):
     def action_pages(self, count: int) -> None:
         self.action_lines(count * max(self.size.height - 2, 1))
 
-    def action_edge(self, way: int) -> None:
-        self.scroll_to(y=0 if way < 0 else self.max_scroll_y, animate=False)
+    def action_edge(self, direction: int) -> None:
+        self.scroll_to(y=0 if direction < 0 else self.max_scroll_y, animate=False)
 
     def action_compare(self) -> None:
         if self.subject and self.subject.reviewed and self.subject.reviewed.conflicts:
@@ -194,20 +194,22 @@ class Detail(VerticalScroll, can_focus=True):
         from agentplane.tui.screens.entry.editor import open_file, say
         from agentplane.tui.widgets.choose_modal import Pick
 
-        found = [piece for piece in (self.facts.evidence if self.facts else ()) if piece.path]
-        if not found:
-            told = "It cites no file that is here" if self.facts else "Its evidence is still being looked up"
-            say(self.app, told)
+        pieces = [piece for piece in (self.facts.evidence if self.facts else ()) if piece.path]
+        if not pieces:
+            message = (
+                "It cites no file that is here" if self.facts else "Its evidence is still being looked up"
+            )
+            say(self.app, message)
             return
 
         def opened(place: int | None) -> None:
             if place is not None:
-                open_file(self.app, found[place].path or "", found[place].line)
+                open_file(self.app, pieces[place].path or "", pieces[place].line)
 
-        if len(found) == 1:
+        if len(pieces) == 1:
             opened(0)
         else:
-            await self.app.push_screen(Pick("Open", [one_line(piece.text) for piece in found]), opened)
+            await self.app.push_screen(Pick("Open", [one_line(piece.text) for piece in pieces]), opened)
 
     async def follow(self) -> None:
         """Go to a linked entry. If there are several entries, ask which one."""
@@ -226,10 +228,11 @@ class Detail(VerticalScroll, can_focus=True):
         if len(links) == 1:
             chosen(0)
         else:
-            told = [
-                f"{link.way} {one_line(link.id, 20)}  {one_line(link.statement or '', 60)}" for link in links
+            labels = [
+                f"{link.relation} {one_line(link.id, 20)}  {one_line(link.statement or '', 60)}"
+                for link in links
             ]
-            await self.app.push_screen(Pick("Go to", told), chosen)
+            await self.app.push_screen(Pick("Go to", labels), chosen)
 
 
 def spaced(sections: Iterator[list[RenderableType]]) -> Iterator[RenderableType]:

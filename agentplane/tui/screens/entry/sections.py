@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich.console import RenderableType
@@ -13,10 +14,13 @@ from rich.text import Text
 from agentplane.memory.entry import Entry
 from agentplane.plane.layout import INBOX
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.backend.entry_facts import EntryFacts, Link, Run, Subject
+from agentplane.tui.backend.entry_facts import EntryFacts, Link, Subject
 from agentplane.tui.widgets import word_diff
 from agentplane.tui.widgets.markdown import Look, prose
 
+
+if TYPE_CHECKING:
+    from agentplane.runs.events import RunEvent
 
 _MOST_FLAGS = 12
 _MOST_STEPS = 12
@@ -26,13 +30,13 @@ _MOST_OTHERS = 12
 class _Marks(msgspec.Struct, frozen=True):
     there: str = "✓"
     gone: str = "✗"
-    said: str = "·"
+    unknown: str = "·"
     flag: str = "▲"
     to: str = "→"
     back: str = "←"
 
 
-_ASCII = _Marks(there="+", gone="x", said="-", flag="!", to=">", back="<")
+_ASCII = _Marks(there="+", gone="x", unknown="-", flag="!", to=">", back="<")
 
 
 class About:
@@ -62,7 +66,7 @@ class About:
             yield self._title(entry)
             yield self._statement(entry)
             yield self._conflicts()
-            yield self._noticed(entry)
+            yield self._flags(entry)
             yield self._evidence(entry)
             yield self._origin(entry)
             yield self._facts(entry)
@@ -84,9 +88,9 @@ class About:
             good = head.status == "accepted"
             text.append("  ").append(one_line(head.status, 20), self.look("good" if good else "muted"))
         by = head.proposed_by if entry.file == INBOX else head.approved_by
-        said = [f"{'proposed' if entry.file == INBOX else 'approved'} by {one_line(by, 40)}"] if by else []
-        said += [ago(head.updated)] if head.updated else []
-        text.append(f"   {' · '.join(said)}", self.look("muted"))
+        facts = [f"{'proposed' if entry.file == INBOX else 'approved'} by {one_line(by, 40)}"] if by else []
+        facts += [ago(head.updated)] if head.updated else []
+        text.append(f"   {' · '.join(facts)}", self.look("muted"))
         return [text]
 
     def _statement(self, entry: Entry) -> list[RenderableType]:
@@ -122,23 +126,23 @@ class About:
             lines.append(line)
             other = self.memory.entries.get(conflict.id)
             if other is not None:
-                lines.append(self._beside("", Text(f"“{one_line(other.statement, 300)}”", self.look("text"))))
-            lines += [self._beside("·", Text(visible(why), self.look("muted"))) for why in conflict.reasons]
+                lines.append(self._marked("", Text(f"“{one_line(other.statement, 300)}”", self.look("text"))))
+            lines += [self._marked("·", Text(visible(why), self.look("muted"))) for why in conflict.reasons]
         for conflict in reviewed.near:
             other = self.memory.entries.get(conflict.id)
-            said = f" “{one_line(other.statement, 120)}”" if other else ""
+            statement = f" “{one_line(other.statement, 120)}”" if other else ""
             lines.append(
-                self._beside("·", Text(f"near {one_line(conflict.id, 40)}{said}", self.look("muted")))
+                self._marked("·", Text(f"near {one_line(conflict.id, 40)}{statement}", self.look("muted")))
             )
         if reviewed.like:
             lines.append(Text(f"= says the same as {one_line(reviewed.like, 40)}", self.look("warn")))
         return lines
 
-    def _noticed(self, entry: Entry) -> list[RenderableType]:
+    def _flags(self, entry: Entry) -> list[RenderableType]:
         reviewed = self.subject.reviewed
         flags: Sequence[str] = reviewed.flags if reviewed else entry.problems
         lines: list[RenderableType] = [
-            self._beside(self.marks.flag, Text(visible(flag)), "warn") for flag in flags[:_MOST_FLAGS]
+            self._marked(self.marks.flag, Text(visible(flag)), "warn") for flag in flags[:_MOST_FLAGS]
         ]
         if len(flags) > _MOST_FLAGS:
             lines.append(Text(f"  and {len(flags) - _MOST_FLAGS} more", self.look("muted")))
@@ -152,16 +156,16 @@ class About:
         opens = any(piece.path for piece in self.facts.evidence) if self.facts else False
         lines: list[RenderableType] = [self._heading("Evidence", "o opens" if opens else "")]
         if self.facts is None:
-            return [*lines, *(self._beside(" ", Text(visible(text))) for text in entry.head.evidence)]
+            return [*lines, *(self._marked(" ", Text(visible(text))) for text in entry.head.evidence)]
         for piece in self.facts.evidence:
             text = Text(visible(piece.text))
             text.append(f"  {visible(piece.note)}" if piece.note else "", self.look("muted"))
             mark, style = {
                 "there": (self.marks.there, "good"),
                 "gone": (self.marks.gone, "bad"),
-                "said": (self.marks.said, "muted"),
+                "unknown": (self.marks.unknown, "muted"),
             }[piece.state]
-            lines.append(self._beside(mark, text, style))
+            lines.append(self._marked(mark, text, style))
         return lines
 
     def _origin(self, entry: Entry) -> list[RenderableType]:
@@ -171,16 +175,16 @@ class About:
         if run is None:
             unknown = "  not in the log" if self.facts else ""
             line = Text.assemble(visible(entry.head.source), (unknown, self.look("muted")))
-            return [self._heading("From the run"), self._beside("", line)]
+            return [self._heading("From the run"), self._marked("", line)]
         return [self._heading("From the run"), *self._run(run)]
 
-    def _run(self, run: Run) -> list[RenderableType]:
-        said = [run.tool, run.task, ago(run.ts)]
-        line = Text(" · ".join(one_line(text, 60) for text in said if text))
-        line.append(f"  {one_line(run.id, 40)}", self.look("muted"))
-        lines: list[RenderableType] = [self._beside("", line)]
+    def _run(self, run: "RunEvent") -> list[RenderableType]:
+        facts = [run.tool, run.task or run.title, ago(run.ts)]
+        line = Text(" · ".join(one_line(text, 60) for text in facts if text))
+        line.append(f"  {one_line(run.run_id, 40)}", self.look("muted"))
+        lines: list[RenderableType] = [self._marked("", line)]
         if run.summary:
-            lines.append(self._beside("", Text(f"“{one_line(run.summary, 400)}”", self.look("emphasis"))))
+            lines.append(self._marked("", Text(f"“{one_line(run.summary, 400)}”", self.look("emphasis"))))
         return lines
 
     def _facts(self, entry: Entry) -> list[RenderableType]:
@@ -212,13 +216,13 @@ class About:
         links = self.facts.links if self.facts else ()
         if not links:
             plain = [("supersedes", entry.head.supersedes), ("superseded by", entry.head.superseded_by)]
-            links = tuple(Link(way, id_, "", "") for way, ids in plain for id_ in ids)  # type: ignore[arg-type]
+            links = tuple(Link(relation, id_, "", "") for relation, ids in plain for id_ in ids)  # type: ignore[arg-type]
         if not links:
             return []
         lines: list[RenderableType] = [self._heading("Links", "l goes there")]
         for link in links:
-            mark = self.marks.to if link.way in ("supersedes", "names") else self.marks.back
-            line = Text(f"{link.way} ", self.look("muted"))
+            mark = self.marks.to if link.relation in ("supersedes", "names") else self.marks.back
+            line = Text(f"{link.relation} ", self.look("muted"))
             line.append(one_line(link.id, 40), self.look("id"))
             gone = link.statement is None
             line.append(
@@ -227,7 +231,7 @@ class About:
             )
             if link.status not in ("", "accepted"):
                 line.append(f"  {one_line(link.status, 20)}", self.look("muted"))
-            lines.append(self._beside(mark, line, "muted"))
+            lines.append(self._marked(mark, line, "muted"))
         return lines
 
     # Changes and history
@@ -237,10 +241,10 @@ class About:
         if edit is None:
             return []
         place = self.memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
-        told = {"broken": "cannot be read any more; mend its header there"}.get(
+        change = {"broken": "cannot be read any more; mend its header there"}.get(
             edit.change, f"{edit.change} by hand"
         )
-        line = Text(f"~ {one_line(edit.id, 40)} {told}", self.look("warn"))
+        line = Text(f"~ {one_line(edit.id, 40)} {change}", self.look("warn"))
         todo = "" if edit.change == "broken" else "a adopts it, r reverts it"
         return [line, Text(f"  {visible(place)}   {todo}", self.look("muted"))]
 
@@ -261,7 +265,7 @@ class About:
         legend.append_text(
             Text.assemble("   ", ("[-before-]", self.look("here")), "  ", ("{+now+}", self.look("there")))
         )
-        return [legend, *(self._beside("", line) for line in word_diff.changed_lines(was, now, self._side))]
+        return [legend, *(self._marked("", line) for line in word_diff.changed_lines(was, now, self._side))]
 
     def _side(self, side: word_diff.Side) -> Style:
         return self.look("text" if side == "same" else side)
@@ -289,13 +293,13 @@ class About:
             if signed := self.facts.signed.get(step.op) if self.facts else None:
                 line.append(f", {one_line(signed, 160)}")
             line.append(f"  “{one_line(step.why, 120)}”" if step.why else "", self.look("emphasis"))
-            lines.append(self._beside("", line))
+            lines.append(self._marked("", line))
         return lines
 
     def _commits(self) -> list[RenderableType]:
         commits = self.facts.commits if self.facts else ()
         lines = [
-            self._beside(
+            self._marked(
                 "",
                 Text.assemble(
                     (commit.day, self.look("muted")), "  ", (commit.sha, self.look("code")),
@@ -312,7 +316,7 @@ class About:
         line = Text().append(text, self.look("heading"))
         return line.append(f"   {hint}" if hint else "", self.look("muted"))
 
-    def _beside(self, mark: str, text: Text, style: str = "muted") -> Table:
+    def _marked(self, mark: str, text: Text, style: str = "muted") -> Table:
         """Return a mark and a text. All lines of the text start in the same column."""
         grid = Table.grid(expand=True)
         grid.add_column(width=2, no_wrap=True)

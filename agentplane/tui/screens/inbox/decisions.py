@@ -61,7 +61,7 @@ class CandidateScreen(Protocol):
         ...
 
     @property
-    def made_of(self) -> "PlaneView | None":
+    def rows_view(self) -> "PlaneView | None":
         """The view of the plane that the rows were made from."""
         ...
 
@@ -69,7 +69,7 @@ class CandidateScreen(Protocol):
         """Return True if the action is available. If not, say why."""
         ...
 
-    def tell(self) -> None:
+    def update_status(self) -> None:
         """Update the two lines at the foot."""
         ...
 
@@ -107,10 +107,10 @@ class Decisions:
 
     def __init__(self, screen: CandidateScreen) -> None:
         self._screen = screen
-        self._offer: str | None = None
+        self._refused_id: str | None = None
         """A candidate that was refused because of its conflicts. Enter as the next key opens the comparison.
         """
-        self._asked = False
+        self._summary_requested = False
         """True if a person asked to approve all candidates before they were known.
 
         The summary comes once they are.
@@ -139,12 +139,12 @@ class Decisions:
         if shown.refusal:
             return dict.fromkeys(("approve", "reject", *changing, "approve_clean"), shown.refusal)
         off: dict[str, str] = {}
-        if not listing.acted:
+        if not listing.target_ids:
             why = "all that is marked is hidden by the filter" if listing.marks else "nothing is chosen"
             off |= dict.fromkeys(("approve", "reject"), "" if not listing.rows else why)
         if listing.current is None:
             off |= dict.fromkeys(changing, "nothing is chosen")
-        if not listing.rows and self._screen.made_of is shown:
+        if not listing.rows and self._screen.rows_view is shown:
             off["approve_clean"] = "nothing waits"
         return off
 
@@ -154,10 +154,10 @@ class Decisions:
 
         Approving the candidate starts with a comparison of the two.
         """
-        found = self._reviewed(self._screen.current)
-        if found is None or self._screen.view.listing.marks:
+        reviewed = self._reviewed(self._screen.current)
+        if reviewed is None or self._screen.view.listing.marks:
             return None
-        return next((met.id for met in found.conflicts if met.needs_choice), None)
+        return next((conflict.id for conflict in reviewed.conflicts if conflict.needs_choice), None)
 
     def reason(self) -> str:
         """Return why the row under the cursor cannot simply be approved, or an empty text."""
@@ -180,11 +180,11 @@ class Decisions:
 
     async def approve(self) -> None:
         """Approve the candidates, and accept the manual edits, that are selected or under the cursor."""
-        acted = self._screen.view.listing.acted
-        if not acted:
+        target_ids = self._screen.view.listing.target_ids
+        if not target_ids:
             self._app.say(self._screen.off.get("approve") or "nothing waits")
         elif self._may_decide("approve"):
-            edits, candidates = self._sorted(acted)
+            edits, candidates = self._sorted(target_ids)
             if len(candidates) > 1:
                 await self._ask_for_bulk(candidates)
             elif candidates:
@@ -197,8 +197,12 @@ class Decisions:
 
         A conflict needs a comparison first. A flag of high severity needs a confirmation first.
         """
-        shown, found = self._shown, self._reviewed(id_)
-        other = next((met.id for met in found.conflicts if met.needs_choice), None) if found else None
+        shown, reviewed = self._shown, self._reviewed(id_)
+        other = (
+            next((conflict.id for conflict in reviewed.conflicts if conflict.needs_choice), None)
+            if reviewed
+            else None
+        )
         if other is not None:
             await self.compare(id_, other)
         else:
@@ -219,7 +223,7 @@ class Decisions:
         if shown is None:
             self._ask_later()
         else:
-            hidden = len(listing.marks) - len(listing.acted)
+            hidden = len(listing.marks) - len(listing.target_ids)
             await self._summarize(marked_ones(shown, candidates, hidden))
 
     async def approve_clean(self) -> None:
@@ -227,7 +231,7 @@ class Decisions:
         from agentplane.tui.backend.bulk_plan import clean_ones
 
         shown, listing = self._shown, self._screen.view.listing
-        if shown is None or self._screen.made_of is not shown:
+        if shown is None or self._screen.rows_view is not shown:
             self._ask_later()
         elif listing.marks:
             await self.approve()
@@ -238,8 +242,8 @@ class Decisions:
             elif any(map(self._is_unchecked, self._candidates_shown())):
                 self._ask_later()
             else:
-                out = ", ".join(f"{count:,} {why}" for count, why in bulk.left_out)
-                self._app.say(f"no candidate is clean: {out}" if out else "nothing waits")
+                left_out = ", ".join(f"{count:,} {why}" for count, why in bulk.left_out)
+                self._app.say(f"no candidate is clean: {left_out}" if left_out else "nothing waits")
 
     def _candidates_shown(self) -> list[str]:
         return [row.id for row in self._screen.view.listing.shown if not row.id.startswith(EDIT)]
@@ -247,22 +251,24 @@ class Decisions:
     async def _summarize(self, bulk: "Bulk") -> None:
         from agentplane.tui.widgets.confirm_bulk_modal import Summary
 
-        await self._app.push_screen(Summary(bulk), partial(self._bulk_asked, bulk.ids))
+        await self._app.push_screen(Summary(bulk), partial(self._bulk_answered, bulk.ids))
 
     def _ask_later(self) -> None:
         """Show the summary once the candidates are known, unless a key is pressed before."""
-        self._asked = True
+        self._summary_requested = True
         what = "read" if self._shown is None else "looked at"
-        self._app.say(f"the summary comes once they are {what}", stays=True, holds=lambda: self._asked)
+        self._app.say(
+            f"the summary comes once they are {what}", stays=True, show_while=lambda: self._summary_requested
+        )
 
-    def more_is_known(self) -> None:
+    def show_requested_summary(self) -> None:
         """Show the summary that a person asked for, or keep waiting for candidates."""
-        if self._asked:
-            self._asked = False
+        if self._summary_requested:
+            self._summary_requested = False
             if self._screen.is_active:
                 self._screen.call_later(self.approve_clean)
 
-    def _bulk_asked(self, ids: tuple[str, ...], yes: bool | None) -> None:
+    def _bulk_answered(self, ids: tuple[str, ...], yes: bool | None) -> None:
         if yes and ids:
             self._decide(Approve(ids), ids)
 
@@ -270,14 +276,14 @@ class Decisions:
 
     async def reject(self) -> None:
         """Reject the candidates, and discard the manual edits, that are selected or under the cursor."""
-        acted = self._screen.view.listing.acted
-        if not acted:
+        target_ids = self._screen.view.listing.target_ids
+        if not target_ids:
             self._app.say(self._screen.off.get("reject") or "nothing waits")
             return
         if not self._may_decide("reject"):
             return
-        edits = tuple(id_ for id_ in acted if id_.startswith(EDIT))
-        candidates = tuple(id_ for id_ in acted if not id_.startswith(EDIT))
+        edits = tuple(id_ for id_ in target_ids if id_.startswith(EDIT))
+        candidates = tuple(id_ for id_ in target_ids if not id_.startswith(EDIT))
         if edits:
             self._decide(Revert(tuple(id_.removeprefix(EDIT) for id_ in edits)), edits)
         if candidates:
@@ -285,12 +291,12 @@ class Decisions:
 
     async def _ask_why(self, candidates: tuple[str, ...]) -> None:
         from agentplane.tui.textual_fixes.push_and_focus import open_field
-        from agentplane.tui.widgets.rejection_modal import Reasons
+        from agentplane.tui.widgets.rejection_modal import RejectionDialog
 
         what = candidates[0] if len(candidates) == 1 else f"{len(candidates):,} candidates"
         model = self._app.model
-        asked = Reasons(f"Reject {what}", model.reasons if model else ())
-        await open_field(self._app, asked, partial(self._rejected, candidates))
+        dialog = RejectionDialog(f"Reject {what}", model.reasons if model else ())
+        await open_field(self._app, dialog, partial(self._rejected, candidates))
 
     def _rejected(self, ids: tuple[str, ...], why: str | None) -> None:
         if why is None:
@@ -304,7 +310,7 @@ class Decisions:
         """Gray out the rows with these names, and submit the command."""
         self._screen.gray(names, command.verb)
         self._app.submit(command)
-        self._screen.tell()
+        self._screen.update_status()
 
     # Results
 
@@ -330,7 +336,7 @@ class Decisions:
             for id_ in message.op.ids:
                 self._settle([id_, f"{EDIT}{id_}"], pairs.get(id_) or _DONE.get(done.verb, done.verb))
         view.refresh()
-        self._screen.tell()
+        self._screen.update_status()
 
     def _settle(self, names: Iterable[str], word: str) -> None:
         """Replace the word next to each of these rows that is grayed out."""
@@ -348,40 +354,40 @@ class Decisions:
         if names:
             view.seek(names[0])
         first = message.op.ids[0] if message.op.ids else None
-        found = self._reviewed(first)
-        if found is not None and found.conflicts and isinstance(message.error, NeedsChoice):
-            self._offer = first
-        self._screen.tell()
+        reviewed = self._reviewed(first)
+        if reviewed is not None and reviewed.conflicts and isinstance(message.error, NeedsChoice):
+            self._refused_id = first
+        self._screen.update_status()
 
     # Comparing
 
-    async def heard(self, key: str) -> bool:
+    async def before_key(self, key: str) -> bool:
         """Compare the refused candidate if the key is enter.
 
         Every key cancels a waiting summary or comparison.
         """
-        offer, self._offer = self._offer, None
-        self._asked = False
-        if offer and key == "enter":
-            await self.compare(offer)
+        refused_id, self._refused_id = self._refused_id, None
+        self._summary_requested = False
+        if refused_id and key == "enter":
+            await self.compare(refused_id)
             return True
         return False
 
     async def compare(self, id_: str, other: str | None = None) -> None:
         """Compare a candidate with its conflicts. `other` is the id of the conflict to show first."""
-        found = self._reviewed(id_)
-        if found is None:
-            self._app.say("it is still being checked", holds=lambda: self._is_unchecked(id_))
-        elif not found.conflicts:
+        reviewed = self._reviewed(id_)
+        if reviewed is None:
+            self._app.say("it is still being checked", show_while=lambda: self._is_unchecked(id_))
+        elif not reviewed.conflicts:
             self._app.say("it conflicts with nothing")
         else:
             from agentplane.tui.screens.conflict.screen import ConflictScreen
 
-            await self._app.push_screen(ConflictScreen(found, other), self._compared)
+            await self._app.push_screen(ConflictScreen(reviewed, other), self._compared)
 
     def _is_unchecked(self, id_: str) -> bool:
-        found = self._reviewed(id_)
-        return found is None or not found.checked
+        reviewed = self._reviewed(id_)
+        return reviewed is None or not reviewed.checked
 
     def _compared(self, decision: "Decision | None") -> None:
         if decision is not None:

@@ -50,7 +50,7 @@ class InboxScreen(EntryScreen):
         glimpse = self.plane_app.glimpse
         if glimpse.get("rows"):
             rows_ = [Row(*values) for values in glimpse["rows"]]
-            self.view.replace(rows_, goes_on=bool(glimpse.get("goes_on")))
+            self.view.replace(rows_, has_more=bool(glimpse.get("goes_on")))
 
     @property
     def _place(self) -> inbox_rows.Place:
@@ -60,18 +60,18 @@ class InboxScreen(EntryScreen):
     def rows_of(self, shown: "PlaneView") -> list[Row]:
         return inbox_rows.rows(shown, self._place)
 
-    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str]:
-        return inbox_rows.found(words, rows_, shown)
+    def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str]:
+        return inbox_rows.matching(words, rows_, shown)
 
-    def taken(self) -> None:
+    def rows_replaced(self) -> None:
         self._place_of = {row.id: place for place, row in enumerate(self._rows)}
         # Both use the same list, so that a changed row is replaced in both.
         self.view.listing.rows = self._rows
         self._update(self.view.in_sight)
-        self._look_here_first()
-        self.decisions.more_is_known()
+        self._check_visible_first()
+        self.decisions.show_requested_summary()
 
-    def what_is_empty(self) -> str:
+    def empty_text(self) -> str:
         fresh = self._shown is not None and not self._shown.shelf
         return NO_HIT if self._words else FIRST_START if fresh else NOTHING_LEFT
 
@@ -79,8 +79,8 @@ class InboxScreen(EntryScreen):
         self._update(message.ids)
         if self.current in message.ids:
             self.show_detail()
-        self.tell()
-        self.decisions.more_is_known()
+        self.update_status()
+        self.decisions.show_requested_summary()
 
     def _update(self, ids: Sequence[str]) -> None:
         """Update the rows of candidates that were reviewed after the rows were made."""
@@ -89,10 +89,10 @@ class InboxScreen(EntryScreen):
             return
         edited = {edit.id for edit in shown.hand_edits}
         for id_ in ids:
-            found, at = shown.reviewed.get(id_), self._place_of.get(id_)
-            if found is None or at is None:
+            reviewed, at = shown.reviewed.get(id_), self._place_of.get(id_)
+            if reviewed is None or at is None:
                 continue
-            new = inbox_rows.row(found.entry, found, place, edited=id_ in edited)
+            new = inbox_rows.row(reviewed.entry, reviewed, place, edited=id_ in edited)
             self._rows[at] = new
             line = listing.place_of(id_)
             if line is not None:
@@ -101,27 +101,27 @@ class InboxScreen(EntryScreen):
 
     # Cursor
 
-    def rested(self) -> None:
-        self._look_here_first()
+    def cursor_rested(self) -> None:
+        self._check_visible_first()
         self.show_detail()
 
-    def _look_here_first(self) -> None:
+    def _check_visible_first(self) -> None:
         if self.plane_app.shown is not None:
             self.plane_app.in_sight((*([self.current] if self.current else []), *self.view.in_sight))
 
-    def at_rest(self) -> str:
+    def idle_status(self) -> str:
         return " · ".join(filter(None, (f"grouped by {self._by}" if self.current else "", self._dates())))
 
     def _dates(self) -> str:
         """Return a text with the number of approved entries that have expired or soon will."""
-        told = [one.state for one in self._shown.expiring.values()] if self._shown else []
-        expired, soon = told.count("expired"), told.count("soon")
+        states = [one.state for one in self._shown.expiring.values()] if self._shown else []
+        expired, soon = states.count("expired"), states.count("soon")
         parts = [f"{expired:,} expired"] if expired else []
         parts += [f"{soon:,} {'expires' if soon == 1 else 'expire'} soon"] if soon else []
         return f"{', '.join(parts)}: 2" if parts else ""
 
     @property
-    def called(self) -> dict[str, str]:
+    def action_names(self) -> dict[str, str]:
         names = {"leave": "quit"}
         if self.current and self.current.startswith(EDIT):
             names |= {"approve": "adopt", "reject": "revert"}
@@ -131,18 +131,18 @@ class InboxScreen(EntryScreen):
 
     # Opening and grouping
 
-    async def opened(self, id_: str) -> None:
+    async def open_row(self, id_: str) -> None:
         shown = self.plane_app.shown
-        found = shown.reviewed.get(id_) if shown else None
-        if found is not None and found.conflicts:
+        reviewed = shown.reviewed.get(id_) if shown else None
+        if reviewed is not None and reviewed.conflicts:
             await self.decisions.compare(id_)
         else:
-            await super().opened(id_)
+            await super().open_row(id_)
 
     def action_group(self) -> None:
         self._by = "kind" if self._by == "run" else "run"
-        self.read(anew=True)
-        self.tell()
+        self.read(force=True)
+        self.update_status()
 
     async def on_detail_compare(self, message: "Detail.Compare") -> None:
         await self.decisions.compare(message.id)
@@ -182,5 +182,5 @@ class InboxScreen(EntryScreen):
     def on_op_failed(self, message: OpFailed) -> None:
         self.decisions.failed(message)
 
-    async def heard(self, key: str) -> bool:
-        return await self.decisions.heard(key)
+    async def before_key(self, key: str) -> bool:
+        return await self.decisions.before_key(key)

@@ -36,16 +36,21 @@ class Field(Box[str | None]):
     ]
 
     def __init__(
-        self, title: str, value: str, hint: str, wrong: Callable[[str], str], offers: Sequence[Offer] = ()
+        self,
+        title: str,
+        value: str,
+        hint: str,
+        problem_of: Callable[[str], str],
+        offers: Sequence[Offer] = (),
     ) -> None:
-        """`wrong` returns the problem with a text, or an empty text if it is valid."""
+        """`problem_of` returns the problem with a text, or an empty text if it is valid."""
         super().__init__()
         self._title = title
         self._value = value
         self._hint = hint
-        self._wrong = wrong
+        self._problem_of = problem_of
         self._offers = list(offers)
-        self._at = -1
+        self._offer_index = -1
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box"):
@@ -74,18 +79,20 @@ class Field(Box[str | None]):
 
     def action_offer(self, steps: int) -> None:
         if self._offers:
-            self._at = (self._at + steps) % len(self._offers) if self._at >= 0 or steps > 0 else -1
+            self._offer_index = (
+                (self._offer_index + steps) % len(self._offers) if self._offer_index >= 0 or steps > 0 else -1
+            )
             field = self.query_one(Input)
-            field.value = self._offers[self._at][0]
+            field.value = self._offers[self._offer_index][0]
             field.cursor_position = len(field.value)
 
     @on(Input.Submitted)
     def _take(self, event: Input.Submitted) -> None:
         event.stop()
-        said = self._wrong(event.value)
-        if said:
-            shown = self.query_one("#wrong", Static)
-            shown.update(Text(one_line(said, 120)))
-            shown.add_class("-said")
+        problem = self._problem_of(event.value)
+        if problem:
+            line = self.query_one("#wrong", Static)
+            line.update(Text(one_line(problem, 120)))
+            line.add_class("-said")
         else:
             self.dismiss(event.value.strip())

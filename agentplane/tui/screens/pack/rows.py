@@ -11,31 +11,31 @@ from agentplane.context.choose import section
 from agentplane.memory.entry import Entry
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.list_state import Row
-from agentplane.tui.backend.pack_model import Given, View
+from agentplane.tui.backend.pack_model import ToolPacks, View
 from agentplane.tui.screens.entry.sections import ago
 
 
 # No entry id starts with this character.
-_OURS = "\0"
-THIS = f"{_OURS}this"
-NO_TOOL = f"{_OURS}no tool"
-NOTHING = f"{_OURS}nothing"
-WAITING = f"{_OURS}waiting"
-TOOL, RUN, EDITED = f"{_OURS}tool ", f"{_OURS}run ", f"{_OURS}edited "
-WITHHELD = f"{_OURS}withheld "
+_PREFIX = "\0"
+THIS = f"{_PREFIX}this"
+NO_TOOL = f"{_PREFIX}no tool"
+NOTHING = f"{_PREFIX}nothing"
+WAITING = f"{_PREFIX}waiting"
+TOOL, RUN, EDITED = f"{_PREFIX}tool ", f"{_PREFIX}run ", f"{_PREFIX}edited "
+WITHHELD = f"{_PREFIX}withheld "
 """Like the three prefixes above, it is followed by a name."""
-FOR, BESIDE, LEFT_OUT = "the pack, and for whom", "told beside it", "left out"
+FOR, ADDITIONS, LEFT_OUT = "the pack, and for whom", "told beside it", "left out"
 _PLAIN = {"●": "o", "·": ".", "×": "x", "▸": ">"}
 _CUT: dict[pack.CutKind, str] = {"room": "no room", "held": "behind a pin", "scope": "other paths"}
 
 
-def is_ours(id_: str) -> bool:
+def is_special(id_: str) -> bool:
     """Return True if the row is not an entry."""
-    return id_.startswith(_OURS)
+    return id_.startswith(_PREFIX)
 
 
 def rows(view: View, *, plain: bool = False) -> list[Row]:
-    made = [_this(view), *_tools(view), *_entries(view), *_beside(view), *_left_out(view)]
+    made = [_this(view), *_tools(view), *_entries(view), *_additions(view), *_left_out(view)]
     if not plain:
         return made
     return [Row(one.id, _PLAIN.get(one.badge, one.badge), one.letter, one.text, one.right, one.state, one.group) for one in made]  # fmt: skip
@@ -50,7 +50,7 @@ def _this(view: View) -> Row:
 
 
 def _tools(view: View) -> Iterator[Row]:
-    for one in view.given:
+    for one in view.tools:
         badge, state = ("●", "clean") if one.is_whole else ("~", "edited")
         if one.file.pack is None:
             badge, state = "×", "flag"
@@ -58,11 +58,11 @@ def _tools(view: View) -> Iterator[Row]:
             badge, state = "·", "quiet"
         text = f"{one_line(one.tool.title, 40)} · {_size(one)}"
         yield Row(f"{TOOL}{one.tool.name}", badge, " ", text, _worst(one), state, FOR)
-    if not view.given:
+    if not view.tools:
         yield Row(NO_TOOL, "·", " ", "no tool was found here: 4 lists all", "", "quiet", FOR)
 
 
-def _size(one: Given) -> str:
+def _size(one: ToolPacks) -> str:
     """Return the size together with the limit that it comes nearest to."""
     sizes = [(one.file.size, one.file.limit, "bytes")] if one.file.limit else []
     if one.start is not None:
@@ -70,11 +70,11 @@ def _size(one: Given) -> str:
         sizes.append((one.start.size, one.start.limit, unit))
     if not sizes:
         return "no limit is known"
-    size, limit, unit = max(sizes, key=lambda found: found[0] / found[1])
+    size, limit, unit = max(sizes, key=lambda item: item[0] / item[1])
     return f"{size:,}/{limit:,} {unit}"
 
 
-def _worst(one: Given) -> str:
+def _worst(one: ToolPacks) -> str:
     if one.file.pack is None:
         return "cannot be written"
     missing = max(sum(cut.kind in pack.WITHOUT_ROOM for cut in made.receipt.cut) for made in one.packs)
@@ -111,12 +111,12 @@ def _entry(entry: Entry, width: int, badge: str, state: str, right: str, group: 
     )
 
 
-def _beside(view: View) -> Iterator[Row]:
-    sources, group = view.sources, BESIDE
+def _additions(view: View) -> Iterator[Row]:
+    sources, group = view.sources, ADDITIONS
     run = sources.last_run
     if run is not None:
-        said = run.lines[0].partition(": ")[2] if run.lines else f"withheld: {', '.join(run.withheld)}"
-        text = f"last run, not reviewed · {said}"
+        summary = run.lines[0].partition(": ")[2] if run.lines else f"withheld: {', '.join(run.withheld)}"
+        text = f"last run, not reviewed · {summary}"
         yield Row(f"{RUN}{run.run_id}", "▸", " ", text, "", "quiet", group)
     for id_ in sources.hand_edits:
         text = f"{id_} was edited by hand: what was approved before is given"
@@ -152,13 +152,13 @@ def why(view: View, entry: Entry) -> str:
     return ago(entry.head.updated) if entry.head.updated else ""
 
 
-def found(words: str, view: View, listed: list[Row]) -> list[str]:
+def matching(words: str, view: View, listed: list[Row]) -> list[str]:
     """Return the ids of rows that contain each of the words.
 
     For an entry, the search includes its body, tags, type and scope.
     """
     wanted, entries = words.casefold().split(), view.entries
-    kept = []
+    ids = []
     for row in listed:
         text = f"{row.text} {row.right} {row.group}"
         if entry := entries.get(row.id):
@@ -167,5 +167,5 @@ def found(words: str, view: View, listed: list[Row]) -> list[str]:
             )
         folded = text.casefold()
         if all(word in folded for word in wanted):
-            kept.append(row.id)
-    return kept
+            ids.append(row.id)
+    return ids

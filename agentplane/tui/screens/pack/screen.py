@@ -86,18 +86,18 @@ class PackScreen(WritingScreen):
             self._problem, self.made = problem, made
         return rows.rows(made, plain=self.plane_app.plain) if made else []
 
-    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
+    def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
         from agentplane.tui.screens.pack import rows
 
         made = self.made
-        return [] if made is None else rows.found(words, made, rows_)
+        return [] if made is None else rows.matching(words, made, rows_)
 
-    def what_is_empty(self) -> str:
+    def empty_text(self) -> str:
         return f"{UNREAD}{one_line(self._problem, 200)}" if self._problem else NO_HIT
 
     def on_screen_resume(self) -> None:
         # Other programs change tool files, and agentplane doesn't watch them.
-        self.read(anew=True)
+        self.read(force=True)
 
     # The detail
 
@@ -114,12 +114,12 @@ class PackScreen(WritingScreen):
         if page is None or shown is None:
             return
         if made is None or here is None:
-            page.tell("", lambda _: ())
+            page.show_page("", lambda _: ())
         else:
             branch = shown.branch or ""
-            page.tell(here, lambda look: sections.sections(made, here, branch, look))
+            page.show_page(here, lambda look: sections.sections(made, here, branch, look))
 
-    async def opened(self, id_: str) -> None:
+    async def open_row(self, id_: str) -> None:
         """Go to the entry, the run or the inbox that a row is about.
 
         For other rows, show the full description.
@@ -131,36 +131,36 @@ class PackScreen(WritingScreen):
             await app.navigator.go_to("inbox")
         elif id_.startswith(rows.RUN):
             await app.navigator.go_to_run(id_.removeprefix(rows.RUN), self.WHERE)
-        elif id_.startswith((rows.EDITED, rows.WITHHELD)) or not rows.is_ours(id_):
+        elif id_.startswith((rows.EDITED, rows.WITHHELD)) or not rows.is_special(id_):
             entry = id_.removeprefix(rows.EDITED).removeprefix(rows.WITHHELD)
             await app.navigator.go_to_entry(entry, self.WHERE)
         else:
-            await super().opened(id_)
+            await super().open_row(id_)
 
     # Status line and availability
 
     @property
-    def called(self) -> dict[str, str]:
-        told = {"leave": "back", "list.mark": ""}
+    def action_names(self) -> dict[str, str]:
+        names = {"leave": "back", "list.mark": ""}
         if self._entries() and not self._unpinned():
-            told["pin"] = "unpin"
-        return told
+            names["pin"] = "unpin"
+        return names
 
-    def at_rest(self) -> str:
+    def idle_status(self) -> str:
         if self.made is None or (self.size.width < NARROW and self.current in self.made.entries):
             return ""  # without a pane, the line gives the reason for the entry
         if self.made.ask != self.ask:
             return "working it out…"
         size, budget = self.made.pack.receipt.tokens, self.ask.budget
-        told = [f"{size:,} of {budget:,} tokens"]
-        told += ["tried"] if self.ask != self._usual else []
-        told += [f"task {one_line(self.ask.task, 24)}"] if self.ask.task else []
-        told += [one_line(", ".join(self.ask.paths), 24)] if self.ask.paths else []
-        told += [step.whose for step in self.made.steps if step.tokens == budget]
+        parts = [f"{size:,} of {budget:,} tokens"]
+        parts += ["tried"] if self.ask != self._usual else []
+        parts += [f"task {one_line(self.ask.task, 24)}"] if self.ask.task else []
+        parts += [one_line(", ".join(self.ask.paths), 24)] if self.ask.paths else []
+        parts += [step.label for step in self.made.budgets if step.tokens == budget]
         # The line also has to show the result of the last action.
-        while len(told) > 1 and cell_len(" · ".join(told)) > self.size.width * 2 // 5:
-            told.pop()
-        return " · ".join(told)
+        while len(parts) > 1 and cell_len(" · ".join(parts)) > self.size.width * 2 // 5:
+            parts.pop()
+        return " · ".join(parts)
 
     def reason(self) -> str:
         from agentplane.tui.screens.pack import sections
@@ -180,7 +180,7 @@ class PackScreen(WritingScreen):
         if shown.refusal:
             off["pin"] = shown.refusal
         elif not self._entries():
-            hidden = listing.marks and not listing.acted
+            hidden = listing.marks and not listing.target_ids
             off["pin"] = "all that is marked is hidden by the filter" if hidden else "no entry is chosen"
         if self._next(1) is None:
             off["pack.more"] = "no tool here has a larger limit: b takes any number"
@@ -191,7 +191,7 @@ class PackScreen(WritingScreen):
     def _entries(self) -> tuple[str, ...]:
         """Return the ids of entries that are selected and visible, or under the cursor."""
         known = self.made.entries if self.made else {}
-        return tuple(id_ for id_ in self.view.listing.acted if id_ in known)
+        return tuple(id_ for id_ in self.view.listing.target_ids if id_ in known)
 
     def _unpinned(self) -> tuple[str, ...]:
         known = self.made.entries if self.made else {}
@@ -212,7 +212,7 @@ class PackScreen(WritingScreen):
         )
         self.view.refresh()
         self.plane_app.submit(command)
-        self.tell()
+        self.update_status()
 
     def on_op_done(self, message: OpDone) -> None:
         self._reopen(message.op)
@@ -222,14 +222,14 @@ class PackScreen(WritingScreen):
 
     def _reopen(self, op: Command) -> None:
         self.view.reopen(op.ids)
-        self.tell()
+        self.update_status()
 
     # Trying other inputs
 
     def _try(self, **changes: Any) -> None:
         self.ask = msgspec.structs.replace(self.ask, **changes)
-        self.read(anew=True)
-        self.tell()
+        self.read(force=True)
+        self.update_status()
 
     def step_back(self) -> bool:
         """Close the innermost part of the screen. If none is open, restore the usual inputs."""
@@ -238,14 +238,14 @@ class PackScreen(WritingScreen):
         tried = self.ask != self._usual
         if tried:
             self.ask = self._usual
-            self.read(anew=True)
+            self.read(force=True)
             self.plane_app.say("As a session would be given it again")
         return tried
 
-    def _next(self, way: int) -> int | None:
+    def _next(self, direction: int) -> int | None:
         """Return the next larger or smaller budget that a tool here has, or None."""
-        sizes = [step.tokens for step in self.made.steps] if self.made else []
-        beyond = [size for size in sizes if (size - self.ask.budget) * way > 0]
+        sizes = [step.tokens for step in self.made.budgets] if self.made else []
+        beyond = [size for size in sizes if (size - self.ask.budget) * direction > 0]
         return min(beyond, key=lambda size: abs(size - self.ask.budget), default=None)
 
     def action_more(self) -> None:
@@ -254,8 +254,8 @@ class PackScreen(WritingScreen):
     def action_less(self) -> None:
         self._step(-1, "pack.less")
 
-    def _step(self, way: int, action: str) -> None:
-        size = self._next(way)
+    def _step(self, direction: int, action: str) -> None:
+        size = self._next(direction)
         if self.may(action) and size is not None:
             self._try(budget=size)
 
@@ -265,9 +265,9 @@ class PackScreen(WritingScreen):
 
         if not self.may("pack.budget"):
             return
-        offers = [(str(step.tokens), step.whose) for step in self.made.steps] if self.made else []
+        offers = [(str(step.tokens), step.label) for step in self.made.budgets] if self.made else []
 
-        def wrong(text: str) -> str:
+        def problem_of(text: str) -> str:
             size = pack_model.budget_of(text)
             return size if isinstance(size, str) else ""
 
@@ -276,7 +276,7 @@ class PackScreen(WritingScreen):
             if isinstance(size, int):
                 self._try(budget=size)
 
-        field = Field("Another budget", str(self.ask.budget), "tokens, as 2400 or 4k", wrong, offers)
+        field = Field("Another budget", str(self.ask.budget), "tokens, as 2400 or 4k", problem_of, offers)
         await open_field(self.app, field, take)
 
     async def action_task(self) -> None:
@@ -298,7 +298,7 @@ class PackScreen(WritingScreen):
         if not self.may("pack.paths"):
             return
 
-        def wrong(text: str) -> str:
+        def problem_of(text: str) -> str:
             paths = pack_model.paths_of(text)
             return paths if isinstance(paths, str) else ""
 
@@ -308,12 +308,12 @@ class PackScreen(WritingScreen):
                 self._try(paths=paths)
 
         value, hint = ", ".join(self.ask.paths), "app/**, docs/api.md; empty: the whole project"
-        field = Field("Other files", value, hint, wrong)
+        field = Field("Other files", value, hint, problem_of)
         await open_field(self.app, field, take)
-        work: Any = partial(self._look_what_changed, field)
+        work: Any = partial(self._offer_changed_paths, field)
         self.run_worker(work, thread=True, exclusive=True, group="offers", description="offers")
 
-    def _look_what_changed(self, field: "Field") -> None:
+    def _offer_changed_paths(self, field: "Field") -> None:
         """Offer the files that this branch changed. Runs in a thread, because Git may take a while."""
         from agentplane.tui.backend import pack_model
 

@@ -13,7 +13,7 @@ from agentplane.context import pack
 from agentplane.context.pack import Cut, Pack
 from agentplane.memory.entry import Entry
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.backend.pack_model import Given, View
+from agentplane.tui.backend.pack_model import ToolPacks, View
 from agentplane.tui.screens.entry.sections import ago
 from agentplane.tui.screens.pack import rows
 from agentplane.tui.widgets.markdown import Look
@@ -30,7 +30,7 @@ def sections(view: View, id_: str, branch: str, look: Look) -> Iterator[Section]
     """Yield the description of a row, section by section."""
     if id_.startswith(rows.TOOL):
         name = id_.removeprefix(rows.TOOL)
-        for one in view.given:
+        for one in view.tools:
             if one.tool.name == name:
                 yield from _tool(one, look)
     elif (entry := view.entries.get(id_)) is not None:
@@ -47,11 +47,11 @@ def _this(view: View, branch: str, look: Look) -> Iterator[Section]:
     on = f" on {one_line(branch, 40)}" if branch else ""
     yield [
         Text(f"What a tool is given{on}", look("strong")),
-        _told("task", one_line(ask.task, 200) if ask.task else "none: t says one", look),
-        _told("files", ", ".join(one_line(path, 80) for path in ask.paths) or "the whole project: F names some", look),
-        _told("budget", f"{ask.budget:,} tokens", look),
-        _told("size", _size(view.pack), look),
-        _told("memory", one_line(view.pack.receipt.revision, 20), look),
+        _fact("task", one_line(ask.task, 200) if ask.task else "none: t says one", look),
+        _fact("files", ", ".join(one_line(path, 80) for path in ask.paths) or "the whole project: F names some", look),
+        _fact("budget", f"{ask.budget:,} tokens", look),
+        _fact("size", _size(view.pack), look),
+        _fact("memory", one_line(view.pack.receipt.revision, 20), look),
     ]  # fmt: skip
     if not view.entries:
         yield [
@@ -60,7 +60,7 @@ def _this(view: View, branch: str, look: Look) -> Iterator[Section]:
                 look("warn"),
             )
         ]
-    if not view.given:
+    if not view.tools:
         yield [
             Text(
                 "No coding tool was found here, and none is wired: 4 lists them all. s writes the pack alone.",
@@ -72,7 +72,7 @@ def _this(view: View, branch: str, look: Look) -> Iterator[Section]:
     yield _text(view.pack, "The text", look)
 
 
-def _told(name: str, value: str, look: Look) -> Text:
+def _fact(name: str, value: str, look: Look) -> Text:
     return Text.assemble((f"{name:<8}", look("muted")), value)
 
 
@@ -118,7 +118,7 @@ def _text(made: Pack, title: str, look: Look) -> Section:
 # A tool
 
 
-def _tool(one: Given, look: Look) -> Iterator[Section]:
+def _tool(one: ToolPacks, look: Look) -> Iterator[Section]:
     file, title = one.file, one_line(one.tool.title, 60)
     state = "wired" if one.is_wired else "not wired: 4 goes where it can be"
     yield [Text.assemble((title, look("strong")), (f"  {state}", look("muted")))]
@@ -132,18 +132,18 @@ def _tool(one: Given, look: Look) -> Iterator[Section]:
         lines.append(Text(f"{file.size:,} bytes with what others wrote{limit}."))
         if file.limit:
             lines.append(Text(f"The memory has room for {file.room:,} bytes beside that."))
-        lines.append(_told("memory", _size(file.pack), look))
+        lines.append(_fact("memory", _size(file.pack), look))
         yield lines
         yield from _missing(file.pack, "It has no room for", look)
     if one.start is not None:
         start = one.start
-        told = f"{start.size:,} of the {start.limit:,} {start.measure} that it takes."
-        by = Text("Our hook tells it what is for the task, whatever the files.", look("muted"))
+        size = f"{start.size:,} of the {start.limit:,} {start.measure} that it takes."
+        hook_note = Text("Our hook tells it what is for the task, whatever the files.", look("muted"))
         if not start.is_hooked:
-            by = Text(
+            hook_note = Text(
                 "It would be told so by our hook, which is not in its settings: 4 goes there.", look("warn")
             )
-        yield [Text("When a session starts", look("heading")), Text(told), by]
+        yield [Text("When a session starts", look("heading")), Text(size), hook_note]
         yield from _missing(start.pack, "A session's start has no room for", look)
     if file.pack is not None:
         yield _text(
@@ -174,30 +174,30 @@ def _entry(view: View, entry: Entry, look: Look) -> Iterator[Section]:
     heading = "Why it is in it" if form else "Why it is not in it"
     yield [Text(heading, look("heading")), *(Text(f"· {reason}") for reason in reasons(view, entry))]
     if form:
-        told = "In full." if form == "full" else "Its statement only: there is no room for the rest."
+        form_text = "In full." if form == "full" else "Its statement only: there is no room for the rest."
         yield [
             Text("As given to tools", look("heading")),
-            Text(told, look("muted")),
+            Text(form_text, look("muted")),
             *_as_given(view, entry, form),
         ]
-    if lacking := [place for one in view.given for place in _lacking(one, entry.id)]:
+    if lacking := [place for one in view.tools for place in _lacking(one, entry.id)]:
         yield [Text("Cut for", look("heading")), Text(", ".join(lacking))]
 
 
-def _lacking(one: Given, id_: str) -> Iterator[str]:
+def _lacking(one: ToolPacks, id_: str) -> Iterator[str]:
     """Yield the places where the tool doesn't receive this entry."""
     title = one_line(one.tool.title, 40)
     if one.file.pack and (cut := _cut_of(one.file.pack, id_)):
-        yield f"{title} in {visible(one.file.path)}{_told_by(cut)}"
+        yield f"{title} in {visible(one.file.path)}{_where_stated(cut)}"
     if one.start and (cut := _cut_of(one.start.pack, id_)):
-        yield f"{title} at a session's start{_told_by(cut)}"
+        yield f"{title} at a session's start{_where_stated(cut)}"
 
 
 def _cut_of(made: Pack, id_: str) -> Cut | None:
     return next((cut for cut in made.receipt.cut if cut.id == id_), None)
 
 
-def _told_by(cut: Cut) -> str:
+def _where_stated(cut: Cut) -> str:
     return f": {visible(cut.why)}" if cut.kind == "said" else ""
 
 

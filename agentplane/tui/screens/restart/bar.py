@@ -28,27 +28,27 @@ class SessionBar(Line, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__()
-        self._ask: tuple[str, ...] = ()
-        self._told: tuple[str, ...] = ()
+        self._prompts: tuple[str, ...] = ()
+        self._messages: tuple[str, ...] = ()
 
     @property
     def plain(self) -> str:
         """The visible message as plain text."""
         return self.render().plain if self.has_class("-told") else ""
 
-    def tell(self, ask: Sequence[str], told: Sequence[str]) -> None:
+    def show_messages(self, prompts: Sequence[str], messages: Sequence[str]) -> None:
         """Show messages about sessions.
 
-        `ask` has versions of a prompt about sessions that a key restarts, from the longest to the shortest.
-        `told` has a line about each other session and its result.
+        `prompts` has versions of a prompt about sessions that a key restarts, from the longest to the shortest.
+        `messages` has a line about each other session and its result.
         """
-        if (tuple(ask), tuple(told)) != (self._ask, self._told):
-            self._ask, self._told = tuple(ask), tuple(told)
-            self.set_class(bool(ask or told), "-told")
+        if (tuple(prompts), tuple(messages)) != (self._prompts, self._messages):
+            self._prompts, self._messages = tuple(prompts), tuple(messages)
+            self.set_class(bool(prompts or messages), "-told")
             self.refresh(layout=True)
 
     def render(self) -> Text:
         room = max(self.size.width, 1)
-        fitting = [words for words in self._ask if cell_len(words) <= room] or list(self._ask[-1:])
+        fitting = [words for words in self._prompts if cell_len(words) <= room] or list(self._prompts[-1:])
         lines = [Text(words, self.look("ask")) for words in fitting[:1]]
-        return Text("\n").join([*lines, *(Text(line, self.look("told")) for line in self._told)])
+        return Text("\n").join([*lines, *(Text(line, self.look("told")) for line in self._messages)])

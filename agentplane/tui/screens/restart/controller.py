@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.model import PlaneModel
     from agentplane.tui.backend.session_watch import Seen
 
-_NEWS_SECONDS = 12.0
+_RESULT_SECONDS = 12.0
 
 
 class Restarts:
@@ -35,49 +35,49 @@ class Restarts:
     ) -> None:
         self._app = app
         self._model = model
-        self._lookout = Lookout(model, post, quiet_in)
+        self._watcher = Lookout(model, post, quiet_in)
         self.seen: tuple[Seen, ...] = ()
         self._revision = ""
         self._waiting: dict[int, str] = {}
         """Messages about sessions that were asked to restart and have not answered, by process id."""
-        self._news: dict[int, str] = {}
+        self._results: dict[int, str] = {}
         """Messages about the results of other sessions, by process id."""
         self._fading: set[int] = set()
         """Process ids whose messages disappear after a while.
 
         A command to type stays until the session ends or the person hides the message.
         """
-        self._away = False
-        self._asked_for = False
+        self._hidden = False
+        self._restart_requested = False
         """True if a person pressed the key before any session was known."""
 
     # Sessions
 
-    def memory_is(self, revision: str) -> None:
+    def memory_changed(self, revision: str) -> None:
         """Look for sessions, because the memory has changed."""
-        self._revision, self._away = revision, False
-        self._lookout.look(revision)
+        self._revision, self._hidden = revision, False
+        self._watcher.look(revision)
 
     def look(self, revision: str) -> None:
         """Look for sessions, because a person wants to see them."""
         self._revision = revision
-        self._lookout.look(revision)
+        self._watcher.look(revision)
 
     def tick(self) -> None:
         """Look at the sessions again, because time has passed or the plane's folder changed."""
         if self._old or self._waiting:
-            self._lookout.look_again()
-            self.tell()
+            self._watcher.look_again()
+            self.show_messages()
 
     def follow(self, asked: "Sequence[Session]") -> None:
         """Follow sessions that restart because of the settings."""
         self._waiting |= {one.pid: f"{one.tool} restarts when it is idle" for one in asked}
-        self._lookout.follow(asked)
+        self._watcher.follow(asked)
 
     def close(self) -> None:
-        self._lookout.close()
+        self._watcher.close()
 
-    def take(self, seen: "tuple[Seen, ...]") -> None:
+    def update(self, seen: "tuple[Seen, ...]") -> None:
         self.seen = seen
         self._waiting |= {
             one.session.pid: f"{one.session.tool} restarts when it is idle"
@@ -85,10 +85,12 @@ class Restarts:
             if one.activity.asked and one.session.pid not in self._waiting
         }
         old = {one.session.pid for one in seen if one.session.state == "old"}
-        self._news = {pid: said for pid, said in self._news.items() if pid in old or pid in self._fading}
-        self.tell()
-        if self._asked_for:
-            self._asked_for = False
+        self._results = {
+            pid: message for pid, message in self._results.items() if pid in old or pid in self._fading
+        }
+        self.show_messages()
+        if self._restart_requested:
+            self._restart_requested = False
             if not self._old:
                 self._app.say("No session has old memory")
 
@@ -99,32 +101,32 @@ class Restarts:
 
     # Messages
 
-    def tell(self) -> None:
+    def show_messages(self) -> None:
         """Update the messages on every screen that has a list."""
         from agentplane.tui.backend import session_text
         from agentplane.tui.screens.restart.bar import SessionBar
 
-        old = [one for one in self._old if one.session.pid not in self._news and not self._away]
+        old = [one for one in self._old if one.session.pid not in self._results and not self._hidden]
         key = self._app.keys_wanted.shown(actions.action("restart"))
-        ask = session_text.prompts(old, key, self._now) if old else []
-        told = [*self._waiting.values(), *self._news.values()]
+        prompts = session_text.prompts(old, key, self._now) if old else []
+        messages = [*self._waiting.values(), *self._results.values()]
         for screen in self._app.navigator.visited:
             if not screen.is_mounted:
                 continue
             bars = list(screen.query(SessionBar))
-            if not bars and (ask or told):
+            if not bars and (prompts or messages):
                 bars = [SessionBar()]
                 screen.mount(bars[0], before="StatusBar")
             for bar in bars:
-                bar.tell(ask, told)
+                bar.show_messages(prompts, messages)
 
-    def put_away(self) -> bool:
+    def hide_messages(self) -> bool:
         """Hide the messages until the memory changes again. Return True if there were any."""
-        had = bool(self._news or (self._old and not self._away))
-        self._away = True
-        self._news.clear()
+        had = bool(self._results or (self._old and not self._hidden))
+        self._hidden = True
+        self._results.clear()
         self._fading.clear()
-        self.tell()
+        self.show_messages()
         return had
 
     @property
@@ -135,10 +137,10 @@ class Restarts:
 
     def restart(self, revision: str) -> None:
         """Restart sessions with outdated memory. If there are several, the person chooses one or all."""
-        self._away = False
+        self._hidden = False
         old = self._old
         if not old:
-            self._asked_for = True
+            self._restart_requested = True
             self._app.say("Looking for sessions")
             self.look(revision)
         elif len(old) == 1:
@@ -151,11 +153,11 @@ class Restarts:
         from agentplane.tui.backend import session_text
 
         for one in wanted:
-            self._news.pop(one.pid, None)
+            self._results.pop(one.pid, None)
             if session_text.can_be_asked(one):
                 self._waiting[one.pid] = f"{one.tool} is asked to restart"
-        self.tell()
-        self._lookout.restart(wanted)
+        self.show_messages()
+        self._watcher.restart(wanted)
 
     def _choose(self, old: "list[Seen]") -> None:
         from agentplane.tui.backend import session_text
@@ -177,47 +179,47 @@ class Restarts:
 
     # Results
 
-    def came(self, message: CameOf) -> None:
+    def report_outcome(self, message: CameOf) -> None:
         from agentplane.tui.backend import session_text
 
         one, outcome = message.session, message.outcome
-        said = session_text.came(one, outcome, message.revision)
+        text = session_text.restart_result(one, outcome, message.revision)
         if outcome.state == "waits":
-            self._waiting[one.pid] = said
+            self._waiting[one.pid] = text
         else:
             self._waiting.pop(one.pid, None)
-            self._report(one.pid, said, stays=outcome.state == "refused")
-            self._lookout.look(self._revision)
-        self.tell()
+            self._report(one.pid, text, stays=outcome.state == "refused")
+            self._watcher.look(self._revision)
+        self.show_messages()
 
-    def helped(self, message: Helps) -> None:
+    def show_instructions(self, message: Helps) -> None:
         """Show the commands to type, and copy them. Some terminals ignore copied text, so both are needed."""
         from agentplane.tui.backend import session_text
 
-        commands = [told.command for told in message.helps if told.command]
+        commands = [help_.command for help_ in message.helps if help_.command]
         if commands:
             self._app.copy_to_clipboard("\n".join(commands))
-        for told in message.helps:
-            self._waiting.pop(told.session.pid, None)
-            self._report(told.session.pid, session_text.helped(told), stays=bool(told.command))
-        self.tell()
+        for help_ in message.helps:
+            self._waiting.pop(help_.session.pid, None)
+            self._report(help_.session.pid, session_text.instructions(help_), stays=bool(help_.command))
+        self.show_messages()
 
-    def failed(self) -> None:
+    def drop_waiting(self) -> None:
         self._waiting.clear()
-        self.tell()
+        self.show_messages()
 
-    def _report(self, pid: int, said: str, *, stays: bool) -> None:
-        self._news[pid] = said
+    def _report(self, pid: int, text: str, *, stays: bool) -> None:
+        self._results[pid] = text
         self._fading.discard(pid)
         if not stays:
             self._fading.add(pid)
-            self._app.set_timer(_NEWS_SECONDS, lambda: self._fade(pid, said))
+            self._app.set_timer(_RESULT_SECONDS, lambda: self._fade(pid, text))
 
-    def _fade(self, pid: int, said: str) -> None:
-        if self._news.get(pid) == said:
-            del self._news[pid]
+    def _fade(self, pid: int, text: str) -> None:
+        if self._results.get(pid) == text:
+            del self._results[pid]
             self._fading.discard(pid)
-            self.tell()
+            self.show_messages()
 
 
 def _is_named(one: "Session") -> bool:

@@ -47,16 +47,16 @@ class Sessions:
             self._restarts = Restarts(self._app, model, self._post, self._quiet_in)
         return self._restarts
 
-    def memory_is(self, revision: str) -> None:
+    def memory_changed(self, revision: str) -> None:
         """Look for sessions if the memory revision has changed."""
         before, self._revision = self._revision, revision
         if before not in (None, revision) and (restarts := self.restarts):
-            restarts.memory_is(revision)
+            restarts.memory_changed(revision)
 
     def command_done(self, done: "Outcome") -> None:
         """Handle the new memory revision of a command, and the sessions that it restarts."""
         if done.revision:
-            self.memory_is(done.revision)
+            self.memory_changed(done.revision)
         if done.restarting and (restarts := self.restarts):
             restarts.follow(done.restarting)
 
@@ -86,30 +86,30 @@ class Sessions:
         if self._restarts is not None:
             self._restarts.close()
 
-    def tell(self) -> None:
+    def show_messages(self) -> None:
         """Show the known sessions once the open screen is drawn."""
         if self._restarts is not None:
-            self._app.call_after_refresh(self._restarts.tell)
+            self._app.call_after_refresh(self._restarts.show_messages)
 
-    def put_away(self) -> None:
+    def hide_messages(self) -> None:
         """Hide the messages about sessions until the memory changes again."""
         if self._restarts is not None:
-            self._restarts.put_away()
+            self._restarts.hide_messages()
 
     # Reports of the thread that looks for sessions
 
-    def seen(self, seen: "tuple[Seen, ...]") -> None:
+    def update(self, seen: "tuple[Seen, ...]") -> None:
         if self._restarts is not None:
-            self._restarts.take(seen)
+            self._restarts.update(seen)
 
-    def came(self, message: "CameOf") -> None:
+    def report_outcome(self, message: "CameOf") -> None:
         if self._restarts is not None:
-            self._restarts.came(message)
+            self._restarts.report_outcome(message)
 
-    def helped(self, message: "Helps") -> None:
+    def show_instructions(self, message: "Helps") -> None:
         if self._restarts is not None:
-            self._restarts.helped(message)
+            self._restarts.show_instructions(message)
 
-    def failed(self) -> None:
+    def drop_waiting(self) -> None:
         if self._restarts is not None:
-            self._restarts.failed()
+            self._restarts.drop_waiting()

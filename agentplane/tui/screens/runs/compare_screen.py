@@ -23,7 +23,7 @@ from agentplane.runs.query.compare import Report
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions
 from agentplane.tui.screens.entry.pane import Detail, spaced
-from agentplane.tui.textual_fixes.fixed_size_screen import Sized
+from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
 from agentplane.tui.widgets.footer import KeyBar, StatusBar
 from agentplane.tui.widgets.header import Badge
 from agentplane.tui.widgets.markdown import Look
@@ -51,7 +51,7 @@ class Pair(msgspec.Struct, frozen=True):
     """True if the lines name files or places in them."""
 
 
-class RunDiffScreen(Sized[None]):
+class RunDiffScreen(FixedSizeScreen[None]):
     WHERE = "two runs"
     AUTO_FOCUS = "DiffPane"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("two runs")]
@@ -83,7 +83,7 @@ class RunDiffScreen(Sized[None]):
         app: PlaneApp = self.app  # type: ignore[assignment]
         self.query_one(Badge).show(app.figures())
         self.query_one(KeyBar).show(app.keys_wanted, self.off, {"leave": "back"})
-        self.query_one(StatusBar).tell(
+        self.query_one(StatusBar).set_texts(
             "- only in the first   + only in the second   ~ in both, and not the same"
         )
         self.run_worker(self._compare, thread=True, exit_on_error=False, description="comparison")
@@ -101,7 +101,7 @@ class RunDiffScreen(Sized[None]):
 
     @on(_Compared)
     def _take(self, message: _Compared) -> None:
-        self.pane.tell(message.report, message.problem)
+        self.pane.show_report(message.report, message.problem)
 
     def action_turn(self) -> None:
         self.pane.turn()
@@ -117,20 +117,20 @@ class DiffPane(Detail):
         self._runs = runs
         self._report: Report | None = None
         self._problem = ""
-        self._beside: bool | None = None
+        self._side_by_side: bool | None = None
         """True if the outputs are side by side. None depends on the room."""
 
-    def tell(self, report: Report | None, problem: str) -> None:
+    def show_report(self, report: Report | None, problem: str) -> None:
         self._report, self._problem = report, problem
         self._draw()
 
     def turn(self) -> None:
-        self._beside = not self.beside
+        self._side_by_side = not self.side_by_side
         self._draw()
 
     @property
-    def beside(self) -> bool:
-        return self.size.width >= _WIDE if self._beside is None else self._beside
+    def side_by_side(self) -> bool:
+        return self.size.width >= _WIDE if self._side_by_side is None else self._side_by_side
 
     def on_resize(self) -> None:
         if self.is_mounted:
@@ -145,12 +145,12 @@ class DiffPane(Detail):
         if self._report is None:
             a, b = (one_line(run, 40) for run in self._runs)
             return Text(f"comparing {a} and {b} …", self.look("muted"))
-        return Group(*spaced(_Drawn(self._report, self.look, beside=self.beside).sections()))
+        return Group(*spaced(_Comparison(self._report, self.look, side_by_side=self.side_by_side).sections()))
 
 
-class _Drawn:
-    def __init__(self, report: Report, look: Look, *, beside: bool) -> None:
-        self.report, self.look, self.beside = report, look, beside
+class _Comparison:
+    def __init__(self, report: Report, look: Look, *, side_by_side: bool) -> None:
+        self.report, self.look, self.side_by_side = report, look, side_by_side
 
     def sections(self) -> Iterator[list[RenderableType]]:
         report = self.report
@@ -186,42 +186,44 @@ class _Drawn:
             )
         return [table]
 
-    def _signed(self, title: str, found: Sequence[tuple[str, str]]) -> list[RenderableType]:
+    def _signed(self, title: str, changes: Sequence[tuple[str, str]]) -> list[RenderableType]:
         lines: list[RenderableType] = []
-        for change, said in found[:_MOST]:
+        for change, text in changes[:_MOST]:
             sign, look = _SIGNS[change]
-            lines.append(Text(f"{sign} ", self.look(look)).append(said, self.look("text")))
-        if len(found) > _MOST:
-            lines.append(Text(f"  and {len(found) - _MOST:,} more", self.look("muted")))
+            lines.append(Text(f"{sign} ", self.look(look)).append(text, self.look("text")))
+        if len(changes) > _MOST:
+            lines.append(Text(f"  and {len(changes) - _MOST:,} more", self.look("muted")))
         return [Text(title, self.look("heading")), *lines] if lines else []
 
     def _entries(self) -> list[RenderableType]:
         """Return the entries that only one of the runs had, or that had another text."""
-        found = [
+        changes = [
             (entry.change, f"{one_line(entry.id, 30)}  {_core(entry.b or entry.a)}")
             for entry in self.report.entries
         ]
-        return self._signed("Memory that they had", found)
+        return self._signed("Memory that they had", changes)
 
     def _output(self) -> list[RenderableType]:
         lines = self.report.output
         if not lines:
             return []
         # Lines are paired before the end is cut off. Otherwise all of the rest could be from one side.
-        rows = pairs(lines) if self.beside else [Pair(line, None) for line in lines]
+        rows = pairs(lines) if self.side_by_side else [Pair(line, None) for line in lines]
         shown = rows[: _drawn(rows)]
-        body = self._side_by_side(shown) if self.beside else [self._line(pair.left or "") for pair in shown]
+        body = (
+            self._two_columns(shown) if self.side_by_side else [self._line(pair.left or "") for pair in shown]
+        )
         if len(rows) > len(shown):
             a, b = self.report.a, self.report.b
-            told = f"and {len(rows) - len(shown):,} lines more: agentplane diff --run {a} --against {b}"
-            body.append(Text(told, self.look("muted")))
+            more = f"and {len(rows) - len(shown):,} lines more: agentplane diff --run {a} --against {b}"
+            body.append(Text(more, self.look("muted")))
         return [Text("Output", self.look("heading")), *body]
 
     def _line(self, line: str) -> Text:
         look = {"+": "there", "-": "bad", "@": "muted"}.get(line[:1], "text")
         return Text(_short(line), self.look(look), overflow="fold")
 
-    def _side_by_side(self, rows: Sequence[Pair]) -> list[RenderableType]:
+    def _two_columns(self, rows: Sequence[Pair]) -> list[RenderableType]:
         table = Table.grid(expand=True, padding=(0, 1))
         table.add_column(ratio=1, overflow="fold")
         table.add_column(ratio=1, overflow="fold")
@@ -256,36 +258,36 @@ def _short(line: str) -> str:
 
 def pairs(lines: Sequence[str]) -> list[Pair]:
     """Return a unified diff as two columns, with removed lines next to added lines."""
-    found: list[Pair] = []
-    out: list[str] = []
-    new: list[str] = []
+    rows: list[Pair] = []
+    removed: list[str] = []
+    added: list[str] = []
 
-    def together() -> None:
-        found.extend(starmap(Pair, zip_longest(out, new)))
-        out.clear()
-        new.clear()
+    def flush() -> None:
+        rows.extend(starmap(Pair, zip_longest(removed, added)))
+        removed.clear()
+        added.clear()
 
     heads = _heads_in(lines)
     for place, line in enumerate(lines):
         if place in heads:
-            together()
-            found.append(Pair(line[4:], lines[place + 1][4:], is_head=True))
+            flush()
+            rows.append(Pair(line[4:], lines[place + 1][4:], is_head=True))
         elif place - 1 in heads:
             continue
         elif line.startswith("@@"):
-            together()
-            found.append(Pair(line, line, is_head=True))
+            flush()
+            rows.append(Pair(line, line, is_head=True))
         elif line.startswith("-"):
-            if new:
-                together()
-            out.append(line[1:])
+            if added:
+                flush()
+            removed.append(line[1:])
         elif line.startswith("+"):
-            new.append(line[1:])
+            added.append(line[1:])
         else:
-            together()
-            found.append(Pair(line[1:], line[1:]))
-    together()
-    return found
+            flush()
+            rows.append(Pair(line[1:], line[1:]))
+    flush()
+    return rows
 
 
 def _heads_in(lines: Sequence[str]) -> set[int]:
@@ -309,8 +311,8 @@ def _change(name: str) -> str:
 def _value(value: Any) -> str:
     if value is None:
         return "-"
-    said = " ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return visible(said)[:_MOST_VALUE]
+    text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return visible(text)[:_MOST_VALUE]
 
 
 def _core(text: str | None) -> str:

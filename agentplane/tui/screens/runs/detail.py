@@ -10,9 +10,9 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from agentplane.memory.view import Memory
-from agentplane.runs.query.timeline import Row
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line
-from agentplane.tui.backend.run_facts import Told
+from agentplane.tui.backend.run_facts import RunFacts
 from agentplane.tui.screens.entry import pane
 from agentplane.tui.screens.entry.pane import Detail
 
@@ -25,11 +25,11 @@ _REMEMBERED = 32
 class Chosen(msgspec.Struct, frozen=True):
     """A run in a list, and the memory that was read last."""
 
-    row: Row
+    row: TimelineRow
     memory: Memory
 
     @property
-    def mark(self) -> tuple[str, str, str]:
+    def key(self) -> tuple[str, str, str]:
         """Cache key for the description of the run."""
         return self.row.run_id or "", self.row.kind, str(self.memory.snapshot.ledger.size)
 
@@ -40,40 +40,40 @@ class RunDetail(Detail):
     Facts from the list appear at once. Facts from the capsule follow from a thread.
     """
 
-    class _Looked(Message):
-        def __init__(self, mark: tuple[str, str, str], told: Told) -> None:
+    class _FactsRead(Message):
+        def __init__(self, key: tuple[str, str, str], facts: RunFacts) -> None:
             super().__init__()
-            self.mark = mark
-            self.told = told
+            self.key = key
+            self.facts = facts
 
     def __init__(self, *, ascii_only: bool = False) -> None:
         super().__init__(ascii_only=ascii_only)
         self._chosen: Chosen | None = None
-        self._found: dict[tuple[str, str, str], Told] = {}
+        self._run_facts_by_key: dict[tuple[str, str, str], RunFacts] = {}
 
     def show_run(self, chosen: Chosen | None) -> None:
         """Show another run, or the current state of the same run. None clears the pane."""
-        if self._resting:
-            self._resting.stop()
+        if self._facts_timer:
+            self._facts_timer.stop()
         before, self._chosen = self._chosen, chosen
         if chosen is None or before is None or chosen.row.run_id != before.row.run_id:
             self.scroll_home(animate=False)
         self._draw()
         # An open run still changes, so it is always read again.
-        if chosen is not None and (chosen.mark not in self._found or chosen.row.kind != "run"):
-            self._resting = self.set_timer(_REST, partial(self._ask, chosen))
+        if chosen is not None and (chosen.key not in self._run_facts_by_key or chosen.row.kind != "run"):
+            self._facts_timer = self.set_timer(_REST, partial(self._ask, chosen))
 
     @property
-    def told(self) -> Told | None:
+    def run_facts(self) -> RunFacts | None:
         """The known facts about the run.
 
         After a change of memory, earlier facts are used until new ones are read.
         """
         if self._chosen is None:
             return None
-        mark = self._chosen.mark
-        same = (told for known, told in reversed(self._found.items()) if known[:2] == mark[:2])
-        return self._found.get(mark) or next(same, None)
+        key = self._chosen.key
+        same = (facts for known, facts in reversed(self._run_facts_by_key.items()) if known[:2] == key[:2])
+        return self._run_facts_by_key.get(key) or next(same, None)
 
     def _content(self) -> RenderableType:
         from agentplane.tui.screens.runs.sections import RunAbout
@@ -82,7 +82,7 @@ class RunDetail(Detail):
         if chosen is None:
             return ""
         now = datetime.now().astimezone()
-        about = RunAbout(chosen.row, self.told, chosen.memory, now, self.look)
+        about = RunAbout(chosen.row, self.run_facts, chosen.memory, now, self.look)
         return Group(*pane.spaced(about.sections()))
 
     def _ask(self, chosen: Chosen) -> None:
@@ -93,24 +93,24 @@ class RunDetail(Detail):
 
     def _read_run(self, chosen: Chosen) -> None:
         """Read the facts about a run. Runs in a thread."""
-        from agentplane.tui.backend.run_facts import look
+        from agentplane.tui.backend.run_facts import facts_of
 
         worker = get_current_worker()
         try:
-            told = look(chosen.memory, chosen.row, lambda: not worker.is_cancelled)
+            facts = facts_of(chosen.memory, chosen.row, lambda: not worker.is_cancelled)
         except OSError as error:
-            told = Told(problem=(error.strerror or str(error)).lower())
+            facts = RunFacts(problem=(error.strerror or str(error)).lower())
         if not worker.is_cancelled:
-            self.post_message(self._Looked(chosen.mark, told))
+            self.post_message(self._FactsRead(chosen.key, facts))
 
-    @on(_Looked)
-    def _take_run(self, message: _Looked) -> None:
+    @on(_FactsRead)
+    def _take_run(self, message: _FactsRead) -> None:
         message.stop()
-        while len(self._found) >= _REMEMBERED:
-            del self._found[next(iter(self._found))]
-        self._found.pop(message.mark, None)
-        self._found[message.mark] = message.told
-        if self._chosen and self._chosen.mark == message.mark:
+        while len(self._run_facts_by_key) >= _REMEMBERED:
+            del self._run_facts_by_key[next(iter(self._run_facts_by_key))]
+        self._run_facts_by_key.pop(message.key, None)
+        self._run_facts_by_key[message.key] = message.facts
+        if self._chosen and self._chosen.key == message.key:
             self._draw()
 
     async def action_compare(self) -> None:  # type: ignore[override]  # Textual awaits awaitable results
@@ -122,27 +122,27 @@ class RunDetail(Detail):
         from agentplane.tui.screens.entry.editor import say
         from agentplane.tui.widgets.choose_modal import Pick
 
-        told = self.told
-        found = [
+        facts = self.run_facts
+        targets = [
             (one.id, f"{one_line(one.id, 20)}  {one_line(one.state, 20)}  {one_line(one.statement, 60)}")
-            for one in (told.born if told else ())
+            for one in (facts.candidates if facts else ())
             if one.state not in ("rejected", "merged")
         ]
-        parent = told.run.parent_run_id if told and told.run else None
+        parent = facts.run.parent_run_id if facts and facts.run else None
         if parent:
-            found.append((parent, f"part of run {one_line(parent, 40)}"))
-        if not found:
+            targets.append((parent, f"part of run {one_line(parent, 40)}"))
+        if not targets:
             say(
                 self.app,
-                "Nothing that it proposed is there to go to" if told else "Its capsule is still being read",
+                "Nothing that it proposed is there to go to" if facts else "Its capsule is still being read",
             )
             return
 
         def chosen(place: int | None) -> None:
             if place is not None:
-                self.post_message(self.Follow(found[place][0]))
+                self.post_message(self.Follow(targets[place][0]))
 
-        if len(found) == 1:
+        if len(targets) == 1:
             chosen(0)
         else:
-            await self.app.push_screen(Pick("Go to", [line for _, line in found]), chosen)
+            await self.app.push_screen(Pick("Go to", [line for _, line in targets]), chosen)

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from agentplane.runs.query.timeline import Row as Run
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.log import times
 from agentplane.text.visible import one_line
 from agentplane.tui.backend import inbox_rows as listed
@@ -42,21 +42,21 @@ class RowCache:
     """Rows of sealed runs by run id. Building 100,000 rows is far slower than listing them."""
 
     def __init__(self) -> None:
-        self._like: object = None
+        self._key: object = None
         self._rows: dict[str, Row] = {}
 
     def rows_for(self, place: Place) -> dict[str, Row]:
         """Return the rows that were made for this place. Another day, time zone or order starts with no rows."""
-        like = (place.by, place.plain, place.now.date(), place.now.utcoffset())
-        if like != self._like:
-            self._like, self._rows = like, {}
+        key = (place.by, place.plain, place.now.date(), place.now.utcoffset())
+        if key != self._key:
+            self._key, self._rows = key, {}
         return self._rows
 
 
-def rows(runs: Sequence[Run], place: Place, kept: RowCache | None = None) -> list[Row]:
+def rows(runs: Sequence[TimelineRow], place: Place, cache: RowCache | None = None) -> list[Row]:
     """Return the rows with the newest run first. Open runs are at the top."""
-    known = kept.rows_for(place) if kept else None
-    made = [_row(run, place) if known is None else _once(run, place, known) for run in runs]
+    cached = cache.rows_for(place) if cache else None
+    made = [_row(run, place) if cached is None else _once(run, place, cached) for run in runs]
     if place.by == "task":
         return listed.grouped(made)
     if made and not place.ended:
@@ -65,41 +65,41 @@ def rows(runs: Sequence[Run], place: Place, kept: RowCache | None = None) -> lis
     return listed.grouped(made)
 
 
-def _once(run: Run, place: Place, known: dict[str, Row]) -> Row:
+def _once(run: TimelineRow, place: Place, cached: dict[str, Row]) -> Row:
     if run.kind != "run" or run.run_id is None:
         return _row(run, place)
-    if run.run_id not in known:
-        known[run.run_id] = _row(run, place)
-    return known[run.run_id]
+    if run.run_id not in cached:
+        cached[run.run_id] = _row(run, place)
+    return cached[run.run_id]
 
 
-def _row(run: Run, place: Place) -> Row:
+def _row(run: TimelineRow, place: Place) -> Row:
     badge, state = _BADGES[run.outcome]
     moment = moment_of(run.ts, place.now)
     by_task = place.by == "task" and not _is_open(run)
     when = "" if moment is None else f"{moment:%m-%d %H:%M}" if by_task else f"{moment:%H:%M}"
     who = one_line(run.tool or "", _MOST_TOOL)
     task = "" if by_task else one_line(run.task or "", _MOST_TASK)
-    said = " · ".join(part for part in (who, task, _said(run)) if part)
+    description = " · ".join(part for part in (who, task, _short_description(run)) if part)
     return Row(
         id=run.run_id or "",
         badge=_PLAIN.get(badge, badge) if place.plain else badge,
         letter="",
-        text=f"{when}  {said}",
+        text=f"{when}  {description}",
         right=_right(run, place.now),
         state=state,
         group=_group(run, moment, place),
     )
 
 
-def _said(run: Run) -> str:
+def _short_description(run: TimelineRow) -> str:
     """Return the first line of the summary, or else the title or the command."""
     first = next((line for line in (run.summary or "").splitlines() if line.strip()), "")
     named = (first, run.title or "", " ".join(run.command))
-    return next((told for text in named if (told := one_line(text, 200))), "nothing said of it")
+    return next((shown for text in named if (shown := one_line(text, 200))), "nothing said of it")
 
 
-def _right(run: Run, now: datetime) -> str:
+def _right(run: TimelineRow, now: datetime) -> str:
     if run.outcome == "lost":
         return "lost"
     if run.outcome != "open":
@@ -108,7 +108,7 @@ def _right(run: Run, now: datetime) -> str:
     return "open" if since is None else f"open {took(max((now - since).total_seconds(), 0))}"
 
 
-def _group(run: Run, moment: datetime | None, place: Place) -> str:
+def _group(run: TimelineRow, moment: datetime | None, place: Place) -> str:
     if _is_open(run):
         return "open"
     if place.by == "task":
@@ -116,21 +116,21 @@ def _group(run: Run, moment: datetime | None, place: Place) -> str:
     return day_named(moment.date(), place.now.date()) if moment else _NO_TIME
 
 
-def _is_open(run: Run) -> bool:
+def _is_open(run: TimelineRow) -> bool:
     return run.kind in ("open", "lost")
 
 
 def day_named(day: date, today: date) -> str:
-    told = f"{day:%a} {day.isoformat()}"
+    name = f"{day:%a} {day.isoformat()}"
     more = {today: "today", today - timedelta(days=1): "yesterday"}.get(day)
-    return f"{told} · {more}" if more else told
+    return f"{name} · {more}" if more else name
 
 
 def moment_of(ts: str | None, now: datetime) -> datetime | None:
     """Return a time of the log in the time zone of `now`, or None if it is not a valid time."""
     try:
-        found = times.read(ts or "")
-        return found and (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(now.tzinfo)
+        moment = times.read(ts or "")
+        return moment and (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(now.tzinfo)
     except (ValueError, OverflowError):
         return None
 

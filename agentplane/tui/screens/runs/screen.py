@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.worker import Worker, get_current_worker
 
 from agentplane.errors import AgentplaneError
-from agentplane.runs.query.timeline import Row as Run
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
 from agentplane.tui.backend import run_query
@@ -74,8 +74,8 @@ class RunsScreen(ListScreen):
         self._reading = threading.Lock()
         """Lock for the book. Only the thread that holds it may use the book."""
         self._book: Book | None = None
-        self._runs: dict[str, Run] = {}
-        self._made = rows.RowCache()
+        self._runs: dict[str, TimelineRow] = {}
+        self._row_cache = rows.RowCache()
         self._count = PAGE
         """Number of runs that the list needs now."""
         self._ended = False
@@ -89,7 +89,7 @@ class RunsScreen(ListScreen):
         It is set each time the screen opens. Later checks cover only new lines.
         """
         self._chart = False
-        self._counted: PlaneView | None = None
+        self._charted_view: PlaneView | None = None
         """The view of the plane that the chart was made from."""
 
     # The rows
@@ -107,7 +107,7 @@ class RunsScreen(ListScreen):
             self._ended = book is None or book.ended
             self._runs = {run.run_id: run for run in runs if run.run_id}
             place = rows.Place(self._by, self._now(), self.plane_app.plain, self._ended)
-            return rows.rows(runs, place, self._made)
+            return rows.rows(runs, place, self._row_cache)
 
     def _read_book(self, shown: "PlaneView") -> None:
         layout, query = shown.memory.snapshot.layout, self._query
@@ -118,23 +118,23 @@ class RunsScreen(ListScreen):
             self._book = Book(layout, query)
         elif shown is not self._shown:
             self._book.look_at_open()
-        self._book.read(self._count, self._wanted)
+        self._book.read(self._count, self._wanted_id)
 
     def _drop_book(self) -> None:
         """Close the book, because another log may have other facts about the same runs."""
         if self._book is not None:
             self._book.close()
-        self._book, self._made = None, rows.RowCache()
+        self._book, self._row_cache = None, rows.RowCache()
 
     @staticmethod
     def _now() -> datetime:
         return datetime.now(UTC).astimezone()
 
-    def taken(self) -> None:
-        if self._wanted is not None and self._ended:
-            self.plane_app.say(f"Run {one_line(self._wanted, 40)} is not in this log")
-            self._wanted = None
-        self._say_what_is_empty()
+    def rows_replaced(self) -> None:
+        if self._wanted_id is not None and self._ended:
+            self.plane_app.say(f"Run {one_line(self._wanted_id, 40)} is not in this log")
+            self._wanted_id = None
+        self._update_empty_text()
         if self._to_end and self._ended:
             self._to_end = False
             self.view.action_edge(1)
@@ -147,21 +147,21 @@ class RunsScreen(ListScreen):
         if self._ended or self._shown is None:
             return
         view = self.view
-        seen = view.scroll_offset.y + _TWO * view.size.height
+        needed = view.scroll_offset.y + _TWO * view.size.height
         short = len(self._rows) < self._count
-        if seen >= len(view.listing.lines) or self._to_end or self._wanted is not None:
+        if needed >= len(view.listing.lines) or self._to_end or self._wanted_id is not None:
             if not short:
                 # The number doubles each time, because placing the rows takes time as well.
                 self._count *= 2
             short = True
         if short:
-            self.read(anew=True)
+            self.read(force=True)
 
-    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
+    def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
         """Return None, because the filter was applied when the log was read."""
         return None
 
-    def what_is_empty(self) -> str:
+    def empty_text(self) -> str:
         if self._problem:
             return f"The log cannot be read: {one_line(self._problem, 200)}"
         if not self._ended or self._query != run_query.parse(self._words):
@@ -170,34 +170,34 @@ class RunsScreen(ListScreen):
 
     def _filter(self, words: str) -> None:
         if run_query.parse(words) != self._query:
-            self._say_what_is_empty()
+            self._update_empty_text()
             self.set_timer(_FILTER_SECONDS, partial(self._search, words))
 
     def _search(self, words: str) -> None:
         """Search for these words if the person has stopped typing."""
         if words == self._words and run_query.parse(words) != self._query:
             self._query, self._count = run_query.parse(words), PAGE
-            self.read(anew=True)
+            self.read(force=True)
 
-    def hits(self) -> str:
-        return super().hits() + ("" if self._ended else "+")
+    def hit_count(self) -> str:
+        return super().hit_count() + ("" if self._ended else "+")
 
     def go_to(self, id_: str) -> None:
         """Put the cursor on this run, however far back it is."""
-        self._wanted = id_
+        self._wanted_id = id_
         if self._words:
             self._close_filter(keep=False)
         self._query = run_query.parse("")
         if self._shown is not None:
-            self.read(anew=True)
+            self.read(force=True)
 
-    async def heard(self, key: str) -> bool:
+    async def before_key(self, key: str) -> bool:
         """Treat the key for the last row as a request to go to the very first run."""
         keymap = self.plane_app.keys_wanted
         bottom = key in keymap.keys_on(actions.action("list.bottom"))
         self._to_end = bottom and self.focused is self.view and not self._ended
         if self._to_end:
-            self.plane_app.say("Reading on to the first run", holds=lambda: self._to_end)
+            self.plane_app.say("Reading on to the first run", show_while=lambda: self._to_end)
             self._fill()
         return False
 
@@ -216,7 +216,7 @@ class RunsScreen(ListScreen):
 
     def on_resize(self) -> None:
         super().on_resize()
-        self.tell()
+        self.update_status()
 
     def detail(self) -> Detail:
         from agentplane.tui.screens.runs.detail import RunDetail
@@ -228,7 +228,7 @@ class RunsScreen(ListScreen):
         return self.panes.detail  # type: ignore[return-value]
 
     @property
-    def run(self) -> Run | None:
+    def run(self) -> TimelineRow | None:
         """The run under the cursor."""
         return self._runs.get(self.current or "")
 
@@ -239,17 +239,17 @@ class RunsScreen(ListScreen):
         if self._detail is not None and shown is not None:
             self._detail.show_run(Chosen(run, shown.memory) if run else None)
 
-    def at_rest(self) -> str:
-        told = [f"by {self._by}"] if self.current else []
+    def idle_status(self) -> str:
+        parts = [f"by {self._by}"] if self.current else []
         if self._checked is not None:
-            told.append(self._checked.told)
-        return " · ".join(told)
+            parts.append(self._checked.told)
+        return " · ".join(parts)
 
     def reason(self) -> str:
         return "" if self._ended or not self._rows else f"{len(self._rows):,} read so far; the rest as you go"
 
     @property
-    def called(self) -> dict[str, str]:
+    def action_names(self) -> dict[str, str]:
         return {
             "leave": "back",
             "links": "what it proposed",
@@ -260,7 +260,7 @@ class RunsScreen(ListScreen):
         off = {"run.chart": NO_CHART} if self.has_class("-low") else {}
         if self.plane_app.shown is None:
             return off | dict.fromkeys(("run.diff", "links"), STILL_READ)
-        if not self.view.listing.acted:
+        if not self.view.listing.target_ids:
             return off | dict.fromkeys(("run.diff", "links", "copy"), "there is no run here")
         run = self.run
         if run is not None and run.kind != "run":
@@ -276,10 +276,15 @@ class RunsScreen(ListScreen):
     def _look_at_open(self) -> None:
         if self._in_sight and self._book is not None:
             self.run_worker(
-                self._look, thread=True, exclusive=True, group="open", exit_on_error=False, description="open"
+                self._check_open_runs,
+                thread=True,
+                exclusive=True,
+                group="open",
+                exit_on_error=False,
+                description="open",
             )
 
-    def _look(self) -> None:
+    def _check_open_runs(self) -> None:
         """Look for changes in open runs. Runs in a thread."""
         with self._reading:
             changed = self._book is not None and self._book.look_at_open()
@@ -294,7 +299,7 @@ class RunsScreen(ListScreen):
 
     @on(_OpenChanged)
     def _show_open(self) -> None:
-        self.read(anew=True)
+        self.read(force=True)
 
     def on_screen_resume(self) -> None:
         super().on_screen_resume()
@@ -305,7 +310,7 @@ class RunsScreen(ListScreen):
     def _check_chain(self) -> None:
         if self._in_sight and self._shown is not None:
             self.run_worker(
-                self._check,
+                self._check_log,
                 thread=True,
                 exclusive=True,
                 group="chain",
@@ -313,37 +318,37 @@ class RunsScreen(ListScreen):
                 description="chain",
             )
 
-    def _check(self) -> None:
+    def _check_log(self) -> None:
         """Check the log in slices, until the worker is cancelled or the screen closes. Runs in a thread."""
         worker, shown = get_current_worker(), self._shown
         if shown is None:
             return
         try:
-            layout, goes_on = shown.memory.snapshot.layout, partial(self._goes_on, worker)
-            found = check(layout, self._checked, goes_on, whole=self._whole)
+            layout, keep_going = shown.memory.snapshot.layout, partial(self._keep_going, worker)
+            checked = check(layout, self._checked, keep_going, whole=self._whole)
             self._whole = False
         except Stopped:
             return
         except (AgentplaneError, OSError) as error:
-            told = error.what if isinstance(error, AgentplaneError) else str(error)
-            found = failed(f"the log cannot be checked: {one_line(told, 80)}")
-        if found != self._checked:
-            self.post_message(self._ChainChecked(found))
+            problem = error.what if isinstance(error, AgentplaneError) else str(error)
+            checked = failed(f"the log cannot be checked: {one_line(problem, 80)}")
+        if checked != self._checked:
+            self.post_message(self._ChainChecked(checked))
 
-    def _goes_on(self, worker: "Worker[object]") -> bool:
+    def _keep_going(self, worker: "Worker[object]") -> bool:
         return not worker.is_cancelled and self.is_running
 
     @on(_ChainChecked)
-    def _tell_chain(self, message: _ChainChecked) -> None:
+    def _show_chain(self, message: _ChainChecked) -> None:
         before, self._checked = self._checked, message.checked
         if not message.checked.sound and (before is None or before.told != message.checked.told):
             self.query_one(StatusBar).fail(message.checked.told, "agentplane doctor says what can be done.")
-        self.tell()
+        self.update_status()
 
     def _count_days(self) -> None:
         """Count the days for the chart. Count again if the log may have changed."""
-        if self._chart and self._in_sight and self._shown is not self._counted:
-            self._counted = self._shown
+        if self._chart and self._in_sight and self._shown is not self._charted_view:
+            self._charted_view = self._shown
             self.run_worker(
                 self._count_in_thread,
                 thread=True,
@@ -371,19 +376,19 @@ class RunsScreen(ListScreen):
 
     def action_group(self) -> None:
         self._by = "task" if self._by == "day" else "day"
-        self.read(anew=True)
-        self.tell()
+        self.read(force=True)
+        self.update_status()
 
     def action_chart(self) -> None:
         if not self.may("run.chart"):
             return
-        self._chart, self._counted = not self._chart, None
+        self._chart, self._charted_view = not self._chart, None
         try:
             self.query_one(RunChart).set_class(self._chart, "-shown")
         except NoMatches:
             return
         self._count_days()
-        self.tell()
+        self.update_status()
 
     async def action_links(self) -> None:
         if self._detail is not None and self.may("links"):
@@ -409,7 +414,7 @@ class RunsScreen(ListScreen):
             marked = here in listing.marks
             listing.toggle(here)
             self.view.refresh()
-            self.tell()
+            self.update_status()
             self.plane_app.say("" if marked else "D on another run compares it with this one")
         elif len(runs) != _TWO:
             self.plane_app.say("Two runs are compared: esc takes the marks away")

@@ -12,9 +12,9 @@ from rich.text import Text
 from agentplane.memory.view import Memory
 from agentplane.runs.open import titles
 from agentplane.runs.open.git_state import Git
-from agentplane.runs.query.timeline import Row
+from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.backend.run_facts import Output, Sides, Told, packs
+from agentplane.tui.backend.run_facts import GitStates, Output, RunFacts, packs
 from agentplane.tui.screens.runs.rows import moment_of, took
 from agentplane.tui.widgets.markdown import CAP, Look, prose
 
@@ -25,7 +25,7 @@ _LINES = 24
 """Number of lines that are shown from the end of an output."""
 _MOST_OUTPUT = 4_000
 _MOST_COMMAND = 2_000
-_WORDS = {
+_OUTCOMES = {
     "ok": "ok", "failed": "failed", "ended": "ended, nobody saw how", "open": "open", "lost": "lost: its process is gone",
     "import": "import: agentplane imported candidates from files",
 }  # fmt: skip
@@ -36,29 +36,31 @@ _GOOD = ("waits", "accepted", "same")
 class RunAbout:
     """The description of one run. Each section is a list of lines, and an empty section is not shown."""
 
-    def __init__(self, row: Row, told: Told | None, memory: Memory, now: datetime, look: Look) -> None:
-        self.row, self.told, self.memory, self.now, self.look = row, told, memory, now, look
+    def __init__(
+        self, row: TimelineRow, facts: RunFacts | None, memory: Memory, now: datetime, look: Look
+    ) -> None:
+        self.row, self.facts, self.memory, self.now, self.look = row, facts, memory, now, look
 
     def sections(self) -> Iterator[list[RenderableType]]:
-        told = self.told
+        facts = self.facts
         yield self._title()
-        if told is None:
+        if facts is None:
             yield self._about()
             yield [Text("reading its capsule …", self.look("muted"))]
             return
-        if told.problem:
-            yield [Text(visible(told.problem), self.look("bad"))]
-        yield self._summary(told)
+        if facts.problem:
+            yield [Text(visible(facts.problem), self.look("bad"))]
+        yield self._summary(facts)
         yield self._about()
-        yield self._prompt(told)
-        yield self._given(told)
-        yield self._born(told)
-        yield self._commands(told)
-        yield self._decisions(told)
-        yield self._files(told)
-        yield self._found(told)
-        yield self._next(told)
-        for output in told.outputs:
+        yield self._prompt(facts)
+        yield self._given(facts)
+        yield self._candidates(facts)
+        yield self._commands(facts)
+        yield self._decisions(facts)
+        yield self._files(facts)
+        yield self._derived_facts(facts)
+        yield self._next_actions(facts)
+        for output in facts.outputs:
             yield self._output(output)
 
     # Facts
@@ -67,7 +69,7 @@ class RunAbout:
         row = self.row
         look = {"ok": "good", "failed": "bad", "lost": "bad"}.get(row.outcome, "warn")
         text = Text.assemble(
-            (one_line(row.run_id or "", 40), self.look("id")), "  ", (_WORDS[row.outcome], self.look(look))
+            (one_line(row.run_id or "", 40), self.look("id")), "  ", (_OUTCOMES[row.outcome], self.look(look))
         )
         lines: list[RenderableType] = [text]
         lines += [
@@ -76,15 +78,15 @@ class RunAbout:
         return lines
 
     def _about(self) -> list[RenderableType]:
-        row, told = self.row, self.told
-        run = told.run if told else None
-        opened = told.opened if told else None
-        context = told.context if told else None
+        row, facts = self.row, self.facts
+        run = facts.run if facts else None
+        opened = facts.opened if facts else None
+        context = facts.context if facts else None
         command = run.command if run else opened.asked.command if opened else row.command
         code = run.exit_status if run else row.exit_status
         parent = run.parent_run_id if run else opened.asked.parent_run_id if opened else None
         actor = one_line(context.actor or "", 60) if context else ""
-        facts = {
+        values = {
             "tool": ", by ".join(filter(None, (one_line(row.tool or "", 40), actor))) if row.tool else "",
             "by": "" if row.tool else actor,
             "exit": "" if code is None else str(code),
@@ -97,14 +99,14 @@ class RunAbout:
                 (context.cwd if context else None) or (opened.asked.cwd if opened else ""), 200
             ),
             "branch": self._branch(
-                context.git if context else Sides(before=opened.before) if opened else None
+                context.git if context else GitStates(before=opened.before) if opened else None
             ),
             "commit": self._commit(
-                context.git if context else Sides(before=opened.before) if opened else None
+                context.git if context else GitStates(before=opened.before) if opened else None
             ),
             "part of": one_line(parent or "", 40),
         }
-        return [self._table((name, value) for name, value in facts.items() if value)]
+        return [self._table((name, value) for name, value in values.items() if value)]
 
     def _when(self, started: str | None) -> str:
         """Return the start, the end and the duration of the run."""
@@ -113,28 +115,30 @@ class RunAbout:
         known = [moment for moment in (begin, end) if moment is not None]
         if not known:
             return one_line(row.ts, 40)
-        said = f"{known[0]:%a %Y-%m-%d %H:%M:%S}"
+        text = f"{known[0]:%a %Y-%m-%d %H:%M:%S}"
         if len(known) > 1:
             same = known[0].date() == known[1].date()
-            said += f" to {known[1]:%H:%M:%S}" if same else f" to {known[1]:%Y-%m-%d %H:%M:%S}"
-        return said if row.seconds is None else f"{said}, {took(row.seconds)}"
+            text += f" to {known[1]:%H:%M:%S}" if same else f" to {known[1]:%Y-%m-%d %H:%M:%S}"
+        return text if row.seconds is None else f"{text}, {took(row.seconds)}"
 
-    def _branch(self, git: Sides | None) -> str:
+    def _branch(self, git: GitStates | None) -> str:
         return _both(git, lambda side: one_line(side.branch or "", 80))
 
-    def _commit(self, git: Sides | None) -> str:
+    def _commit(self, git: GitStates | None) -> str:
         return _both(git, lambda side: one_line(side.head or "", 40)[:10])
 
-    def _summary(self, told: Told) -> list[RenderableType]:
-        text = (told.run.summary if told.run else None) or told.summary or ""
-        ended = told.context.ended if told.context else None
+    def _summary(self, facts: RunFacts) -> list[RenderableType]:
+        text = (facts.run.summary if facts.run else None) or facts.summary or ""
+        ended = facts.context.ended if facts.context else None
         if not text.strip():
             return [Text(f"{visible(ended)}.", self.look("muted"))] if ended else []
         return self._prose(text.strip(), "summary.md")
 
-    def _prompt(self, told: Told) -> list[RenderableType]:
-        prompt = told.context.prompt if told.context else told.opened.asked.prompt if told.opened else None
-        plan = told.context.plan if told.context else told.opened.asked.plan if told.opened else None
+    def _prompt(self, facts: RunFacts) -> list[RenderableType]:
+        prompt = (
+            facts.context.prompt if facts.context else facts.opened.asked.prompt if facts.opened else None
+        )
+        plan = facts.context.plan if facts.context else facts.opened.asked.plan if facts.opened else None
         lines: list[RenderableType] = []
         for name, text in (("Prompt", prompt), ("Plan", plan)):
             if text and text.strip():
@@ -144,15 +148,17 @@ class RunAbout:
 
     # Context
 
-    def _given(self, told: Told) -> list[RenderableType]:
-        revision = told.run.revision if told.run else told.opened.revision if told.opened else None
-        receipts = list(told.run.receipts if told.run else told.opened.asked.receipts if told.opened else [])
-        found = packs(receipts)
-        lines: list[RenderableType] = [line for pack in found[-3:] for line in self._pack(pack)]
-        others = [one for one in receipts if one not in found]
-        lines += [self._beside("·", Text(one_line(str(one), 200))) for one in others[:_MOST]]
+    def _given(self, facts: RunFacts) -> list[RenderableType]:
+        revision = facts.run.revision if facts.run else facts.opened.revision if facts.opened else None
+        receipts = list(
+            facts.run.receipts if facts.run else facts.opened.asked.receipts if facts.opened else []
+        )
+        given_packs = packs(receipts)
+        lines: list[RenderableType] = [line for pack in given_packs[-3:] for line in self._pack(pack)]
+        others = [one for one in receipts if one not in given_packs]
+        lines += [self._bulleted("·", Text(one_line(str(one), 200))) for one in others[:_MOST]]
         lines += self._more(len(others) - _MOST)
-        if revision and not found:
+        if revision and not given_packs:
             lines.insert(
                 0, Text(f"memory {one_line(revision, 20)}; no receipt of a pack", self.look("muted"))
             )
@@ -168,13 +174,13 @@ class RunAbout:
         yield Text(f"a pack of memory {revision}: {count:,} {entries}{_cut(pack)}", self.look("text"))
         for id_ in ids[:_MOST]:
             entry = self.memory.entries.get(id_)
-            said = one_line(entry.statement, 200) if entry else "is not on the shelf any more"
-            yield self._row(one_line(id_, 20), Text(said, self.look("text" if entry else "muted")))
+            statement = one_line(entry.statement, 200) if entry else "is not on the shelf any more"
+            yield self._row(one_line(id_, 20), Text(statement, self.look("text" if entry else "muted")))
         yield from self._more(count - min(len(ids), _MOST))
 
     # Results
 
-    def _born(self, told: Told) -> list[RenderableType]:
+    def _candidates(self, facts: RunFacts) -> list[RenderableType]:
         lines: list[RenderableType] = [
             self._row(
                 one_line(one.id, 20),
@@ -184,13 +190,13 @@ class RunAbout:
                     (one_line(one.statement, 300), self.look("text")),
                 ),
             )
-            for one in told.born[:_MOST]
+            for one in facts.candidates[:_MOST]
         ]
-        lines += self._more(len(told.born) - _MOST)
+        lines += self._more(len(facts.candidates) - _MOST)
         return [self._heading("What it proposed", "l goes there"), *lines] if lines else []
 
-    def _commands(self, told: Told) -> list[RenderableType]:
-        rows = [row for row in told.record.commands if row.command]
+    def _commands(self, facts: RunFacts) -> list[RenderableType]:
+        rows = [row for row in facts.record.commands if row.command]
         lines: list[RenderableType] = [
             self._row(
                 "failed" if row.is_bad else "·",
@@ -207,8 +213,8 @@ class RunAbout:
             )
         return [self._heading("Commands", hint), *lines] if lines else []
 
-    def _decisions(self, told: Told) -> list[RenderableType]:
-        rows = [row for row in told.record.permissions if row.decision != "allowed" or row.by != "settings"]
+    def _decisions(self, facts: RunFacts) -> list[RenderableType]:
+        rows = [row for row in facts.record.permissions if row.decision != "allowed" or row.by != "settings"]
         lines: list[RenderableType] = [
             self._row(
                 one_line(row.decision, 10),
@@ -220,38 +226,40 @@ class RunAbout:
         lines += self._more(len(rows) - _MOST)
         return [self._heading("Permissions"), *lines] if lines else []
 
-    def _files(self, told: Told) -> list[RenderableType]:
+    def _files(self, facts: RunFacts) -> list[RenderableType]:
         lines: list[RenderableType] = []
-        for file in told.files[:_MOST_FILES]:
+        for file in facts.files[:_MOST_FILES]:
             state = _STATES.get(file.state, file.state)
             text = Text(one_line(file.path, 300), self.look("text"))
             text.append(f"  {state}", self.look("muted" if file.state == "same" else "warn"))
-            lines.append(self._beside("·", text))
-        lines += self._more(told.more_files)
-        context = told.context
+            lines.append(self._bulleted("·", text))
+        lines += self._more(facts.more_files)
+        context = facts.context
         for name, paths in (
             (("removed", context.removed), ("new, not in git", context.untracked)) if context else ()
         ):
             lines += [
-                self._beside("·", Text(one_line(path, 300)).append(f"  {name}", self.look("muted")))
+                self._bulleted("·", Text(one_line(path, 300)).append(f"  {name}", self.look("muted")))
                 for path in paths[:_MOST]
             ]
             lines += self._more(len(paths) - _MOST)
         return [self._heading("Files", "and how they stand now"), *lines] if lines else []
 
-    def _found(self, told: Told) -> list[RenderableType]:
-        facts = told.run.derived_facts if told.run else []
-        said = [str(fact.get("statement", fact)) if isinstance(fact, dict) else str(fact) for fact in facts]
-        return self._listed("What it found out", said)
+    def _derived_facts(self, facts: RunFacts) -> list[RenderableType]:
+        derived = facts.run.derived_facts if facts.run else []
+        texts = [
+            str(fact.get("statement", fact)) if isinstance(fact, dict) else str(fact) for fact in derived
+        ]
+        return self._listed("What it found out", texts)
 
-    def _next(self, told: Told) -> list[RenderableType]:
+    def _next_actions(self, facts: RunFacts) -> list[RenderableType]:
         return self._listed(
-            "What is next", [str(step) for step in (told.run.next_actions if told.run else [])]
+            "What is next", [str(step) for step in (facts.run.next_actions if facts.run else [])]
         )
 
-    def _listed(self, title: str, said: Sequence[str]) -> list[RenderableType]:
-        lines: list[RenderableType] = [self._beside("·", Text(one_line(one, 300))) for one in said[:_MOST]]
-        return [self._heading(title), *lines, *self._more(len(said) - _MOST)] if lines else []
+    def _listed(self, title: str, texts: Sequence[str]) -> list[RenderableType]:
+        lines: list[RenderableType] = [self._bulleted("·", Text(one_line(one, 300))) for one in texts[:_MOST]]
+        return [self._heading(title), *lines, *self._more(len(texts) - _MOST)] if lines else []
 
     def _output(self, output: Output) -> list[RenderableType]:
         if output.piece is None:
@@ -261,15 +269,15 @@ class RunAbout:
         shown = lines[-_LINES:]
         # An invisible byte is shown as eight characters.
         text = Text(visible("\n".join(shown))[-_MOST_OUTPUT:], self.look("code"), overflow="fold")
-        hint = _said_of(output, cut=len(shown) < len(lines))
+        hint = _output_hint(output, cut=len(shown) < len(lines))
         return [self._heading(output.name, hint), text if shown else Text("(nothing)", self.look("muted"))]
 
     # Drawing
 
     def _prose(self, text: str, file: str) -> list[RenderableType]:
         more = len(text) - CAP
-        told = Text(f"… {more:,} more characters in {file} of its capsule", self.look("muted"))
-        return [prose(text[:CAP], self.look), *([told] if more > 0 else [])]
+        note = Text(f"… {more:,} more characters in {file} of its capsule", self.look("muted"))
+        return [prose(text[:CAP], self.look), *([note] if more > 0 else [])]
 
     def _heading(self, text: str, hint: str = "") -> Text:
         line = Text().append(text, self.look("heading"))
@@ -278,7 +286,7 @@ class RunAbout:
     def _more(self, count: int) -> list[RenderableType]:
         return [Text(f"  and {count:,} more", self.look("muted"))] if count > 0 else []
 
-    def _beside(self, mark: str, text: Text) -> Table:
+    def _bulleted(self, mark: str, text: Text) -> Table:
         return self._row(mark, text, "muted")
 
     def _row(self, name: str, text: Text, style: str = "id") -> Table:
@@ -297,11 +305,11 @@ class RunAbout:
         return grid
 
 
-def _both(git: Sides | None, told: Callable[[Git], str]) -> str:
+def _both(git: GitStates | None, value_of: Callable[[Git], str]) -> str:
     """Return the values before and after the run, or a single value if they are the same."""
     if git is None:
         return ""
-    before, after = told(git.before), told(git.after)
+    before, after = value_of(git.before), value_of(git.after)
     return f"{before} to {after}" if before and after and before != after else before or after
 
 
@@ -312,15 +320,15 @@ def _cut(pack: Mapping[str, Any]) -> str:
     return "; cut: " + ", ".join(f"{one_line(str(why), 60)} {count}" for why, count in list(cut.items())[:4])
 
 
-def _said_of(output: Output, *, cut: bool) -> str:
-    piece, kept = output.piece, output.kept
-    said = []
+def _output_hint(output: Output, *, cut: bool) -> str:
+    piece, file = output.piece, output.file
+    parts = []
     if piece is not None and piece.after:
-        said.append(f"as far as it was unpacked: {piece.before + len(piece.data):,} bytes")
+        parts.append(f"as far as it was unpacked: {piece.before + len(piece.data):,} bytes")
     elif cut or (piece is not None and piece.before):
-        said.append("its end")
-    if kept is not None and kept.full_size is not None:
-        said.append(f"{kept.full_size:,} bytes in all")
-    if kept is not None and (kept.masked or kept.masked_more):
-        said.append(f"{len(kept.masked) + kept.masked_more:,} secrets masked")
-    return ", ".join(said)
+        parts.append("its end")
+    if file is not None and file.full_size is not None:
+        parts.append(f"{file.full_size:,} bytes in all")
+    if file is not None and (file.masked or file.masked_more):
+        parts.append(f"{len(file.masked) + file.masked_more:,} secrets masked")
+    return ", ".join(parts)

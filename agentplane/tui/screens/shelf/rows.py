@@ -45,18 +45,18 @@ def rows(shown: "PlaneView", *, plain: bool = False) -> list[Row]:
     ]
 
 
-def _row(entry: "Entry", edit: "HandEdit | None", told: "Expiry | None", width: int, *, plain: bool) -> Row:
+def _row(entry: "Entry", edit: "HandEdit | None", expiry: "Expiry | None", width: int, *, plain: bool) -> Row:
     head = entry.head
     badge, state = _BADGES.get(head.status, ("?", "flag"))
-    if told is not None:
-        badge, state = ("×", "flag") if told.state == "expired" else ("●", "edited")
+    if expiry is not None:
+        badge, state = ("×", "flag") if expiry.state == "expired" else ("●", "edited")
     if edit is not None:
         badge, state = "~", "edited"
     right = (
         edit.change
         if edit
-        else told.text
-        if told
+        else expiry.text
+        if expiry
         else ("pinned" if head.pinned else "")
         if head.status == "accepted"
         else head.status

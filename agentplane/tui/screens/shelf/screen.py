@@ -20,7 +20,7 @@ from agentplane.tui.screens.entry_list_screen import EntryScreen
 from agentplane.tui.screens.list_screen import STILL_READ
 from agentplane.tui.screens.shelf import rows
 from agentplane.tui.textual_fixes.push_and_focus import open_field
-from agentplane.tui.widgets.reason_modal import Why
+from agentplane.tui.widgets.reason_modal import ReasonDialog
 
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ class ShelfScreen(EntryScreen):
     def rows_of(self, shown: "PlaneView") -> list[Row]:
         return rows.rows(shown, plain=self.plane_app.plain)
 
-    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
-        wanted = memory_query.parse(words)
-        if shown is None or wanted.empty:
+    def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
+        query = memory_query.parse(words)
+        if shown is None or query.empty:
             return None
         edited = frozenset(edit.id for edit in shown.shelf_edits)
-        return memory_query.found(wanted, shown.shelf, edited)
+        return memory_query.matching_ids(query, shown.shelf, edited)
 
-    def what_is_empty(self) -> str:
+    def empty_text(self) -> str:
         return NO_HIT if self._words else NOTHING
 
     @on(Detail.Follow)
@@ -62,10 +62,10 @@ class ShelfScreen(EntryScreen):
         return "edited by hand: a adopts, r reverts" if self._edits() else ""
 
     @property
-    def called(self) -> dict[str, str]:
-        told = {"leave": "back", "approve": "adopt", "reject": "revert"}
+    def action_names(self) -> dict[str, str]:
+        names = {"leave": "back", "approve": "adopt", "reject": "revert"}
         pins = self._pins()
-        return told | {"pin": "unpin"} if pins and all(self._is_pinned(id_) for id_ in pins) else told
+        return names | {"pin": "unpin"} if pins and all(self._is_pinned(id_) for id_ in pins) else names
 
     def what_is_off(self) -> dict[str, str]:
         shown, listing = self.plane_app.shown, self.view.listing
@@ -75,7 +75,7 @@ class ShelfScreen(EntryScreen):
         if shown.refusal:
             return dict.fromkeys(deciding, shown.refusal)
         hidden = "all that is marked is hidden by the filter"
-        if not listing.acted:
+        if not listing.target_ids:
             return dict.fromkeys(deciding, hidden if listing.marks else "nothing is chosen")
         off: dict[str, str] = {}
         if not self._edits():
@@ -93,14 +93,14 @@ class ShelfScreen(EntryScreen):
 
     def _edits(self) -> tuple[str, ...]:
         shown = self.plane_app.shown
-        return tuple(rows.edits_among(shown, self.view.listing.acted)) if shown else ()
+        return tuple(rows.edits_among(shown, self.view.listing.target_ids)) if shown else ()
 
     def _deprecable(self) -> tuple[str, ...]:
         shown = self.plane_app.shown
         entries = shown.memory.entries if shown else {}
         return tuple(
             id_
-            for id_ in self.view.listing.acted
+            for id_ in self.view.listing.target_ids
             if id_ in entries and entries[id_].trusted and entries[id_].head.status != "deprecated"
         )
 
@@ -110,7 +110,7 @@ class ShelfScreen(EntryScreen):
         entries = shown.memory.entries if shown else {}
         return tuple(
             id_
-            for id_ in self.view.listing.acted
+            for id_ in self.view.listing.target_ids
             if id_ in entries
             and entries[id_].trusted
             and (entries[id_].head.pinned or entries[id_].head.status == "accepted")
@@ -134,7 +134,9 @@ class ShelfScreen(EntryScreen):
         if self.may("deprecate"):
             ids = self._deprecable()
             what = ids[0] if len(ids) == 1 else f"{len(ids):,} entries"
-            await open_field(self.app, Why(f"Deprecate {what}", "deprecate"), partial(self._deprecated, ids))
+            await open_field(
+                self.app, ReasonDialog(f"Deprecate {what}", "deprecate"), partial(self._deprecated, ids)
+            )
 
     def action_pin(self) -> None:
         """Pin the entries that are not pinned. If every entry is pinned, unpin all of them."""
@@ -169,4 +171,4 @@ class ShelfScreen(EntryScreen):
 
     def _reopen(self, op: Command) -> None:
         self.view.reopen(self.names_of(op.ids))
-        self.tell()
+        self.update_status()

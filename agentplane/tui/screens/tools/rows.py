@@ -23,7 +23,7 @@ _BADGES = {
 }
 _PLAIN = {"●": "o", "×": "x", "·": "."}
 _MARKS = {"current": "●", "old": "~", "absent": "·", "edited": "!", "blocked": "×"}
-_LOOKS = {"current": "good", "old": "warn", "absent": "muted", "edited": "bad", "blocked": "bad"}
+_STYLES = {"current": "good", "old": "warn", "absent": "muted", "edited": "bad", "blocked": "bad"}
 _PARTS = {"file": "memory", "hooks": "hooks", "mcp": "MCP"}
 _STATES = {"current": "current", "old": "old", "absent": "not there", "edited": "edited inside", "blocked": "cannot be written"}  # fmt: skip
 
@@ -33,20 +33,20 @@ def rows(views: Sequence[View], *, plain: bool = False) -> list[Row]:
 
 
 def _row(view: View, *, plain: bool) -> Row:
-    badge, state = _BADGES[view.stand]
+    badge, state = _BADGES[view.status]
     wired = [_PARTS[part.part] for part in view.parts if part.state in ("current", "old", "edited")]
     return Row(
         id=view.tool.name,
         badge=_PLAIN.get(badge, badge) if plain else badge,
         letter=" ",
         text=" · ".join(filter(None, (view.tool.title, ", ".join(dict.fromkeys(wired))))),
-        right=view.stand,
+        right=view.status,
         state=state,
         group=view.where,
     )
 
 
-def found(words: str, views: Iterable[View]) -> list[str]:
+def matching(words: str, views: Iterable[View]) -> list[str]:
     """Return the names of tools whose text contains each of the words."""
     wanted = words.casefold().split()
     return [view.tool.name for view in views if all(word in _text(view) for word in wanted)]
@@ -54,7 +54,7 @@ def found(words: str, views: Iterable[View]) -> list[str]:
 
 def _text(view: View) -> str:
     paths = " ".join(part.path for part in view.parts)
-    return f"{view.tool.name} {view.tool.title} {view.where} {view.stand} {paths}".casefold()
+    return f"{view.tool.name} {view.tool.title} {view.where} {view.status} {paths}".casefold()
 
 
 def sections(view: View, revision: str, look: Look, *, plain: bool = False) -> Iterator[list[RenderableType]]:
@@ -68,46 +68,46 @@ def sections(view: View, revision: str, look: Look, *, plain: bool = False) -> I
     if view.tool.hint:
         yield [Text("What you do once", look("heading")), Text(view.tool.hint)]
     if view.tool.resume:
-        told = " ".join(view.tool.resume).replace("{id}", "ID")
-        yield [Text("Takes a session up again", look("heading")), Text(told, look("code"))]
+        command = " ".join(view.tool.resume).replace("{id}", "ID")
+        yield [Text("Takes a session up again", look("heading")), Text(command, look("code"))]
 
 
 def _where(view: View, look: Look) -> Iterator[Text]:
-    told = view.where[0].upper() + view.where[1:]
+    text = view.where[0].upper() + view.where[1:]
     if view.where == "in use here" and view.signs:
-        told += f": {', '.join(view.signs)}"
-    yield Text(told, look("muted"))
+        text += f": {', '.join(view.signs)}"
+    yield Text(text, look("muted"))
 
 
 def _part(view: View, place: int, look: Look, *, plain: bool) -> Text:
     part = view.parts[place]
     mark = _MARKS[part.state]
-    line = Text(f"{_PLAIN.get(mark, mark) if plain else mark} ", look(_LOOKS[part.state]))
+    line = Text(f"{_PLAIN.get(mark, mark) if plain else mark} ", look(_STYLES[part.state]))
     line.append(f"{_PARTS[part.part]:<7}", look("strong"))
     line.append(visible(part.path))
-    line.append(f"  {_STATES[part.state]}", look(_LOOKS[part.state]))
+    line.append(f"  {_STATES[part.state]}", look(_STYLES[part.state]))
     if part.why:
         line.append(f": it {one_line(part.why, 160)}", look("muted"))
     return line
 
 
 def _memory(view: View, revision: str, look: Look) -> list[RenderableType]:
-    held, file = view.parts[0].revision, view.file
-    if held is None and view.parts[0].state in ("absent", "blocked"):
-        told = f"Its file holds none. All of it is about {view.tokens:,} tokens, revision {revision}."
-    elif held == revision:
-        told = f"Its file holds revision {held}, the current one; about {view.tokens:,} tokens for the whole."
+    revision_in_file, file = view.parts[0].revision, view.file
+    if revision_in_file is None and view.parts[0].state in ("absent", "blocked"):
+        status = f"Its file holds none. All of it is about {view.tokens:,} tokens, revision {revision}."
+    elif revision_in_file == revision:
+        status = f"Its file holds revision {revision_in_file}, the current one; about {view.tokens:,} tokens for the whole."
     else:
-        told = f"Its file holds revision {held or 'unknown'}; the current one is {revision}. s brings it."
-    lines: list[RenderableType] = [Text("Memory", look("heading")), Text(told)]
+        status = f"Its file holds revision {revision_in_file or 'unknown'}; the current one is {revision}. s brings it."
+    lines: list[RenderableType] = [Text("Memory", look("heading")), Text(status)]
     if file.cut:
         lines.append(Text(f"No room in it for {_listed(file.cut)}", look("warn")))
     if file.said:
-        told = ", ".join(
+        repeated = ", ".join(
             f"{one_line(id_, 40)} ({one_line(why, 80)})" for id_, why in list(file.said.items())[:8]
         )
         more = f" and {len(file.said) - 8} more" if len(file.said) > 8 else ""
-        lines.append(Text(f"Already in the file: {told}{more}", look("muted")))
+        lines.append(Text(f"Already in the file: {repeated}{more}", look("muted")))
     if file.short:
         lines.append(Text(f"Room for the statement only: {_listed(file.short)}", look("muted")))
     return lines
@@ -116,8 +116,8 @@ def _memory(view: View, revision: str, look: Look) -> list[RenderableType]:
 def _edited(view: View, look: Look) -> list[RenderableType]:
     if not view.file.diff:
         return []
-    told = "s or w proposes what was added as candidates, and writes the block anew."
-    return [Text("Edited inside our block", look("heading")), *diff(view.file.diff, look), Text(told)]
+    note = "s or w proposes what was added as candidates, and writes the block anew."
+    return [Text("Edited inside our block", look("heading")), *diff(view.file.diff, look), Text(note)]
 
 
 def _by_hand(view: View, look: Look) -> list[RenderableType]:
@@ -128,12 +128,12 @@ def _by_hand(view: View, look: Look) -> list[RenderableType]:
 
 
 def _limits(limits: Limits, look: Look) -> list[RenderableType]:
-    told = [
+    named_limits = [
         (limits.file_bytes, "bytes of its file"),
         (limits.context_characters, "characters of what a hook says"),
         (limits.context_tokens, "tokens of what a hook says"),
     ]
-    lines: list[RenderableType] = [Text(f"It reads {size:,} {what}.") for size, what in told if size]
+    lines: list[RenderableType] = [Text(f"It reads {size:,} {what}.") for size, what in named_limits if size]
     return [Text("Limits", look("heading")), *lines] if lines else []
 
 

@@ -77,10 +77,10 @@ class ToolsScreen(WritingScreen):
 
         self._sessions = session_rows.by_row(message.seen)
         if self._shown is not None:
-            self.taken()
+            self.rows_replaced()
             self.show_detail()
 
-    def taken(self) -> None:
+    def rows_replaced(self) -> None:
         """Add sessions that were found while the rows were made."""
         made = self._made_rows()
         if made != self._rows:
@@ -88,25 +88,25 @@ class ToolsScreen(WritingScreen):
             self.view.replace(made)
             if self._words:
                 self._filter(self._words)
-            self.tell()
+            self.update_status()
 
     @property
     def _now(self) -> float:
         model = self.plane_app.model
         return model.plane.store.clock().timestamp() if model else 0.0
 
-    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
+    def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
         from agentplane.tui.screens.tools import rows, session_rows
 
-        tools = rows.found(words, self._views.values())
-        return [*tools, *session_rows.found(words, self._sessions, tools)]
+        tools = rows.matching(words, self._views.values())
+        return [*tools, *session_rows.matching(words, self._sessions, tools)]
 
-    def what_is_empty(self) -> str:
+    def empty_text(self) -> str:
         return UNREAD + self._problem if self._problem else NO_HIT
 
     def on_screen_resume(self) -> None:
         # Other programs change tool files, and agentplane doesn't watch them.
-        self.read(anew=True)
+        self.read(force=True)
         self.plane_app.sessions.look()
 
     # The detail
@@ -125,34 +125,34 @@ class ToolsScreen(WritingScreen):
             return
         now, plain = self._now, self.plane_app.plain
         if (seen := self._sessions.get(here)) is not None:
-            page.tell(here, lambda look: session_rows.sections(seen, shown.revision, now, look))
+            page.show_page(here, lambda look: session_rows.sections(seen, shown.revision, now, look))
         elif (view := self._views.get(here)) is not None:
             mine = [one for one in self._sessions.values() if one.session.tool == here]
-            told = structs.replace(view, where=session_rows.IN_USE) if mine else view
-            page.tell(
+            in_use = structs.replace(view, where=session_rows.IN_USE) if mine else view
+            page.show_page(
                 here,
                 lambda look: session_rows.with_tool(
-                    rows.sections(told, shown.revision, look, plain=plain), mine, now, look
+                    rows.sections(in_use, shown.revision, look, plain=plain), mine, now, look
                 ),
             )
         else:
-            page.tell("", lambda _: ())
+            page.show_page("", lambda _: ())
 
     # Actions
 
     @property
-    def called(self) -> dict[str, str]:
+    def action_names(self) -> dict[str, str]:
         return {"leave": "back"} | ({} if self._sessions else {"tools.restart": ""})
 
-    def at_rest(self) -> str:
-        wired = sum(view.stand not in ("", "memory only") for view in self._views.values())
+    def idle_status(self) -> str:
+        wired = sum(view.status not in ("", "memory only") for view in self._views.values())
         sessions = [one.session for one in self._sessions.values()]
         old = sum(one.state == "old" and not one.reloads for one in sessions)
         running = f"{len(sessions)} running" + (f", {old} with old memory" if old else "")
         shown = self.plane_app.shown
         auto = bool(shown and shown.memory.snapshot.settings.tools.restart == "auto")
-        told = (f"{wired} wired", running if sessions else "", "restart by themselves" if auto else "")
-        return " · ".join(filter(None, told)) if self._views else ""
+        parts = (f"{wired} wired", running if sessions else "", "restart by themselves" if auto else "")
+        return " · ".join(filter(None, parts)) if self._views else ""
 
     def what_is_off(self) -> dict[str, str]:
         listing = self.view.listing
@@ -160,36 +160,36 @@ class ToolsScreen(WritingScreen):
         all_ = (*every, "tools.restart")
         if self.plane_app.shown is None:
             return dict.fromkeys(all_, STILL_READ)
-        if not listing.acted:
+        if not listing.target_ids:
             why = "all that is marked is hidden by the filter" if listing.marks else "nothing is chosen"
             return dict.fromkeys(all_, why)
-        views = [self._views[name] for name in listing.acted if name in self._views]
+        views = [self._views[name] for name in listing.target_ids if name in self._views]
         off: dict[str, str] = {} if views else dict.fromkeys(every, A_SESSION)
-        if views and all(view.stand == "wired" for view in views):
+        if views and all(view.status == "wired" for view in views):
             off |= {"tools.wire": "it is wired already", "tools.sync": "its file is current"}
         elif views and all(view.file.state == "current" for view in views):
             off["tools.sync"] = "its file is current"
-        if views and not any(view.stand for view in views):
+        if views and not any(view.status for view in views):
             off["tools.unwire"] = "nothing of ours is in its files"
-        if not self._meant:
+        if not self._to_restart:
             off["tools.restart"] = "no session of it has old memory"
         return off
 
     @property
-    def _meant(self) -> "list[Seen]":
+    def _to_restart(self) -> "list[Seen]":
         """The sessions to act on. For a tool, these are its sessions with outdated memory."""
-        acted = set(self.view.listing.acted)
+        target_ids = set(self.view.listing.target_ids)
         return [
             seen
             for id_, seen in self._sessions.items()
-            if id_ in acted
-            or (seen.session.tool in acted and seen.session.state == "old" and not seen.session.reloads)
+            if id_ in target_ids
+            or (seen.session.tool in target_ids and seen.session.state == "old" and not seen.session.reloads)
         ]
 
     def action_restart_here(self) -> None:
         restarts = self.plane_app.sessions.restarts
         if self.may("tools.restart") and self.plane_app.may_decide() and restarts is not None:
-            restarts.ask([seen.session for seen in self._meant])
+            restarts.ask([seen.session for seen in self._to_restart])
 
     def action_wire(self) -> None:
         self._ask("wire")
@@ -202,7 +202,7 @@ class ToolsScreen(WritingScreen):
 
     def _ask(self, verb: str) -> None:
         if self.may(f"tools.{verb}"):
-            names = tuple(name for name in self.view.listing.acted if name in self._views)
+            names = tuple(name for name in self.view.listing.target_ids if name in self._views)
             self.ask_before(partial(_planned, verb=verb, names=names), self._write)
 
     def _write(self, planned: "Planned") -> None:
@@ -211,7 +211,7 @@ class ToolsScreen(WritingScreen):
         self.view.listing.settle(names, f"{DOING[verb]}…")
         self.view.refresh()
         self.plane_app.submit(_COMMANDS[verb](names))
-        self.tell()
+        self.update_status()
 
     def on_op_done(self, message: OpDone) -> None:
         self._reopen(message.op)
@@ -221,7 +221,7 @@ class ToolsScreen(WritingScreen):
 
     def _reopen(self, op: Command) -> None:
         self.view.reopen(op.ids)
-        self.tell()
+        self.update_status()
 
 
 def _planned(plane: "Plane", verb: str, names: tuple[str, ...]) -> "Planned":

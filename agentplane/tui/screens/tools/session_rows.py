@@ -17,7 +17,7 @@ from agentplane.tui.widgets.markdown import Look
 IN_USE: Where = "in use here"
 _BADGES = {"current": ("●", "clean"), "old": ("~", "edited"), "unknown": ("?", "quiet")}
 _PLAIN = {"●": "o"}
-_LOOKS = {"current": "good", "old": "warn", "unknown": "muted"}
+_STYLES = {"current": "good", "old": "warn", "unknown": "muted"}
 
 
 def by_row(seen: Iterable[Seen]) -> dict[str, Seen]:
@@ -45,7 +45,7 @@ def _row(id_: str, seen: Seen, group: str, now: float, *, plain: bool) -> Row:
     one = seen.session
     badge, state = _BADGES[one.state]
     does = "restarting" if seen.activity.asked else session_text.doing(seen, now)
-    told = (
+    parts = (
         f"since {session_text.clock(one, now)}",
         does,
         one_line(seen.activity.branch or "", 30),
@@ -54,7 +54,7 @@ def _row(id_: str, seen: Seen, group: str, now: float, *, plain: bool) -> Row:
         id=id_,
         badge=_PLAIN.get(badge, badge) if plain else badge,
         letter=" ",
-        text=f"{'-' if plain else '└'} {' · '.join(filter(None, told))}",
+        text=f"{'-' if plain else '└'} {' · '.join(filter(None, parts))}",
         right=one.state,
         state=state,
         group=group,
@@ -62,7 +62,7 @@ def _row(id_: str, seen: Seen, group: str, now: float, *, plain: bool) -> Row:
     )
 
 
-def found(words: str, sessions: Mapping[str, Seen], tools: Sequence[str]) -> list[str]:
+def matching(words: str, sessions: Mapping[str, Seen], tools: Sequence[str]) -> list[str]:
     """Return the ids of sessions of these tools, and of sessions whose text contains each of the words."""
     wanted = words.casefold().split()
     return [
@@ -74,7 +74,7 @@ def found(words: str, sessions: Mapping[str, Seen], tools: Sequence[str]) -> lis
 
 def _text(seen: Seen) -> str:
     one = seen.session
-    told = (
+    parts = (
         one.tool,
         str(one.pid),
         one.state,
@@ -83,24 +83,26 @@ def _text(seen: Seen) -> str:
         one.revision,
         "session",
     )
-    return " ".join(filter(None, told)).casefold()
+    return " ".join(filter(None, parts)).casefold()
 
 
 def sections(seen: Seen, revision: str, now: float, look: Look) -> Iterator[list[RenderableType]]:
     """Yield the description of a session, section by section."""
     one, activity = seen.session, seen.activity
     yield [Text(f"A session of {one.tool}, process {one.pid}", look("strong"))]
-    told = {
-        "since": f"{session_text.clock(one, now)}, {session_text.span(session_text.began(one, now))} ago",
+    facts = {
+        "since": f"{session_text.clock(one, now)}, {session_text.span(session_text.age(one, now))} ago",
         "branch": visible(activity.branch or ""),
         "folder": visible(one.folder),
         "run": one.run_id or "",
         "does": session_text.doing(seen, now) or "nobody tells: agentplane's hooks don't run in it",
     }
     yield [
-        Text(f"{name:<8}", look("muted")).append(said, look("text")) for name, said in told.items() if said
+        Text(f"{name:<8}", look("muted")).append(value, look("text"))
+        for name, value in facts.items()
+        if value
     ]
-    yield [Text("Memory", look("heading")), Text(_memory(seen, revision), look(_LOOKS[one.state]))]
+    yield [Text("Memory", look("heading")), Text(_memory(seen, revision), look(_STYLES[one.state]))]
     yield [Text("Restarting it", look("heading")), *_restarting(seen, look)]
 
 
@@ -117,29 +119,29 @@ def _memory(seen: Seen, revision: str) -> str:
 
 def _restarting(seen: Seen, look: Look) -> Iterator[Text]:
     one = seen.session
-    yield Text(_will(seen))
+    yield Text(_effect(seen))
     if one.state == "old" and one.resume and not one.reloads:
         yield Text(visible(typed(one)), look("code"))
 
 
-def _will(seen: Seen) -> str:
+def _effect(seen: Seen) -> str:
     one = seen.session
     if seen.activity.asked:
         return "It was asked for, and happens when it is idle."
     if session_text.can_be_asked(one):
         when = "when it is idle," if one.hooked else "at once, because its hooks don't tell when it is idle,"
         return f"R ends it {when} and takes it up again with the tool's own command."
-    why = session_text.will(seen)
-    if why == session_text.TO_TYPE:
+    result = session_text.choice_result(seen)
+    if result == session_text.TO_TYPE:
         return "It is not under `agentplane run`. R shows what to type, and copies it."
-    return f"{why[0].upper()}{why[1:]}."
+    return f"{result[0].upper()}{result[1:]}."
 
 
 def with_tool(
-    told: Iterable[list[RenderableType]], sessions: Sequence[Seen], now: float, look: Look
+    tool_sections: Iterable[list[RenderableType]], sessions: Sequence[Seen], now: float, look: Look
 ) -> Iterator[list[RenderableType]]:
     """Yield the description of a tool, with its sessions after its name."""
-    first, *rest = told
+    first, *rest = tool_sections
     yield from (first, _listed(sessions, now, look), *rest)
 
 
@@ -156,5 +158,5 @@ def _listed(sessions: Sequence[Seen], now: float, look: Look) -> list[Renderable
             seen.activity.branch,
             given,
         )
-        lines.append(Text(visible(" · ".join(filter(None, parts))), look(_LOOKS[one.state])))
+        lines.append(Text(visible(" · ".join(filter(None, parts))), look(_STYLES[one.state])))
     return lines

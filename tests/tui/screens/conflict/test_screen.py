@@ -10,7 +10,7 @@ from agentplane.memory.operations import Proposal
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.gate import past_rejections
 from agentplane.tui.backend.choice_preview import previews
-from agentplane.tui.backend.outcome_text import told
+from agentplane.tui.backend.outcome_text import message_of
 from agentplane.tui.messages import Refreshed
 from agentplane.tui.screens.conflict.screen import ConflictScreen, Decision
 from agentplane.tui.screens.entry.editor import EditScreen
@@ -234,7 +234,7 @@ def test_one_of_two_candidates_is_approved_and_the_other_rejected(
     memory = plane.memory.read()
     assert (len(memory.shelf), memory.inbox) == (1, [])
     assert past_rejections.rejections(memory.snapshot)[0].id == gone
-    assert told(asked.app.model.do(Undo())).startswith("Undid the approve of DEC-001 ·")
+    assert message_of(asked.app.model.do(Undo())).startswith("Undid the approve of DEC-001 ·")
     memory = plane.memory.read()
     assert ({entry.id for entry in memory.inbox}, memory.shelf) == ({first, second}, [])
     assert past_rejections.rejections(memory.snapshot) == []

@@ -213,7 +213,7 @@ def test_what_is_written_when_the_program_ends_is_kept_and_named(plane: Plane, e
         put(screen, "Textual", "Rich")
 
     drive(app, steps, screen=screen)
-    assert ["Use Rich." in Path(path).read_text() for path in app.kept] == [True]
+    assert ["Use Rich." in Path(path).read_text() for path in app.unsaved_drafts] == [True]
 
     again = Stand(plane)
 
@@ -221,7 +221,7 @@ def test_what_is_written_when_the_program_ends_is_kept_and_named(plane: Plane, e
         await app.calm(pilot)
         assert f"What you wrote before is kept in {' '.join(kept)}" in " ".join(words_on(app).split())
 
-    kept = app.kept
+    kept = app.unsaved_drafts
     drive(again, told, (200, 40), screen_of(again, entry))
 
 

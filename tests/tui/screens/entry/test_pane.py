@@ -117,7 +117,7 @@ def test_what_is_in_memory_is_there_before_the_disk_was_asked(
     monkeypatch.setattr(grounds, "facts_of", lambda _: grounds.EntryFacts())
 
     async def steps(pilot: Pilot[None], app: DetailApp) -> None:
-        app.detail._known.clear()
+        app.detail._facts_by_key.clear()
         app.detail._draw()
         await pilot.pause()
         said = words_on(app)

@@ -11,6 +11,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.runs.open import hook_marker
 from agentplane.tools import presence
+from agentplane.tui.screens.restart import controller
 from agentplane.tui.screens.restart.bar import SessionBar
 from agentplane.tui.screens.tools.screen import ToolsScreen
 from agentplane.tui.widgets.choose_modal import Pick
@@ -26,6 +27,7 @@ def stage(plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     monkeypatch.setenv("CODEX_HOME", str(made.home))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(presence.programs, "find", lambda *_: None)
+    monkeypatch.setattr(controller, "_NEWS_SECONDS", 600.0)  # what is waited for stays until it was seen
     for statement in UNLIKE[1:3]:
         plane.propose(decision(statement))
     yield made
@@ -133,7 +135,7 @@ def test_the_line_stands_on_every_screen(stage: Stage) -> None:
 
 def test_one_that_is_at_work_restarts_when_it_is_done(stage: Stage) -> None:
     terminal, _ = stage.began(hooked=_said(stage))
-    terminal.type("work 12\r")
+    terminal.type("work until-here\r")
     terminal.expect(r"\.\.")
 
     async def steps(sitting: Sitting) -> None:
@@ -142,6 +144,7 @@ def test_one_that_is_at_work_restarts_when_it_is_done(stage: Stage) -> None:
         await sitting.press("M")
         await sitting.until(says(sitting, "codex restarts when it is idle; now it is at work"))
         await sitting.press("j", "k")
+        (stage.project / "until-here").touch()
         await asyncio.to_thread(terminal.expect, "did work")
         await sitting.until(says(sitting, f"codex restarted with memory {stage.revision}"))
 

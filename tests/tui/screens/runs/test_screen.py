@@ -13,9 +13,10 @@ from rich.console import Console
 from textual.widgets import Input
 
 from agentplane.api import Plane
+from agentplane.runs import events
 from agentplane.runs.capsule import capsule
 from agentplane.runs.open import open_run
-from agentplane.runs.open.open_run import Asked
+from agentplane.runs.open.open_run import RunSpec
 from agentplane.text.log import chain
 from agentplane.tui.screens.runs.chart import RunChart
 from agentplane.tui.screens.runs.compare_screen import DiffPane, RunDiffScreen
@@ -57,7 +58,7 @@ async def calm(sitting: Sitting) -> None:
 
     def still() -> bool:
         detail = screen._detail
-        done = isinstance(detail, RunDetail) and (detail._chosen is None or detail.told is not None)
+        done = isinstance(detail, RunDetail) and (detail._chosen is None or detail.run_facts is not None)
         return (
             screen._shown is sitting.app.shown and done and screen._query.words == tuple(screen._query.words)
         )
@@ -276,7 +277,7 @@ def test_a_hostile_capsule_is_shown_harmlessly(plane: Plane, size: tuple[int, in
 @pytest.mark.timing
 def test_a_capsule_with_a_very_large_output_opens_at_once(plane: Plane) -> None:
     """Looked at in turns with a small one: what is read does not grow with it."""
-    from agentplane.tui.backend.run_facts import look
+    from agentplane.tui.backend.run_facts import facts_of
 
     small, large = shell(plane, "echo small"), shell(plane, "echo large")
     kept = large.file("outputs/stdout")
@@ -289,9 +290,9 @@ def test_a_capsule_with_a_very_large_output_opens_at_once(plane: Plane) -> None:
     memory = plane.memory.read()
     rows = {row.run_id: row for row in _rows(plane)}
 
-    def took(run: capsule.Run) -> float:
+    def took(run: events.RunEvent) -> float:
         begin = time.process_time()
-        told = look(memory, rows[run.run_id])
+        told = facts_of(memory, rows[run.run_id])
         assert told.outputs
         return time.process_time() - begin
 
@@ -341,7 +342,7 @@ def test_two_runs_side_by_side(ran: Plane) -> None:
         for part in ("agentplane  ● 1 wait", "exit status", "README.md", "web", "gemini-cli"):
             assert part in sitting.screen, part
         pane = sitting.app.screen.query_one(DiffPane)
-        assert pane.beside
+        assert pane.side_by_side
         await sitting.press("o")
         await sitting.until(lambda: "-two" in sitting.screen, "one over the other")
         await sitting.press("escape")
@@ -481,7 +482,7 @@ def test_a_run_that_ends_is_there_and_the_cursor_stays(ran: Plane) -> None:
 def test_an_open_run_stands_on_top_until_it_is_lost(ran: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        alive = open_run.begin(ran.store, Asked(command=["make"], task="now"), ran.origin, {})
+        alive = open_run.begin(ran.store, RunSpec(command=["make"], task="now"), ran.origin, {})
         await sitting.until(lambda: listed(screen)[0] == alive.run_id, "open")
         await sitting.press("g")
         await calm(sitting)
@@ -515,10 +516,10 @@ def test_a_log_that_is_gone_is_said_and_comes_back(ran: Plane) -> None:
         screen = await opened(sitting)
         data = ran.layout.log.read_bytes()
         ran.layout.log.unlink()
-        screen.read(anew=True)
+        screen.read(force=True)
         await sitting.until(lambda: "The log cannot be read" in sitting.screen, "said")
         ran.layout.log.write_bytes(data)
-        screen.read(anew=True)
+        screen.read(force=True)
         await sitting.until(lambda: len(listed(screen)) == 2, "back")
 
     sit(ran, steps)
