@@ -18,6 +18,7 @@ from agentplane.mcp import tools as mcp_tools
 from agentplane.mcp.session import Session
 from agentplane.memory.entry import Entry
 from agentplane.memory.operations import Proposal
+from agentplane.plane.derived import cache
 from agentplane.review import confirm, delivery, result_versions
 from agentplane.review.confirm import Unconfirmed
 from agentplane.review.conflicts.resolve import Choice
@@ -315,6 +316,10 @@ def test_a_file_that_still_has_it_is_an_error_and_sync_takes_it_out(open_gate: P
     assert [one for one in collect(plane.store) if one.severity == "error"] == []
 
 
+def _of_version(secrets: int) -> cache.CacheFile:
+    return cache.CacheFile("delivery", result_versions.mark(secrets))
+
+
 def test_only_new_texts_are_searched(open_gate: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
     plane = open_gate
     for statement in UNLIKE[:5]:
@@ -331,7 +336,7 @@ def test_only_new_texts_are_searched(open_gate: Plane, monkeypatch: pytest.Monke
     searched.clear()
     plane.tools.pack(Ask())
     assert searched == [new]
-    monkeypatch.setattr(result_versions, "SECRETS", result_versions.SECRETS + 1)
+    monkeypatch.setattr(delivery, "CACHE_FILE", _of_version(result_versions.SECRETS + 1))
     monkeypatch.setattr(delivery, "_searched", {})
     plane.tools.pack(Ask())
     assert len(searched) == 1 + len(UNLIKE)
@@ -352,7 +357,7 @@ def test_a_search_that_is_cut_short_goes_on_where_it_stopped(
         searched.append(entry.id)
         return False
 
-    monkeypatch.setattr(result_versions, "SECRETS", -1)  # of which nothing is known yet
+    monkeypatch.setattr(delivery, "CACHE_FILE", _of_version(-1))  # of which nothing is known yet
     monkeypatch.setattr(delivery, "_AT_ONCE", at_once)
     monkeypatch.setattr(delivery, "_holds_secret", stopped)
     with pytest.raises(TimeoutError):

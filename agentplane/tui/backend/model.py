@@ -79,7 +79,7 @@ class PlaneModel:
         self.plane = plane
         self._check_person = check_person or policy.check_person
         self._reviewer: Reviewer | None = None
-        self._looks = ResultCache(plane.layout)
+        self._results = ResultCache(plane.layout)
         """The cache of check results. It outlives a reload of the plane."""
         self._keep_at = 0.0
         self._fresh: set[str] = set()
@@ -140,7 +140,7 @@ class PlaneModel:
         self._reviewer = None
         if self.shown and self.shown.memory.snapshot.ledger.pruned != memory.snapshot.ledger.pruned:
             # The cached results may quote texts that were removed from history.
-            self._looks = ResultCache(self.plane.layout)
+            self._results = ResultCache(self.plane.layout)
         self._fresh = set()
         self._before = self.shown
         self._mark_read = mark
@@ -177,7 +177,7 @@ class PlaneModel:
     def _begin(self, shown: PlaneView) -> Reviewer:
         """Create the reviewer, and find the candidates that a change has affected. All other results are current."""
         today = self.plane.store.clock().date()
-        reviewer = Reviewer(shown.memory, today, cache=self._looks, in_parts=True)
+        reviewer = Reviewer(shown.memory, today, cache=self._results, in_parts=True)
         touched = reviewer.touched()
         self.touched = tuple(touched & shown.reviewed.keys())
         for id_ in self.touched:

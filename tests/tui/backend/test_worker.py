@@ -207,10 +207,10 @@ def test_what_was_compared_is_kept_at_the_end_and_forgotten_after_a_prune(three:
     assert not kept.exists()
     model.look(rest)
     assert kept.exists()
-    before, statement = model._looks, three.memory.read().get(first).statement
+    before, statement = model._results, three.memory.read().get(first).statement
     three.inbox.reject([first])
     model.load()
-    assert model._looks is before
+    assert model._results is before
     three.history.prune(statement)
     model.load()
-    assert model._looks is not before
+    assert model._results is not before
