@@ -202,7 +202,7 @@ def test_the_end_seals_the_run_with_what_was_done(kept: Plane, tool: MakeTool) -
     assert context["prompt"] == "Fix the parser.\nIt fails on tabs."
     assert context["ended"] == "The session ended (prompt_input_exit)"
     assert "tabs" not in kept.layout.log.read_text()
-    assert not list((kept.layout.cache / "sessions").iterdir())
+    until(lambda: not list((kept.layout.cache / "sessions").iterdir()))
     assert claude.calls("tool", tool_name="Edit").out == "{}"
 
 
