@@ -1,6 +1,7 @@
 """The real program in a real terminal, driven by keys through tmux."""
 
 import os
+import select
 import shutil
 import signal
 import time
@@ -14,7 +15,7 @@ from agentplane.api import Plane
 from tests.conftest import UNLIKE, decision, plane_in
 from tests.e2e.terminal import AGENTPLANE
 from tests.e2e.tmux import PATIENCE, Tmux
-from tests.runs.screen import Screen
+from tests.runs.screen import Screen, until
 
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -53,6 +54,7 @@ def test_approve_undo_and_quit(plane: Plane, terminal: Tmux) -> None:
     candidates = plane.layout.memory / "candidates.md"
     before = candidates.read_bytes()
     terminal.wait_for("3 wait")
+    terminal.wait_for("● D")
     terminal.press("a")
     assert comes_true(lambda: shelf(plane) != [])
     (approved,) = shelf(plane)
@@ -118,6 +120,7 @@ def test_a_terminal_that_takes_nothing_any_more_holds_nothing_up(plane: Plane, n
             with suppress(BlockingIOError):
                 screen.type("jk?\x1b")
             time.sleep(0.005)
+        until(lambda: not select.select([], [screen.slave], [], 0)[1], "the terminal is full")
         if number == signal.SIGHUP:
             screen.hang_up()
         else:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from textual import events
 from textual.app import App
+from textual.command import CommandList
 from textual.keys import key_to_character
 from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
@@ -95,6 +96,15 @@ class Sitting:
 
         await self.until(read, "the text can be confirmed")
         await self.press("Y")
+
+    async def found(self, action: str) -> None:
+        """The palette has found what was typed, so that enter does this."""
+
+        def first() -> bool:
+            option = self.app.screen.query_one(CommandList).highlighted_option
+            return option is not None and str(option.prompt).lower().startswith(action)
+
+        await self.until(first, f"{action} is found")
 
     async def type(self, text: str) -> None:
         await self.pilot.press(*("space" if char == " " else char for char in text))

@@ -65,7 +65,8 @@ def visit(project: str) -> None:
 
         await sitting.press("ctrl+p")
         await sitting.type("curat")
-        await sitting.until(lambda: "Curator · 6" in words(), "in the palette")
+        await sitting.found("curator")
+        assert "Curator · 6" in words()
         await sitting.press("enter")
         await sitting.until(is_here, "from the palette")
         await sitting.press("1")

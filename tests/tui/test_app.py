@@ -17,13 +17,12 @@ import termios
 import threading
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from textual import events
-from textual.command import CommandList
 from textual.geometry import Size
 from textual.screen import Screen
 
@@ -156,12 +155,12 @@ def test_the_palette_finds_an_action_and_runs_it(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("ctrl+p")
         await sitting.type("skip")
-        await sitting.until(lambda: "Skip" in sitting.screen, "found")
+        await sitting.found("skip")
         await sitting.press("enter")
         await sitting.until(lambda: sitting.here == "Log in JSON lines.", "skipped")
         await sitting.press("colon")
         await sitting.type("approve")
-        await sitting.until(lambda: "Approve" in sitting.screen, "found")
+        await sitting.found("approve")
         await sitting.press("enter")
         await sitting.calm()
 
@@ -195,12 +194,7 @@ def test_what_is_chosen_in_the_palette_is_done_once(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("ctrl+p")
         await sitting.type("approve")
-
-        def found() -> bool:
-            first = sitting.app.screen.query_one(CommandList).highlighted_option
-            return first is not None and str(first.prompt).lower().startswith("approve")
-
-        await sitting.until(found, "what is typed is found")
+        await sitting.found("approve")
         await sitting.burst("enter", "enter", "enter")
         await sitting.calm()
         assert sitting.app.screen is sitting.inbox
@@ -448,6 +442,7 @@ def test_a_file_that_is_broken_while_it_is_open_is_said_and_the_rest_goes_on(thr
         whole = path.read_text()
         path.write_text(whole.replace("type: decision", "type: [decision", 1))
         await sitting.until(lambda: "× 1 cannot be read" in sitting.screen, "broken")
+        await sitting.calm()
         assert len([row for row in sitting.rows if "broken" not in row]) == 2
         await sitting.press("g", "a")
         await sitting.calm()
@@ -609,12 +604,15 @@ class Terminal:
         os.close(slave)
         self.seen = ""
 
-    def until(self, words: str, seconds: float = 60.0) -> None:
+    def until(self, words: str) -> None:
+        self.wait(lambda: words in self.seen, words)
+
+    def wait(self, holds: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
+        """Reads meanwhile: a program that nobody reads from stands still in the end."""
         end = time.monotonic() + seconds
-        while words not in self.seen:
-            left = end - time.monotonic()
-            assert left > 0, f"never showed {words!r}: {self.seen[-2000:]!r}"
-            if select.select([self.master], [], [], left)[0]:
+        while not holds():
+            assert time.monotonic() < end, f"never came to be: {what!r}: {self.seen[-2000:]!r}"
+            if select.select([self.master], [], [], 0.05)[0]:
                 self.seen += os.read(self.master, 65536).decode(errors="replace")
 
     def type(self, keys: str) -> None:
@@ -675,10 +673,7 @@ def test_closing_the_terminal_in_the_middle_of_a_bulk_approval_loses_nothing(pla
     terminal.until("60 wait")
     # All of them were looked at: what the next start shows first is kept at the end of it.
     kept = plane.layout.cache / "glimpse"
-    end = time.monotonic() + 60
-    while not kept.exists() or '"\\u00b7"' in kept.read_text():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    terminal.wait(lambda: kept.exists() and '"\\u00b7"' not in kept.read_text(), "all are looked at")
     terminal.type("A")
     terminal.until("in one op?")
     terminal.type("y")
@@ -696,7 +691,6 @@ def test_closing_the_terminal_in_the_middle_of_a_bulk_approval_loses_nothing(pla
 def test_it_ends_when_it_is_asked_to(three: Plane) -> None:
     terminal = Terminal(three.layout.project)
     terminal.until("Use Postgres for the ledger.")
-    time.sleep(0.3)
     terminal.child.send_signal(signal.SIGTERM)
     assert terminal.ends() == 0
     assert "\x1b[?1049l" in terminal.seen

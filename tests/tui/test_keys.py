@@ -132,7 +132,8 @@ def test_a_key_that_was_changed_is_shown_at_the_foot_in_the_choices_in_help_and_
         assert "To the next entry that it conflicts with." in sitting.screen
         await sitting.press("escape", "ctrl+p")
         await sitting.type("merge")
-        await sitting.until(lambda: "Merge  ·  m" in sitting.screen, "found")
+        await sitting.found("merge")
+        assert "Merge  ·  m" in sitting.screen
         await sitting.press("enter")
         await sitting.until(lambda: isinstance(sitting.app.screen, EditScreen), "merging")
 
@@ -203,7 +204,8 @@ def test_help_and_palette_know_the_editing_screen(three: Plane) -> None:
         assert "?" not in sitting.screen.partition("Editing:")[2]
         await sitting.press("escape", "ctrl+p")
         await sitting.type("save")
-        await sitting.until(lambda: "Save  ·  ctrl+s" in sitting.screen, "found")
+        await sitting.found("save")
+        assert "Save  ·  ctrl+s" in sitting.screen
         await sitting.press("enter")
         await sitting.until(lambda: "Nothing was changed yet." in sitting.screen, "run")
 

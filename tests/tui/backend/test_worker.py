@@ -88,10 +88,12 @@ def test_what_has_not_begun_can_be_dropped_and_what_has_begun_ends() -> None:
 class Read:
     """A reader over a plane, and what it posted."""
 
-    def __init__(self, plane: Plane) -> None:
+    def __init__(self, plane: Plane, *, typed: bool = False) -> None:
         self.posted: list[Message] = []
         self.plane = plane
         self.reader = PlaneReader(lambda: PlaneModel(plane, lambda *_: None), self.posted.append)  # type: ignore[arg-type]
+        if typed:
+            self.reader.hush()
         self.reader.start()
 
     def until(self, kind: type[Message], count: int = 1) -> list[Message]:
@@ -152,9 +154,8 @@ def test_where_no_plane_can_be_opened_whoever_waits_for_it_is_told() -> None:
 
 def test_looking_waits_while_somebody_types(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agentplane.tui.backend.worker._TYPING_SECONDS", 0.3)
-    read = Read(three)
     begin = time.monotonic()
-    read.reader.hush()
+    read = Read(three, typed=True)
     read.until(Looked)
     assert time.monotonic() - begin >= 0.3
     read.reader.close()

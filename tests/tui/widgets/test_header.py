@@ -47,10 +47,12 @@ def test_it_changes_when_another_process_proposes_or_edits(three: Plane) -> None
         child = await asyncio.create_subprocess_exec(sys.executable, *words, cwd=three.layout.project)
         assert await child.wait() == 0
         await sitting.until(lambda: "● 3 wait  ! 1 conflict" in sitting.screen, "another one waits")
+        await sitting.calm()
         assert "Use MySQL for the ledger." in sitting.rows
         path = three.layout.memory / "decisions.md"
         path.write_text(path.read_text().replace("Postgres", "SQLite"))
         await sitting.until(lambda: "~ 1 hand edit" in sitting.screen, "a hand edit")
+        await sitting.calm()
         assert sitting.here == "Log in JSON lines."
 
     sit(three, steps)
