@@ -45,13 +45,13 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
     """Print the result of an operation, the command to undo it, and the tool files that have its memory."""
     if as_json:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
-        sessions = [session_row(one) for one in _with_old_memory(plane)]
+        session_rows = [session_row(one) for one in _with_old_memory(plane)]
         contradictions = msgspec.to_builtins(done.left_contradicting)
         output.emit(
             "op",
             **msgspec.to_builtins(fields),
             **reached_fields(done.reached),
-            sessions=sessions,
+            sessions=session_rows,
             beside=contradictions,
         )
         return

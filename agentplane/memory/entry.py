@@ -178,8 +178,8 @@ def _unreadable(head: Header) -> tuple[str, ...]:
         return ()
     from agentplane.text.visible import one_line  # few entries need it
 
-    searchable_text = one_line(head.expires_at, 30)
-    return (f"`expires_at: {searchable_text}` is not a date, so it never expires; write it as 2026-12-31",)
+    shown = one_line(head.expires_at, 30)
+    return (f"`expires_at: {shown}` is not a date, so it never expires; write it as 2026-12-31",)
 
 
 def share(heads: Iterable[Header]) -> None:
