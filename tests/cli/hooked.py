@@ -19,7 +19,7 @@ from agentplane.runs.open.open_run import OpenRun
 from tests.conftest import ROOT
 
 
-COMMAND = f'"{sys.executable}" -m agentplane hook'
+COMMAND = f'"{sys.executable}" -m tests.patient hook'
 
 # Reads a call a line and says what came of it; ends with its input.
 _TOOL = """

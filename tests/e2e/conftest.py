@@ -24,11 +24,12 @@ def started(
     *,
     env: Mapping[str, str] | None = None,
     piped: str = "",
+    program: Sequence[str] = AGENTPLANE,
     **more: object,
 ) -> Process:
     """Runs a command without a terminal, and looks that nothing it says is a traceback."""
     done = subprocess.run(
-        [*AGENTPLANE, *words],
+        [*program, *words],
         cwd=folder,
         env={**os.environ, **(env or {})},
         input=piped,

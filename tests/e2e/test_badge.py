@@ -11,6 +11,7 @@ from tests.conftest import plane_in
 from tests.e2e.conftest import approved, proposed, rejected, started
 
 
+PATIENT = (sys.executable, "-m", "tests.patient")
 HEAVY = {
     "msgspec",
     "click",
@@ -28,7 +29,7 @@ HEAVY = {
 
 
 def badge(folder: Path, **env: str) -> str:
-    done = started(["badge"], folder, env=env)
+    done = started(["badge"], folder, env=env, program=PATIENT)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 

@@ -37,7 +37,7 @@ if not resumed:
 def hook(event, **said):
     if "HOOKED" in os.environ:
         told = {{"session_id": id_, "cwd": os.getcwd(), "transcript_path": os.environ["HOOKED"], **said}}
-        command = [sys.executable, "-m", "agentplane", "hook", event, "--tool", "codex"]
+        command = [sys.executable, "-m", "tests.patient", "hook", event, "--tool", "codex"]
         subprocess.run(command, input=json.dumps(told).encode(), stdout=subprocess.DEVNULL)
 hook("session-start", source="resume" if resumed else "startup")
 held = re.search(r"revision=(\\w+)", open("AGENTS.md").read())

@@ -256,7 +256,8 @@ def test_a_wrapper_that_is_killed(plane: Plane, tmp_path: Path) -> None:
     (run,) = open_run.every(plane.layout)
     assert open_run.is_alive(run)
     assert bad(plane) == []
-    until((open_run.work(plane.layout, run.run_id) / "stdout.start").exists)
+    recorded = open_run.work(plane.layout, run.run_id) / "stdout.start"
+    until(lambda: recorded.exists() and b"begun" in recorded.read_bytes(), "what was printed is recorded")
     os.kill(run.pid, signal.SIGKILL)
     screen.process.wait()
     until((tmp_path / "hup").exists, "the command was hung up on")

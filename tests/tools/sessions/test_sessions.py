@@ -136,7 +136,7 @@ def test_what_stands_in_session_files_of_others_is_passed_over(tmp_path: Path) -
     said = {"sessionId": "good", "cwd": str(project), "timestamp": now}
     (folder / "i.jsonl").write_text(f'{{"type": "summary"}}\nnot json\n{json.dumps(said)}\n')
     claude, home = BY_NAME["claude-code"], {"CLAUDE_CONFIG_DIR": str(tmp_path)}
-    assert id_from_files.only_one(claude, str(project), time.time() - 5, home) == "good"
+    assert id_from_files.only_one(claude, str(project), time.time() - 60, home) == "good"
     assert id_from_files.only_one(claude, str(project), time.time() + 60, home) is None
     assert id_from_files.only_one(BY_NAME["goose"], str(project), 0, home) is None
 
