@@ -40,9 +40,6 @@ _LOOSE = (
 )
 
 
-_ERASED = re.compile(r"[^\n]*\r\x1b\[K")
-
-
 class Step(msgspec.Struct, frozen=True):
     command: str
     shown: str
@@ -101,8 +98,6 @@ class Session:
             "NO_COLOR": "1",
         }
         screen = typed(["-c", command], self.folder, env=environment, columns=100, program=("sh",)).screen
-        # What a slow machine shows of its progress is erased again.
-        screen = _ERASED.sub("", screen)
         printed = "\n".join(line.rstrip() for line in screen.splitlines())
         found = re.fullmatch(self._pattern(_ends(step.shown, self.names)), printed)
         if found is None:

@@ -315,7 +315,7 @@ def test_the_five_minutes_end_where_they_say(tmp_path: Path) -> None:
 def test_progress_that_a_slow_machine_shows_is_not_compared(tmp_path: Path) -> None:
     home = tmp_path / "ada"
     home.mkdir()
-    slow = "printf 'Checked 5 of 7\\r\\033[KChecked 6 of 7\\r\\033[Kdone\\n'"
+    slow = "printf '\\r\\033[KChecked 5 of 7\\r\\033[KChecked 6 of 7\\r\\033[Kdone\\n'"
     Session(home).run(Step(slow, "done"))
 
 

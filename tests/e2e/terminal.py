@@ -21,7 +21,7 @@ import msgspec
 
 AGENTPLANE = (sys.executable, "-m", "agentplane")
 _PATIENCE = 90.0
-_PROGRESS = re.compile(r"\r\x1b\[K(?:[^\r\n\x1b]*\r\x1b\[K)*")
+_PROGRESS = re.compile(r"(?:\r\x1b\[K[^\r\n\x1b]+)+\r\x1b\[K")
 
 
 class Seen(msgspec.Struct, frozen=True):
