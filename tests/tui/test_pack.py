@@ -66,7 +66,7 @@ def right(screen: PackScreen, id_: str) -> str:
 
 async def at(sitting: Sitting, screen: PackScreen, id_: str) -> None:
     assert screen.view.seek(id_), id_
-    await sitting.until(lambda: screen.panes.detail._about == id_, f"what is said of {id_}")
+    await sitting.until(lambda: screen.panes.detail._page_id == id_, f"what is said of {id_}")
 
 
 async def done(sitting: Sitting, screen: PackScreen) -> None:

@@ -55,7 +55,7 @@ def state(screen: ToolsScreen, name: str) -> tuple[str, str]:
 
 async def at(sitting: Sitting, screen: ToolsScreen, name: str) -> None:
     assert screen.view.seek(name)
-    await sitting.until(lambda: screen.panes.detail._about == screen.current, f"what is said of {name}")
+    await sitting.until(lambda: screen.panes.detail._page_id == screen.current, f"what is said of {name}")
 
 
 async def asked(sitting: Sitting, key: str) -> Writes:
