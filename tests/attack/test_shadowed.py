@@ -184,7 +184,7 @@ def test_the_screens_in_a_browser(clone: Repository) -> None:
             client.ws_connect(
                 f"{served.base}/ws?width=80&height=24", headers={"Origin": served.base}
             ) as page,
-            asyncio.timeout(60),
+            asyncio.timeout(120),
         ):
             async for message in page:
                 said += message.data if isinstance(message.data, bytes) else b""

@@ -4,17 +4,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agentplane.api import Plane
+from agentplane.api import Plane, open_plane
 from tests.cli.conftest import Cli
 from tests.conftest import decision
 
 
-TODAY = datetime.now(UTC).date()
+NOW = datetime.now(UTC)
+TODAY = NOW.date()
 PAST, SOON, LATER = TODAY - timedelta(days=400), TODAY + timedelta(days=3), TODAY + timedelta(days=400)
 
 
 @pytest.fixture
-def dated(plane: Plane) -> Plane:
+def dated(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> Plane:
+    # For the commands it stays the day on which these dates were made.
+    monkeypatch.setitem(open_plane.__kwdefaults__, "clock", lambda: NOW)
     for statement, day in (
         ("Reports are CSV.", PAST),
         ("Webhooks are signed.", SOON),

@@ -228,14 +228,27 @@ def test_time_grows_with_the_size_only(unit):
     assert seconds(lambda: parse(large)) < 10 * seconds(lambda: parse(small)) + 0.02
 
 
-@pytest.mark.parametrize("unit", [b"a line\n", b"---\n", b"```\n", b"```x\n"])
+LINES = (b"a line\n", b"---\n", b"```\n", b"```x\n")
+
+
+def ten_megabytes(unit):
+    return ENTRY % b"A" + unit * (10_000_000 // len(unit))
+
+
+@pytest.mark.parametrize("unit", LINES)
 def test_ten_megabytes(unit):
-    data = ENTRY % b"A" + unit * (10_000_000 // len(unit))
+    assert ids(parse(ten_megabytes(unit))) == ["A"]
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("unit", LINES)
+def test_ten_megabytes_take_forty_times_as_long_as_their_lines_at_most(unit):
+    data = ten_megabytes(unit)
     lines = seconds(lambda: [line.strip() for line in data.split(b"\n")])
     assert seconds(lambda: parse(data)) < 40 * lines
-    assert ids(parse(data)) == ["A"]
 
 
+@pytest.mark.timing
 def test_falling_fence_lengths_are_linear():
     """Each opening is shorter than the one before; none closes."""
 
