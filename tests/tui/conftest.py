@@ -15,7 +15,7 @@ from textual.worker import WorkerCancelled
 
 from agentplane.api import Plane
 from agentplane.tui.app import PlaneApp
-from agentplane.tui.backend import log_pager
+from agentplane.tui.backend import log_pager, worker
 from agentplane.tui.backend.model import PlaneModel
 from agentplane.tui.screens.inbox.screen import InboxScreen
 from agentplane.tui.widgets import footer
@@ -130,7 +130,8 @@ class Sitting:
                 (shown is not None or app.notices.unreadable)
                 and not app.pending
                 and not reader.reading
-                and reader._wake._waiters  # it has told all that it has found, and waits for something to do
+                and reader._lane.running is None  # it has told all that it has found
+                and not reader._lane.has(worker._CHECK)
                 and (shown is None or (inbox._shown is shown and not reader.model().to_look_at()))
             )
 

@@ -27,7 +27,7 @@ def stage(plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     monkeypatch.setenv("CODEX_HOME", str(made.home))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(presence.programs, "find", lambda *_: None)
-    monkeypatch.setattr(controller, "_NEWS_SECONDS", 600.0)  # what is waited for stays until it was seen
+    monkeypatch.setattr(controller, "_RESULT_SECONDS", 600.0)  # what is waited for stays until it was seen
     for statement in UNLIKE[1:3]:
         plane.propose(decision(statement))
     yield made
