@@ -6,7 +6,7 @@ import sys
 # As `python -m agentplane` does.
 del sys.path[0]
 
-from agentplane.cli import badge, hook  # noqa: E402
+from agentplane.cli.hooks import badge, hook  # noqa: E402
 from agentplane.cli.start import main  # noqa: E402
 
 

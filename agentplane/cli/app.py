@@ -20,56 +20,59 @@ from agentplane.text.visible import one_line
 
 # The help text lists commands to look first, then to decide, undo and maintain.
 COMMANDS = {
-    "init": ("setup", "Make a plane in this project."),
-    "demo": ("demo", "Try it on a copy of the example."),
-    "status": ("show", "What waits, and what to do next."),
-    "badge": ("show", "A short count for the prompt; prints nothing when nothing waits."),
-    "inbox": ("show", "The candidates, and what was edited by hand."),
-    "list": ("show", "The entries on the shelf."),
-    "show": ("show", "Show entries, candidates and runs in full."),
-    "recall": ("recall", "Find approved memory by words."),
-    "history": ("show", "What happened to an entry."),
-    "propose": ("propose", "Put a candidate into the inbox."),
-    "approve": ("decide", "Move candidates to the shelf."),
-    "reject": ("decide", "Drop candidates."),
-    "edit": ("edit", "Change an entry or a candidate in your editor."),
-    "deprecate": ("decide", "Take entries out of force."),
-    "pin": ("decide", "Pin entries: they come right after the invariants in what tools are given."),
-    "unpin": ("decide", "Take the pins of entries away."),
-    "adopt": ("decide", "Approve what was edited by hand."),
-    "revert": ("decide", "Put back what was approved before an edit by hand."),
-    "undo": ("undo", "Take back your last op; again goes further back."),
-    "redo": ("undo", "Do again what was undone."),
-    "ops": ("undo", "The ops, newest first."),
-    "prune": ("undo", "Take a text out of history for good."),
-    "pack": ("pack", "Write what a tool is given: the approved memory within a budget."),
-    "mcp": ("mcp", "Serve the memory to coding tools over MCP."),
-    "web": ("web", "Serve the screens to a browser on this machine."),
-    "sync": ("tools", "Bring the approved memory into the files that tools read."),
-    "tools": ("tools", "The coding tools: which are here, and what their files hold."),
-    "harvest": ("harvest", "Import candidates from tool memories, instruction files and decision records."),
-    "hook": ("hooks", "Answer a hook of a coding tool."),
-    "run": ("runs", "Run a command, and keep what it did."),
+    "init": ("project.setup", "Make a plane in this project."),
+    "demo": ("project.demo", "Try it on a copy of the example."),
+    "status": ("memory.show", "What waits, and what to do next."),
+    "badge": ("memory.show", "A short count for the prompt; prints nothing when nothing waits."),
+    "inbox": ("memory.show", "The candidates, and what was edited by hand."),
+    "list": ("memory.show", "The entries on the shelf."),
+    "show": ("memory.show", "Show entries, candidates and runs in full."),
+    "recall": ("memory.recall", "Find approved memory by words."),
+    "history": ("memory.show", "What happened to an entry."),
+    "propose": ("memory.propose", "Put a candidate into the inbox."),
+    "approve": ("memory.decide", "Move candidates to the shelf."),
+    "reject": ("memory.decide", "Drop candidates."),
+    "edit": ("memory.edit", "Change an entry or a candidate in your editor."),
+    "deprecate": ("memory.decide", "Take entries out of force."),
+    "pin": ("memory.decide", "Pin entries: they come right after the invariants in what tools are given."),
+    "unpin": ("memory.decide", "Take the pins of entries away."),
+    "adopt": ("memory.decide", "Approve what was edited by hand."),
+    "revert": ("memory.decide", "Put back what was approved before an edit by hand."),
+    "undo": ("memory.undo", "Take back your last op; again goes further back."),
+    "redo": ("memory.undo", "Do again what was undone."),
+    "ops": ("memory.undo", "The ops, newest first."),
+    "prune": ("memory.undo", "Take a text out of history for good."),
+    "pack": ("memory.pack", "Write what a tool is given: the approved memory within a budget."),
+    "mcp": ("project.mcp", "Serve the memory to coding tools over MCP."),
+    "web": ("project.web", "Serve the screens to a browser on this machine."),
+    "sync": ("project.tools", "Bring the approved memory into the files that tools read."),
+    "tools": ("project.tools", "The coding tools: which are here, and what their files hold."),
+    "harvest": (
+        "memory.harvest",
+        "Import candidates from tool memories, instruction files and decision records.",
+    ),
+    "hook": ("hooks.hooks", "Answer a hook of a coding tool."),
+    "run": ("runs.runs", "Run a command, and keep what it did."),
     "restart": (
-        "restart",
+        "runs.restart",
         "The sessions of coding tools here, and giving the new memory to those with the old.",
     ),
-    "log": ("runs", "Add a run to the log, from any program."),
-    "timeline": ("runs", "List what runs and operations did, newest first."),
-    "diff": ("runs", "How two runs differ."),
-    "artifacts": ("runs", "What runs produced, by task."),
-    "settle": ("settle", "Bring branches together that git merged."),
-    "doctor": ("doctor", "Check the plane; --fix mends what is safe to mend."),
-    "check": ("guard", "Check what a branch does to the plane, for CI and git hooks."),
+    "log": ("runs.runs", "Add a run to the log, from any program."),
+    "timeline": ("runs.runs", "List what runs and operations did, newest first."),
+    "diff": ("runs.runs", "How two runs differ."),
+    "artifacts": ("runs.runs", "What runs produced, by task."),
+    "settle": ("memory.settle", "Bring branches together that git merged."),
+    "doctor": ("project.doctor", "Check the plane; --fix mends what is safe to mend."),
+    "check": ("project.guard", "Check what a branch does to the plane, for CI and git hooks."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
 
 
 # Commands that Git calls, and another form of `--help`.
 HIDDEN = {
-    "merge-file": ("merge_drivers", "merge_file_command"),
-    "merge-tool-file": ("merge_drivers", "merge_tool_file_command"),
-    "git-hook": ("settle", "git_hook_command"),
+    "merge-file": ("hooks.merge_drivers", "merge_file_command"),
+    "merge-tool-file": ("hooks.merge_drivers", "merge_tool_file_command"),
+    "git-hook": ("memory.settle", "git_hook_command"),
     "help": ("help", "help_command"),
 }
 
@@ -135,7 +138,7 @@ def cli(ctx: click.Context, plane: str | None) -> None:
     """
     ctx.obj = plane
     if ctx.invoked_subcommand is None:
-        from agentplane.cli.screens import opened
+        from agentplane.cli.project.screens import opened
 
         code = opened(plane)
         if code is None:

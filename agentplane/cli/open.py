@@ -82,7 +82,7 @@ class _WritingNotice:
 
 
 def _print_settled(done: "Settled") -> None:
-    from agentplane.cli.settle import result_lines
+    from agentplane.cli.memory.settle import result_lines
 
     for text in result_lines(done):
         output.note(text)

@@ -9,7 +9,7 @@ import sys
 
 def main() -> None:
     if sys.argv[1:] == ["badge"]:
-        from agentplane.cli.badge import answer
+        from agentplane.cli.hooks.badge import answer
 
         try:
             if answer():
@@ -18,12 +18,12 @@ def main() -> None:
             sys.stderr.write(f"error: cannot write the badge: {error.strerror}\n")
             sys.exit(4)
     elif sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
-        from agentplane.cli.hook import answer as answer_tool
+        from agentplane.cli.hooks.hook import answer as answer_tool
 
         answer_tool(sys.argv[2:])
         os._exit(0)  # nothing is left to write, and shutting Python down takes time
     elif not sys.argv[1:]:
-        from agentplane.cli.screens import opened
+        from agentplane.cli.project.screens import opened
 
         code = opened(os.environ.get("AGENTPLANE_PLANE"))
         if code is not None:

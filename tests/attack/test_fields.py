@@ -344,5 +344,5 @@ def test_one_module_of_the_command_line_prints() -> None:
     # The first says where a file is, in a process without the command line; the second hides what is typed.
     assert found == {
         "agentplane/tui/main.py: print(f'what you were writing is kept in {visible(path)}', file=sys.stderr)",
-        "agentplane/cli/undo.py: click.prompt('Text to prune', hide_input=True, err=True)",
+        "agentplane/cli/memory/undo.py: click.prompt('Text to prune', hide_input=True, err=True)",
     }

@@ -10,7 +10,8 @@ from typing import TextIO
 import pytest
 
 from agentplane.api import Plane
-from agentplane.cli import confirming, output
+from agentplane.cli import output
+from agentplane.cli.memory import confirming
 from agentplane.commands import Approve
 from agentplane.memory.operations import Proposal
 from agentplane.review import spots

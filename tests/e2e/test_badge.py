@@ -48,7 +48,7 @@ def imported(folder: Path) -> set[str]:
         for line in done.stderr.splitlines()
         if line.startswith("import time:")
     }
-    assert "agentplane.cli.badge" in names
+    assert "agentplane.cli.hooks.badge" in names
     return names
 
 

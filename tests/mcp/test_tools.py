@@ -16,7 +16,7 @@ from agentplane.mcp import tools
 from agentplane.memory.operations import MAX_TEXT
 from agentplane.review.conflicts.relation import Relation
 from agentplane.runs.query import timeline
-from tests.cli.test_event_format import EVENT
+from tests.cli.runs.test_event_format import EVENT
 from tests.conftest import decision, plane_in
 from tests.mcp.conftest import ERAS, call, talk
 

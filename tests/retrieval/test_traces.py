@@ -9,7 +9,7 @@ from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.retrieval import traces
 from agentplane.retrieval.scan import Wanted
-from tests.cli.test_event_format import EVENT, FACT
+from tests.cli.runs.test_event_format import EVENT, FACT
 from tests.conftest import decision
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from agentplane.cli import background_checks, complete, entry_rows, output
-from agentplane.cli.entry_rows import with_signer
+from agentplane.cli import background_checks, complete, output
+from agentplane.cli.memory import entry_rows
+from agentplane.cli.memory.entry_rows import with_signer
 from agentplane.cli.open import ids_argument, json_option, opened, run_named
 from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.memory import expiry
@@ -256,14 +257,14 @@ def _run_of(plane: "Plane", memory: Memory, name: str) -> str | None:
 
 
 def _show_runs(plane: "Plane", run_ids: list[str], *, in_full: bool, as_json: bool) -> None:
-    from agentplane.cli import run_show
+    from agentplane.cli.runs import show
 
     for run_id in run_ids:
-        shown = run_show.look(plane, run_id)
+        shown = show.look(plane, run_id)
         if as_json:
-            output.emit_line("run", **run_show.as_json(shown))
+            output.emit_line("run", **show.as_json(shown))
         else:
-            run_show.print_run(shown, in_full=in_full)
+            show.print_run(shown, in_full=in_full)
 
 
 @click.command()

@@ -74,7 +74,7 @@ def run_command(
     The command has the terminal as it would have it alone, and its exit code becomes ours. It finds the id of
     its run in AGENTPLANE_RUN_ID, so that `agentplane log --add` in it adds to this run.
     """
-    from agentplane.cli import plan as plans
+    from agentplane.cli.runs import plan as plans
     from agentplane.runs.events import RUN_ID, TASK, is_run_id
     from agentplane.runs.open import open_run
     from agentplane.runs.open.open_run import RunSpec, tool_named, tool_of
@@ -193,7 +193,7 @@ def timeline_command(
     as_json: bool,
 ) -> None:
     """List what runs and operations did, newest first."""
-    from agentplane.cli import run_rows
+    from agentplane.cli.runs import rows
     from agentplane.runs import rubric
     from agentplane.runs.query import timeline
 
@@ -205,9 +205,9 @@ def timeline_command(
     if as_json:
         output.emit("timeline", events=list(islice(found, limit)))
         return
-    most = limit or run_rows.PAGE
+    most = limit or rows.PAGE
     page = list(islice(found, most + 1))
-    run_rows.print_timeline(page[:most])
+    rows.print_timeline(page[:most])
     if not page:
         options = {"--task": task, "--since": since, "--tool": tool, "--layer": layer, "--scale": scale}
         asked = [name for name, value in options.items() if value]
@@ -237,14 +237,14 @@ def diff_command(run: str, against: str | None, as_json: bool) -> None:
 
     The first one is the one before: `+` stands for what only the other one has.
     """
-    from agentplane.cli import run_rows
+    from agentplane.cli.runs import rows
     from agentplane.runs.query import compare
 
     report = compare.of(opened().layout, run, against)
     if as_json:
         output.emit("diff", **msgspec.to_builtins(report), same=report.same)
     else:
-        run_rows.print_diff(report)
+        rows.print_diff(report)
 
 
 @click.command()
@@ -257,7 +257,7 @@ def diff_command(run: str, against: str | None, as_json: bool) -> None:
 @json_option
 def artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
     """What runs produced, by task: tracked files with the hash that they had when the run ended."""
-    from agentplane.cli import run_rows
+    from agentplane.cli.runs import rows
     from agentplane.runs.query import artifacts
 
     plane = opened()
@@ -267,7 +267,7 @@ def artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
     if as_json:
         output.emit("artifacts", artifacts=found)
     else:
-        run_rows.print_artifacts(found)
+        rows.print_artifacts(found)
         if not found:
             of = "" if task is None else f" of the task {one_line(task, 40)}"
             output.note(f"no run{of} has produced a file that git tracks.")

@@ -22,6 +22,6 @@ def hook_command(plane: str | None, event: str, tool: str) -> None:
     session-end. Settings that `agentplane init` writes call this. The exit code is always 0, and the answer is the
     tool's own form: a tool goes on as without it, whatever is wrong here. `agentplane doctor` shows what went wrong.
     """
-    from agentplane.cli.hook import answer
+    from agentplane.cli.hooks.hook import answer
 
     answer([event, "--tool", tool], plane)

@@ -6,8 +6,9 @@ Only a person at a terminal may use them.
 import click
 
 from agentplane.api.committer import required
-from agentplane.cli import complete, confirming, output
-from agentplane.cli.edit import edited_merge
+from agentplane.cli import complete, output
+from agentplane.cli.memory import confirming
+from agentplane.cli.memory.edit import edited_merge
 from agentplane.cli.open import ids_argument, ids_option, json_option, opened, run_named
 from agentplane.cli.report import carry_out, report
 from agentplane.commands import Adopt, Approve, ApproveClean, Deprecate, Pin, Reject, Revert, Unpin

@@ -10,7 +10,7 @@ from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.runs import rubric
 from tests.cli.conftest import Cli
-from tests.cli.test_run import context, runs
+from tests.cli.runs.test_run import context, runs
 from tests.e2e.terminal import typed
 
 

@@ -606,7 +606,7 @@ def test_closed_streams_break_nothing(kept: Plane, streams: str) -> None:
 def test_an_answer_never_gets_into_a_file(tmp_path: Path) -> None:
     """Where standard output is closed, the next file that is opened would be standard output."""
     script = (
-        "import os; from agentplane.cli import hook, hook_process; hook_process.keep_streams_apart();"
+        "import os; from agentplane.cli.hooks import hook, process; process.keep_streams_apart();"
         "fd = os.open('file', os.O_CREAT | os.O_WRONLY); os.write(fd, b'kept');"
         "assert not hook._Hook([], None).say('answer')"
     )
@@ -707,7 +707,7 @@ def test_nothing_heavy_is_loaded_where_nothing_changed(
     )
     rows = (line for line in done.stderr.splitlines() if line.startswith("import time:"))
     names = {line.rpartition("|")[2].strip() for line in rows}
-    assert "agentplane.cli.hook" in names
+    assert "agentplane.cli.hooks.hook" in names
     assert names & HEAVY == set()
     assert done.returncode == 0
     assert (UNLIKE[0] in done.stdout) == (event == "session-start")

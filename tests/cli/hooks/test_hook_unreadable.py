@@ -13,7 +13,7 @@ import pytest
 from agentplane.agents import forms
 from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Tool
-from agentplane.cli import hook
+from agentplane.cli.hooks import hook
 from agentplane.errors import BadInput, Damaged, Locked
 from agentplane.tools.hooks import unreadable
 from tests.cli.hooked import COMMAND
@@ -183,7 +183,7 @@ def test_what_takes_too_long_is_told_as_well(root: Path) -> None:
         "import sys, time\n"
         "from agentplane.tools.hooks import start_context\n"
         "start_context.make = lambda *_: time.sleep(60)\n"
-        "from agentplane.cli import hook\n"
+        "from agentplane.cli.hooks import hook\n"
         "hook._SECONDS = 1\n"
         "hook.answer(['session-start', '--tool', 'codex'])\n"
     )

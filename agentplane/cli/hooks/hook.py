@@ -7,7 +7,7 @@ nothing changed. Longer work runs in a separate process after the answer.
 
 import os
 
-from agentplane.cli import hook_process
+from agentplane.cli.hooks import process
 from agentplane.plane.derived import badge_stamp
 
 
@@ -50,16 +50,16 @@ _QUESTION = (
 
 def answer(words: list[str], plane: str | None = None) -> None:
     """Answer a tool on standard output. Raises nothing."""
-    hook_process.keep_streams_apart()
+    process.keep_streams_apart()
     hook = _Hook(words, plane)
-    hook_process.limit(_SECONDS, hook.is_too_long)
+    process.limit(_SECONDS, hook.is_too_long)
     try:
         text = hook.run()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- border: a hook never breaks its tool, and logs the error
         hook.failed(error)
         text = hook.failing or hook.empty
     hook.say(text)
-    hook_process.limit(0, None)
+    process.limit(0, None)
     for work in hook.later:
         _afterwards(hook, work)
 
@@ -84,7 +84,7 @@ class _Hook:
         tool = BY_NAME.get(self.tool)
         dialect = tool.dialect if tool else None
         self.empty = dialect.empty if dialect else "{}"
-        data = hook_process.read_input()
+        data = process.read_input()
         if tool is None or dialect is None or self.event not in EVENTS:
             known = ", ".join(EVENTS if dialect else (one.name for one in BY_NAME.values() if one.dialect))
             _warn(f"no {'event' if dialect else 'tool'} of this name has hooks here; known are {known}")
@@ -141,7 +141,7 @@ class _Hook:
         self.failed(f"took longer than {_SECONDS} seconds")
         if self.event != "session-start" or os.fork():
             os._exit(0)
-        hook_process.detach()
+        process.detach()
 
 
 class _EventAnswer:
@@ -251,8 +251,8 @@ class _EventAnswer:
             return
         reason = self.call.reason
         words = f"The session ended ({reason})" if reason else "The session ended"
-        child = hook_process.fork(lambda: _seal(self.root, self.tool, run_id, words), self.hook.failed)
-        hook_process.wait(child, _FOR_THE_END)
+        child = process.fork(lambda: _seal(self.root, self.tool, run_id, words), self.hook.failed)
+        process.wait(child, _FOR_THE_END)
 
     def _memory(self) -> "Answer | str | None":
         """Return the memory, or a line with the reason why it couldn't be read."""
@@ -261,7 +261,7 @@ class _EventAnswer:
         task = os.environ.get("AGENTPLANE_TASK") or None
         if found := start_context.cached(self.root, self.tool, task):
             return found
-        made = hook_process.run_apart(lambda: self._made(task), _SECONDS - _FOR_THE_ANSWER, _CHILD_MEMORY)
+        made = process.run_apart(lambda: self._made(task), _SECONDS - _FOR_THE_ANSWER, _CHILD_MEMORY)
         if made is None:
             self.hook.failed(f"the memory took longer than {_SECONDS} seconds or too much room")
         return start_context.read(made) if made else None
@@ -433,4 +433,4 @@ def _afterwards(hook: _Hook, work: "Callable[[], None]") -> None:
         time.sleep(_DELAY)
         work()
 
-    hook_process.fork(patiently, hook.failed)
+    process.fork(patiently, hook.failed)

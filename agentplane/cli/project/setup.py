@@ -10,7 +10,7 @@ from agentplane import setup
 from agentplane.agents.model import Tool
 from agentplane.cli import complete, output
 from agentplane.cli.open import opened
-from agentplane.cli.tools import named_tools, print_wired
+from agentplane.cli.project.tools import named_tools, print_wired
 from agentplane.errors import BadInput
 from agentplane.plane import create
 from agentplane.plane.derived.badge_stamp import FOLDER

@@ -9,7 +9,8 @@ import click
 import msgspec
 
 from agentplane.api import Plane
-from agentplane.cli import complete, entry_rows, output
+from agentplane.cli import complete, output
+from agentplane.cli.memory import entry_rows
 from agentplane.cli.open import ids_option, json_option, opened, run_named
 from agentplane.commands import Propose
 from agentplane.errors import AgentplaneError, BadInput, Refused

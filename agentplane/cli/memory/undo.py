@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from agentplane.cli import complete, output
-from agentplane.cli.entry_rows import readable_text, with_signer
+from agentplane.cli.memory.entry_rows import readable_text, with_signer
 from agentplane.cli.open import json_option, opened
 from agentplane.cli.report import carry_out, report
 from agentplane.commands import Redo, Undo

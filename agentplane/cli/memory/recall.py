@@ -3,8 +3,8 @@
 import click
 
 from agentplane.cli import complete, output
+from agentplane.cli.memory.pack import tell_withheld
 from agentplane.cli.open import json_option, opened
-from agentplane.cli.pack import tell_withheld
 from agentplane.retrieval.scan import Wanted
 from agentplane.text.visible import one_line
 

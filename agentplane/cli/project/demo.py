@@ -35,7 +35,7 @@ def demo_command(ctx: click.Context, into: Path | None) -> None:
         raise BadInput(what, where=str(folder), todo="name another folder with --into.") from None
     git.make_example(folder)  # the copy then behaves like a project, and it also works without Git
     ctx.find_root().obj = str(folder / ".agentplane")
-    from agentplane.cli.show import inbox_command, status_command
+    from agentplane.cli.memory.show import inbox_command, status_command
 
     ctx.invoke(status_command)
     output.line()
@@ -59,7 +59,7 @@ def _called() -> str:
 
 def _example() -> tuple[Path, Path]:
     """Return the folders of the example's plane and project. They are in the package or in a source checkout."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     for plane, project in (
         (package / "example" / "plane", package / "example" / "project"),
         (package.parent / ".agentplane-example", package.parent / "tests" / "example" / "project"),

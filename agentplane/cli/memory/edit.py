@@ -7,7 +7,8 @@ import click
 
 from agentplane.api import Plane
 from agentplane.api.results import Committed
-from agentplane.cli import complete, confirming, output
+from agentplane.cli import complete, output
+from agentplane.cli.memory import confirming
 from agentplane.cli.open import json_option, opened
 from agentplane.cli.report import carry_out, report
 from agentplane.commands import Edit, Mask, Merge

@@ -1,0 +1,1 @@
+"""Commands that coding tools, Git and the shell prompt call."""

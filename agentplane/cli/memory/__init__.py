@@ -1,0 +1,1 @@
+"""Commands that propose, decide about, find and show memory."""

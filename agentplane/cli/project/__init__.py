@@ -1,0 +1,1 @@
+"""Commands that create, connect, check and show a plane."""

@@ -1,0 +1,1 @@
+"""Commands that record, list, compare and restart runs."""
