@@ -37,7 +37,7 @@ FOREIGN = {
     ("mcp/failures.py", "str(error).partition"),
     ("runs/reports.py", "str(error).partition"),
     ("text/toml/limited.py", "re.search"),
-    ("tui/backend/session_watch.py", "str(error) != self._failed"),
+    ("tui/backend/sessions/session_watch.py", "str(error) != self._failed"),
     ("text/log/damage.py", "(last.what, last.away, last.line + last.lines) == (what, away, self.number)"),
 }
 """Messages of msgspec and tomllib, which have no fields; and two texts that are compared to say the same thing only once."""

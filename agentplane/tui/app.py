@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.file_watch import Watch
     from agentplane.tui.backend.model import PlaneModel, PlaneView
     from agentplane.tui.widgets.header_counts import Figures
-    from agentplane.tui.widgets.palette import Palette
+    from agentplane.tui.widgets.modals.palette import Palette
 
 _SLOW_SECONDS = 1.0
 _BEGIN_SECONDS = 0.5
@@ -153,7 +153,7 @@ class PlaneApp(App[None]):
         if self._started:
             return
         self._started = True
-        from agentplane.tui.widgets.palette import Actions
+        from agentplane.tui.widgets.modals.palette import Actions
 
         gc.enable()
         type(self).COMMANDS = {Actions}
@@ -402,18 +402,18 @@ class PlaneApp(App[None]):
             self.sessions.hide_messages()
 
     async def action_help(self) -> None:
-        from agentplane.tui.widgets.help_modal import Help
+        from agentplane.tui.widgets.modals.help_modal import Help
 
         where = self.screen.WHERE if isinstance(self.screen, InRegistry) else actions.EVERYWHERE
         await self.push_screen(Help(where, self.keys_wanted))
 
     async def action_command_palette(self) -> None:  # type: ignore[override]  # Textual awaits what can be
-        from agentplane.tui.widgets.palette import Palette
+        from agentplane.tui.widgets.modals.palette import Palette
 
         await self._open_palette(Palette(id="--command-palette"))
 
     async def action_change_theme(self) -> None:  # type: ignore[override]
-        from agentplane.tui.widgets.palette import Palette, Themes
+        from agentplane.tui.widgets.modals.palette import Palette, Themes
 
         await self._open_palette(Palette([Themes], placeholder="Find a theme…"))
 

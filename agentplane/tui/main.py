@@ -5,7 +5,7 @@ import os
 import sys
 from contextlib import suppress
 
-from agentplane.tui.backend import first_rows
+from agentplane.tui.backend.entries import first_rows
 
 
 def run(plane_dir: str | None = None) -> int:

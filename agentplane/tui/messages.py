@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentplane.tools.sessions.restart import Outcome as CameOut
     from agentplane.tools.sessions.sessions import Session
     from agentplane.tui.backend.model import PlaneView
-    from agentplane.tui.backend.session_watch import Help, Seen
+    from agentplane.tui.backend.sessions.session_watch import Help, Seen
 
 
 class OpDone(Message, bubble=False):

@@ -15,12 +15,13 @@ from textual.worker import WorkerCancelled
 
 from agentplane.api import Plane
 from agentplane.tui.app import PlaneApp
-from agentplane.tui.backend import log_pager, worker
+from agentplane.tui.backend import worker
 from agentplane.tui.backend.model import PlaneModel
+from agentplane.tui.backend.runs import log_pager
 from agentplane.tui.screens.inbox.screen import InboxScreen
 from agentplane.tui.widgets import footer
-from agentplane.tui.widgets.confirm_flags_modal import Confirm
 from agentplane.tui.widgets.footer import KeyBar, StatusBar
+from agentplane.tui.widgets.modals.confirm_flags_modal import Confirm
 from tests.conftest import decision
 
 

@@ -23,8 +23,8 @@ from agentplane.tools.sessions.activity import Activity
 from agentplane.tools.sessions.restart import Outcome
 from agentplane.tools.sessions.sessions import Session
 from agentplane.tui.app import PlaneApp
-from agentplane.tui.backend import session_watch
-from agentplane.tui.backend.session_watch import Seen
+from agentplane.tui.backend.sessions import session_watch
+from agentplane.tui.backend.sessions.session_watch import Seen
 from tests.conftest import ROOT, clean_environment
 from tests.tui.conftest import Sitting
 from tests.tui.film import Frame, composed

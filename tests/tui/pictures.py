@@ -32,9 +32,9 @@ from agentplane.tools.sessions import activity, resume_command
 from agentplane.tools.sessions.activity import Activity
 from agentplane.tools.sessions.sessions import Session
 from agentplane.tui.app import PlaneApp
-from agentplane.tui.backend import session_watch
 from agentplane.tui.backend.model import PlaneModel
-from agentplane.tui.backend.session_watch import Seen
+from agentplane.tui.backend.sessions import session_watch
+from agentplane.tui.backend.sessions.session_watch import Seen
 from agentplane.tui.screens.entry import sections
 from agentplane.tui.screens.inbox import screen as inbox
 from agentplane.tui.screens.runs import detail

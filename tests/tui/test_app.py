@@ -35,7 +35,7 @@ from agentplane.tui.backend.model import PlaneView
 from agentplane.tui.backend.outcome_text import Outcome
 from agentplane.tui.messages import Changed, OpDone
 from agentplane.tui.widgets.footer import KeyBar
-from agentplane.tui.widgets.palette import Actions
+from agentplane.tui.widgets.modals.palette import Actions
 from tests.conftest import ROOT, clean_environment, decision, files_of, plane_in
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
 

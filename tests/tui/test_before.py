@@ -10,7 +10,7 @@ from agentplane.tui.app import PlaneApp
 from agentplane.tui.backend.model import PlaneModel
 from agentplane.tui.screens.entry.editor import EditScreen
 from agentplane.tui.screens.inbox.screen import InboxScreen
-from agentplane.tui.widgets.confirm_bulk_modal import Summary
+from agentplane.tui.widgets.modals.confirm_bulk_modal import Summary
 from tests.conftest import decision
 from tests.tui.conftest import Sitting, on_shelf, waiting
 

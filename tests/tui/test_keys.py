@@ -11,9 +11,9 @@ from agentplane.tui.screens.conflict.screen import ConflictScreen
 from agentplane.tui.screens.entry.editor import EditScreen
 from agentplane.tui.screens.inbox.screen import InboxScreen
 from agentplane.tui.widgets.footer import KeyBar
-from agentplane.tui.widgets.help_modal import Help
-from agentplane.tui.widgets.reason_modal import ReasonDialog
-from agentplane.tui.widgets.rejection_modal import RejectionDialog
+from agentplane.tui.widgets.modals.help_modal import Help
+from agentplane.tui.widgets.modals.reason_modal import ReasonDialog
+from agentplane.tui.widgets.modals.rejection_modal import RejectionDialog
 from tests.cases import some
 from tests.conftest import decision
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting

@@ -10,7 +10,7 @@ from agentplane.tui.screens.conflict.screen import ConflictScreen
 from agentplane.tui.screens.entry import editor
 from agentplane.tui.screens.entry.editor import EditScreen
 from agentplane.tui.screens.shelf.screen import ShelfScreen
-from agentplane.tui.widgets.choose_modal import Pick
+from agentplane.tui.widgets.modals.choose_modal import Pick
 from tests.conftest import decision
 from tests.tui.stand import Stand, drive
 

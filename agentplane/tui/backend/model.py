@@ -25,7 +25,7 @@ from agentplane.plane.settings import Settings, Tui
 from agentplane.review import policy
 from agentplane.review.conflicts.result_cache import ResultCache
 from agentplane.review.inbox import Reviewed, Reviewer
-from agentplane.tui.backend import first_rows, inbox_rows
+from agentplane.tui.backend.entries import first_rows, inbox_rows
 from agentplane.tui.backend.outcome_text import DOING, Outcome, outcome_of
 
 

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.backend.tools_model import Planned
 from agentplane.tui.screens.text_pane import diff, spaced
-from agentplane.tui.widgets.modal import Box
+from agentplane.tui.widgets.modals.modal import Box
 
 
 _ASKS = {"wire": "Wire {}?", "sync": "Bring the memory to {}?", "unwire": "Take {} out?"}

@@ -8,7 +8,7 @@ import msgspec
 
 from agentplane.commands import Adopt, Approve, Command, Mask
 from agentplane.text.visible import one_line
-from agentplane.tui.backend.inbox_rows import EDIT
+from agentplane.tui.backend.entries.inbox_rows import EDIT
 from agentplane.tui.backend.outcome_text import DOING, rejected_by
 from agentplane.tui.screens.list_screen import ListScreen
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from agentplane.memory.entry import Entry
     from agentplane.review.spots import Spot
-    from agentplane.tui.backend.entry_facts import Subject
+    from agentplane.tui.backend.entries.entry_facts import Subject
     from agentplane.tui.screens.entry.editor import Draft
     from agentplane.tui.screens.entry.pane import Detail
-    from agentplane.tui.widgets.confirm_flags_modal import Answer
+    from agentplane.tui.widgets.modals.confirm_flags_modal import Answer
 
 
 class EntryScreen(ListScreen):
@@ -58,7 +58,7 @@ class EntryScreen(ListScreen):
 
         If the text has a flag of high severity, ask the person first.
         """
-        from agentplane.tui.widgets import confirm_flags_modal
+        from agentplane.tui.widgets.modals import confirm_flags_modal
 
         shown = self.plane_app.shown
         spots = confirm_flags_modal.flagged(shown.memory.snapshot.settings, entry) if shown and entry else ()
@@ -72,7 +72,7 @@ class EntryScreen(ListScreen):
     def _answered(
         self, op: Command, entry: "Entry", spots: "Sequence[Spot]", answer: "Answer | None"
     ) -> None:
-        from agentplane.tui.widgets import confirm_flags_modal
+        from agentplane.tui.widgets.modals import confirm_flags_modal
 
         if answer == "approve":
             self.carry_out(
@@ -107,7 +107,7 @@ class EntryScreen(ListScreen):
             entry = on_shelf[0] if on_shelf and on_shelf[0] and on_shelf[0].file != INBOX else None
             await self.confirm_first(self._adoption(edits), entry)
             return
-        from agentplane.tui.widgets import confirm_flags_modal
+        from agentplane.tui.widgets.modals import confirm_flags_modal
 
         settings = shown.memory.snapshot.settings
         flagged = {
@@ -145,7 +145,7 @@ class EntryScreen(ListScreen):
             self._detail.show(subject)
 
     def _subject(self) -> "Subject | None":
-        from agentplane.tui.backend.entry_facts import Subject
+        from agentplane.tui.backend.entries.entry_facts import Subject
 
         shown, here, id_ = self.plane_app.shown, self.current, self.entry_id
         if shown is None or here is None or id_ is None:

@@ -12,7 +12,7 @@ from agentplane.mcp import resources
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.runs.query import artifacts, compare, timeline
-from agentplane.tui.backend.log_pager import Book
+from agentplane.tui.backend.runs.log_pager import Book
 from tests.conftest import plane_in
 from tests.runs.made import git
 

@@ -21,9 +21,9 @@ from agentplane.context.choose import Ask
 from agentplane.errors import BadInput, Damaged, PlaneError, Refused
 from agentplane.memory.operations import Proposal
 from agentplane.tools import presence
-from agentplane.tui.backend import first_rows
-from agentplane.tui.backend.bulk_plan import clean_ones
-from agentplane.tui.backend.inbox_rows import Place, rows
+from agentplane.tui.backend.entries import first_rows
+from agentplane.tui.backend.entries.bulk_plan import clean_ones
+from agentplane.tui.backend.entries.inbox_rows import Place, rows
 from agentplane.tui.backend.model import PlaneModel, as_error
 from agentplane.tui.backend.outcome_text import Outcome, message_of
 from tests.conftest import UNLIKE, decision, files_of

@@ -10,8 +10,8 @@ from agentplane.tools.sessions import restart
 from agentplane.tools.sessions.activity import Activity
 from agentplane.tools.sessions.restart import Outcome
 from agentplane.tools.sessions.sessions import Session
-from agentplane.tui.backend import session_watch
-from agentplane.tui.backend.session_watch import Lookout, Seen
+from agentplane.tui.backend.sessions import session_watch
+from agentplane.tui.backend.sessions.session_watch import Lookout, Seen
 from agentplane.tui.messages import CameOf, LookFailed, SessionsSeen
 
 

@@ -23,7 +23,7 @@ from agentplane.review.conflicts.resolve import Choice, headline
 from agentplane.review.inbox import Reviewed
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions
-from agentplane.tui.backend.choice_preview import ChoicePreview, previews
+from agentplane.tui.backend.entries.choice_preview import ChoicePreview, previews
 from agentplane.tui.messages import Looked
 from agentplane.tui.screens.entry import editor
 from agentplane.tui.screens.entry.sections import ago
@@ -31,9 +31,9 @@ from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.widgets import word_diff
 from agentplane.tui.widgets.footer import KeyBar
 from agentplane.tui.widgets.header import Badge
-from agentplane.tui.widgets.modal import AnswersOnce
-from agentplane.tui.widgets.reason_modal import ReasonDialog
-from agentplane.tui.widgets.rejection_modal import RejectionDialog
+from agentplane.tui.widgets.modals.modal import AnswersOnce
+from agentplane.tui.widgets.modals.reason_modal import ReasonDialog
+from agentplane.tui.widgets.modals.rejection_modal import RejectionDialog
 
 
 if TYPE_CHECKING:
@@ -418,7 +418,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
 
     async def _finish(self, op: Command) -> None:
         """Close the screen with an approval. Ask first if the text has a flag of high severity."""
-        from agentplane.tui.widgets import confirm_flags_modal
+        from agentplane.tui.widgets.modals import confirm_flags_modal
 
         entry = self.memory.entries.get(op.ids[0])
         spots = (
@@ -433,7 +433,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         await confirm_flags_modal.ask(self.app, entry, spots, answered, ("mask", "approve"))
 
     def _confirmed(self, op: Command, entry: Entry, spots: "Sequence[Spot]", answer: str | None) -> None:
-        from agentplane.tui.widgets import confirm_flags_modal
+        from agentplane.tui.widgets.modals import confirm_flags_modal
 
         if answer == "approve":
             confirmed = confirm_flags_modal.confirmation(entry, spots)

@@ -32,10 +32,10 @@ from agentplane.tui import actions
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.protocols import HasStatusLine
 from agentplane.tui.textual_fixes.push_and_focus import open_field
-from agentplane.tui.widgets.choose_modal import Pick
 from agentplane.tui.widgets.footer import KeyBar
 from agentplane.tui.widgets.header import Badge
-from agentplane.tui.widgets.modal import AnswersOnce
+from agentplane.tui.widgets.modals.choose_modal import Pick
+from agentplane.tui.widgets.modals.modal import AnswersOnce
 
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ class EditScreen(AnswersOnce[Command | None]):
 
     async def _ask(self, op: Command, error: Unconfirmed) -> None:
         """Ask about a text that would be approved with a flag of high severity. Show the flagged spots."""
-        from agentplane.tui.widgets import confirm_flags_modal
+        from agentplane.tui.widgets.modals import confirm_flags_modal
 
         app: PlaneApp = self.app  # type: ignore[assignment]
         if app.shown is None:

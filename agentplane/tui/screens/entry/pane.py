@@ -20,7 +20,7 @@ from agentplane.text.visible import one_line
 
 # The code that reads entries takes a while to load, and the first paint does not need it.
 if TYPE_CHECKING:
-    from agentplane.tui.backend.entry_facts import EntryFacts, Subject
+    from agentplane.tui.backend.entries.entry_facts import EntryFacts, Subject
 
 _REST = 0.12
 """Seconds that the cursor rests on a row before its facts are read from disk."""
@@ -159,7 +159,7 @@ class Detail(VerticalScroll, can_focus=True):
 
     def _read(self, subject: "Subject") -> None:
         """Read the facts about a subject. Runs in a thread."""
-        from agentplane.tui.backend.entry_facts import EntryFacts, facts_of
+        from agentplane.tui.backend.entries.entry_facts import EntryFacts, facts_of
 
         try:
             facts = facts_of(subject)
@@ -192,7 +192,7 @@ class Detail(VerticalScroll, can_focus=True):
     async def open_evidence(self) -> None:
         """Open a cited file in the editor. If there are several files, ask which one."""
         from agentplane.tui.screens.entry.editor import open_file, say
-        from agentplane.tui.widgets.choose_modal import Pick
+        from agentplane.tui.widgets.modals.choose_modal import Pick
 
         pieces = [piece for piece in (self.facts.evidence if self.facts else ()) if piece.path]
         if not pieces:
@@ -214,7 +214,7 @@ class Detail(VerticalScroll, can_focus=True):
     async def follow(self) -> None:
         """Go to a linked entry. If there are several entries, ask which one."""
         from agentplane.tui.screens.entry.editor import say
-        from agentplane.tui.widgets.choose_modal import Pick
+        from agentplane.tui.widgets.modals.choose_modal import Pick
 
         links = [link for link in (self.facts.links if self.facts else ()) if link.statement is not None]
         if not links:

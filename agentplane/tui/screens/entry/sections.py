@@ -14,7 +14,7 @@ from rich.text import Text
 from agentplane.memory.entry import Entry
 from agentplane.plane.layout import INBOX
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.backend.entry_facts import EntryFacts, Link, Subject
+from agentplane.tui.backend.entries.entry_facts import EntryFacts, Link, Subject
 from agentplane.tui.widgets import word_diff
 from agentplane.tui.widgets.markdown import Look, prose
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agentplane.commands import Adopt, Approve, Command, Edit, Mask, Reject, Revert
 from agentplane.text.visible import one_line
-from agentplane.tui.backend.inbox_rows import EDIT
+from agentplane.tui.backend.entries.inbox_rows import EDIT
 from agentplane.tui.backend.outcome_text import rejected_by
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.screens.list_screen import STILL_READ
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
     from agentplane.review.inbox import Reviewed
     from agentplane.tui.app import PlaneApp
-    from agentplane.tui.backend.bulk_plan import Bulk
+    from agentplane.tui.backend.entries.bulk_plan import Bulk
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.screens.conflict.screen import Decision
     from agentplane.tui.widgets.row_list import RowList
@@ -217,7 +217,7 @@ class Decisions:
         return edits, tuple(id_ for id_ in ids if id_ not in edits)
 
     async def _ask_for_bulk(self, candidates: Sequence[str]) -> None:
-        from agentplane.tui.backend.bulk_plan import marked_ones
+        from agentplane.tui.backend.entries.bulk_plan import marked_ones
 
         shown, listing = self._shown, self._screen.view.listing
         if shown is None:
@@ -228,7 +228,7 @@ class Decisions:
 
     async def approve_clean(self) -> None:
         """Approve the selected candidates, or else every ready candidate in the list, after one summary."""
-        from agentplane.tui.backend.bulk_plan import clean_ones
+        from agentplane.tui.backend.entries.bulk_plan import clean_ones
 
         shown, listing = self._shown, self._screen.view.listing
         if shown is None or self._screen.rows_view is not shown:
@@ -249,7 +249,7 @@ class Decisions:
         return [row.id for row in self._screen.view.listing.shown if not row.id.startswith(EDIT)]
 
     async def _summarize(self, bulk: "Bulk") -> None:
-        from agentplane.tui.widgets.confirm_bulk_modal import Summary
+        from agentplane.tui.widgets.modals.confirm_bulk_modal import Summary
 
         await self._app.push_screen(Summary(bulk), partial(self._bulk_answered, bulk.ids))
 
@@ -291,7 +291,7 @@ class Decisions:
 
     async def _ask_why(self, candidates: tuple[str, ...]) -> None:
         from agentplane.tui.textual_fixes.push_and_focus import open_field
-        from agentplane.tui.widgets.rejection_modal import RejectionDialog
+        from agentplane.tui.widgets.modals.rejection_modal import RejectionDialog
 
         what = candidates[0] if len(candidates) == 1 else f"{len(candidates):,} candidates"
         model = self._app.model

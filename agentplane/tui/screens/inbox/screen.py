@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import BindingType
 
 from agentplane.tui import actions
-from agentplane.tui.backend import inbox_rows
-from agentplane.tui.backend.inbox_rows import EDIT
+from agentplane.tui.backend.entries import inbox_rows
+from agentplane.tui.backend.entries.inbox_rows import EDIT
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.outcome_text import DOING
 from agentplane.tui.messages import Looked, OpDone, OpFailed

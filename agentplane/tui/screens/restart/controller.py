@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from agentplane.tui import actions
-from agentplane.tui.backend.session_watch import Lookout
+from agentplane.tui.backend.sessions.session_watch import Lookout
 from agentplane.tui.messages import CameOf, Helps
 
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentplane.tools.sessions.sessions import Session
     from agentplane.tui.app import PlaneApp
     from agentplane.tui.backend.model import PlaneModel
-    from agentplane.tui.backend.session_watch import Seen
+    from agentplane.tui.backend.sessions.session_watch import Seen
 
 _RESULT_SECONDS = 12.0
 
@@ -103,7 +103,7 @@ class Restarts:
 
     def show_messages(self) -> None:
         """Update the messages on every screen that has a list."""
-        from agentplane.tui.backend import session_text
+        from agentplane.tui.backend.sessions import session_text
         from agentplane.tui.screens.restart.bar import SessionBar
 
         old = [one for one in self._old if one.session.pid not in self._results and not self._hidden]
@@ -150,7 +150,7 @@ class Restarts:
 
     def ask(self, wanted: "Sequence[Session]") -> None:
         """Ask sessions to restart. For a session that can't be asked, show the command to type."""
-        from agentplane.tui.backend import session_text
+        from agentplane.tui.backend.sessions import session_text
 
         for one in wanted:
             self._results.pop(one.pid, None)
@@ -160,8 +160,8 @@ class Restarts:
         self._watcher.restart(wanted)
 
     def _choose(self, old: "list[Seen]") -> None:
-        from agentplane.tui.backend import session_text
-        from agentplane.tui.widgets.choose_modal import Pick
+        from agentplane.tui.backend.sessions import session_text
+        from agentplane.tui.widgets.modals.choose_modal import Pick
 
         sessions = [one.session for one in old]
         asked = [one for one in sessions if one.hooked and session_text.can_be_asked(one)]
@@ -180,7 +180,7 @@ class Restarts:
     # Results
 
     def report_outcome(self, message: CameOf) -> None:
-        from agentplane.tui.backend import session_text
+        from agentplane.tui.backend.sessions import session_text
 
         one, outcome = message.session, message.outcome
         text = session_text.restart_result(one, outcome, message.revision)
@@ -194,7 +194,7 @@ class Restarts:
 
     def show_instructions(self, message: Helps) -> None:
         """Show the commands to type, and copy them. Some terminals ignore copied text, so both are needed."""
-        from agentplane.tui.backend import session_text
+        from agentplane.tui.backend.sessions import session_text
 
         commands = [help_.command for help_ in message.helps if help_.command]
         if commands:

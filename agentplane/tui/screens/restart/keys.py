@@ -14,7 +14,7 @@ from agentplane.tui.protocols import ShowsSessions
 if TYPE_CHECKING:
     from agentplane.tui.app import PlaneApp
     from agentplane.tui.backend.outcome_text import Outcome
-    from agentplane.tui.backend.session_watch import Seen
+    from agentplane.tui.backend.sessions.session_watch import Seen
     from agentplane.tui.messages import CameOf, Helps
     from agentplane.tui.screens.restart.controller import Restarts
 

@@ -12,7 +12,7 @@ from textual.worker import get_current_worker
 from agentplane.memory.view import Memory
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line
-from agentplane.tui.backend.run_facts import RunFacts
+from agentplane.tui.backend.runs.run_facts import RunFacts
 from agentplane.tui.screens.entry import pane
 from agentplane.tui.screens.entry.pane import Detail
 
@@ -93,7 +93,7 @@ class RunDetail(Detail):
 
     def _read_run(self, chosen: Chosen) -> None:
         """Read the facts about a run. Runs in a thread."""
-        from agentplane.tui.backend.run_facts import facts_of
+        from agentplane.tui.backend.runs.run_facts import facts_of
 
         worker = get_current_worker()
         try:
@@ -120,7 +120,7 @@ class RunDetail(Detail):
     async def follow(self) -> None:
         """Go to an entry that the run proposed, or to its parent run. If there are several, ask which one."""
         from agentplane.tui.screens.entry.editor import say
-        from agentplane.tui.widgets.choose_modal import Pick
+        from agentplane.tui.widgets.modals.choose_modal import Pick
 
         facts = self.run_facts
         targets = [

@@ -9,7 +9,7 @@ import msgspec
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.log import times
 from agentplane.text.visible import one_line
-from agentplane.tui.backend import inbox_rows as listed
+from agentplane.tui.backend.entries import inbox_rows as listed
 from agentplane.tui.backend.list_state import Row
 
 

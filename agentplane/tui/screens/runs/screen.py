@@ -20,10 +20,10 @@ from agentplane.errors import AgentplaneError
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
-from agentplane.tui.backend import run_query
-from agentplane.tui.backend.chain_check import Checked, Stopped, check, failed
 from agentplane.tui.backend.list_state import Row
-from agentplane.tui.backend.log_pager import PAGE, Book
+from agentplane.tui.backend.runs import run_query
+from agentplane.tui.backend.runs.chain_check import Checked, Stopped, check, failed
+from agentplane.tui.backend.runs.log_pager import PAGE, Book
 from agentplane.tui.screens.entry.pane import Detail
 from agentplane.tui.screens.list_screen import STILL_READ, ListScreen
 from agentplane.tui.screens.runs import rows

@@ -14,7 +14,7 @@ from agentplane.runs.open import titles
 from agentplane.runs.open.git_state import Git
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.backend.run_facts import GitStates, Output, RunFacts, packs
+from agentplane.tui.backend.runs.run_facts import GitStates, Output, RunFacts, packs
 from agentplane.tui.screens.runs.rows import moment_of, took
 from agentplane.tui.widgets.markdown import CAP, Look, prose
 

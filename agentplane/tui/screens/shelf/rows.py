@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agentplane.tui.backend.inbox_rows import EDIT
+from agentplane.tui.backend.entries.inbox_rows import EDIT
 from agentplane.tui.backend.list_state import Row
 
 

@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from agentplane.commands import Command, Deprecate, Pin, Revert, Unpin
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
-from agentplane.tui.backend import memory_query
+from agentplane.tui.backend.entries import memory_query
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.screens.entry import editor
@@ -20,7 +20,7 @@ from agentplane.tui.screens.entry_list_screen import EntryScreen
 from agentplane.tui.screens.list_screen import STILL_READ
 from agentplane.tui.screens.shelf import rows
 from agentplane.tui.textual_fixes.push_and_focus import open_field
-from agentplane.tui.widgets.reason_modal import ReasonDialog
+from agentplane.tui.widgets.modals.reason_modal import ReasonDialog
 
 
 if TYPE_CHECKING:

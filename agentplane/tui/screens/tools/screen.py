@@ -21,7 +21,7 @@ from agentplane.tui.screens.list_screen import STILL_READ
 if TYPE_CHECKING:
     from agentplane.api import Plane
     from agentplane.tui.backend.model import PlaneView
-    from agentplane.tui.backend.session_watch import Seen
+    from agentplane.tui.backend.sessions.session_watch import Seen
     from agentplane.tui.backend.tools_model import Planned, View
     from agentplane.tui.screens.text_pane import Page
 

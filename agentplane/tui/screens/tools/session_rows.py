@@ -7,9 +7,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.backend import session_text
 from agentplane.tui.backend.list_state import Row
-from agentplane.tui.backend.session_watch import Seen, typed
+from agentplane.tui.backend.sessions import session_text
+from agentplane.tui.backend.sessions.session_watch import Seen, typed
 from agentplane.tui.backend.tools_model import Where
 from agentplane.tui.widgets.markdown import Look
 

@@ -9,12 +9,12 @@ from agentplane.commands import Approve, Reject, Undo
 from agentplane.memory.operations import Proposal
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.gate import past_rejections
-from agentplane.tui.backend.choice_preview import previews
+from agentplane.tui.backend.entries.choice_preview import previews
 from agentplane.tui.backend.outcome_text import message_of
 from agentplane.tui.messages import Refreshed
 from agentplane.tui.screens.conflict.screen import ConflictScreen, Decision
 from agentplane.tui.screens.entry.editor import EditScreen
-from agentplane.tui.widgets.confirm_flags_modal import READING_SECONDS
+from agentplane.tui.widgets.modals.confirm_flags_modal import READING_SECONDS
 from tests.conftest import decision
 from tests.tui.stand import Stand, drive, words_on
 

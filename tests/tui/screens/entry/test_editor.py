@@ -13,7 +13,7 @@ from agentplane.plane import drafts
 from agentplane.plane.derived import cache
 from agentplane.tui.screens.entry import editor as editing
 from agentplane.tui.screens.entry.editor import EditScreen
-from agentplane.tui.widgets.choose_modal import Pick
+from agentplane.tui.widgets.modals.choose_modal import Pick
 from tests.conftest import decision
 from tests.tui.stand import Stand, drive, words_on
 

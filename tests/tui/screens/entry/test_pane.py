@@ -13,10 +13,10 @@ from textual.worker import WorkerCancelled
 
 from agentplane.api import Plane
 from agentplane.memory.operations import Proposal
-from agentplane.tui.backend import entry_facts as grounds
-from agentplane.tui.backend.entry_facts import Subject
+from agentplane.tui.backend.entries import entry_facts as grounds
+from agentplane.tui.backend.entries.entry_facts import Subject
 from agentplane.tui.screens.entry.pane import Detail
-from agentplane.tui.widgets.choose_modal import Pick
+from agentplane.tui.widgets.modals.choose_modal import Pick
 from tests.conftest import decision
 from tests.tui.stand import words_on
 

@@ -14,7 +14,7 @@ from agentplane.tools import presence
 from agentplane.tui.screens.restart import controller
 from agentplane.tui.screens.restart.bar import SessionBar
 from agentplane.tui.screens.tools.screen import ToolsScreen
-from agentplane.tui.widgets.choose_modal import Pick
+from agentplane.tui.widgets.modals.choose_modal import Pick
 from tests.conftest import UNLIKE, decision
 from tests.runs.staged import Stage
 from tests.tui.conftest import Sitting, sit, waiting

@@ -277,7 +277,7 @@ def test_a_hostile_capsule_is_shown_harmlessly(plane: Plane, size: tuple[int, in
 @pytest.mark.timing
 def test_a_capsule_with_a_very_large_output_opens_at_once(plane: Plane) -> None:
     """Looked at in turns with a small one: what is read does not grow with it."""
-    from agentplane.tui.backend.run_facts import facts_of
+    from agentplane.tui.backend.runs.run_facts import facts_of
 
     small, large = shell(plane, "echo small"), shell(plane, "echo large")
     kept = large.file("outputs/stdout")

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from agentplane.memory.entry import Entry, Header
-from agentplane.tui.backend.memory_query import Query, matching_ids, parse
+from agentplane.tui.backend.entries.memory_query import Query, matching_ids, parse
 
 
 def entry(id_: str, statement: str, *, kind: str = "decision", **head: object) -> Entry:

@@ -18,8 +18,8 @@ from agentplane.runs.open.open_run import RunSpec
 from agentplane.runs.query.daily_counts import Day
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.log import chain
-from agentplane.tui.backend import chain_check, run_query
-from agentplane.tui.backend.log_pager import PAGE, Book
+from agentplane.tui.backend.runs import chain_check, run_query
+from agentplane.tui.backend.runs.log_pager import PAGE, Book
 from agentplane.tui.screens.runs import rows as run_rows
 from agentplane.tui.screens.runs.chart import bars
 from agentplane.tui.screens.runs.compare_screen import Pair, pairs

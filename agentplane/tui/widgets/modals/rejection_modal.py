@@ -11,7 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Input, Static
 
 from agentplane.text.visible import one_line
-from agentplane.tui.widgets.modal import Box
+from agentplane.tui.widgets.modals.modal import Box
 
 
 class _ReasonInput(Input):

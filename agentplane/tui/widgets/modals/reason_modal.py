@@ -3,7 +3,7 @@
 from textual.widgets import Input
 
 from agentplane.text.visible import one_line
-from agentplane.tui.widgets.rejection_modal import RejectionDialog
+from agentplane.tui.widgets.modals.rejection_modal import RejectionDialog
 
 
 class ReasonDialog(RejectionDialog):

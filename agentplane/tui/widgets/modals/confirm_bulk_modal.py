@@ -12,8 +12,8 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
 from agentplane.text.visible import one_line
-from agentplane.tui.backend.bulk_plan import Bulk
-from agentplane.tui.widgets.modal import Box
+from agentplane.tui.backend.entries.bulk_plan import Bulk
+from agentplane.tui.widgets.modals.modal import Box
 
 
 class Summary(Box[bool]):

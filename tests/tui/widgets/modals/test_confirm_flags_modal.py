@@ -8,7 +8,7 @@ from agentplane.api import Plane
 from agentplane.memory.operations import Proposal
 from agentplane.review import spots
 from agentplane.tui.screens.entry.editor import EditScreen
-from agentplane.tui.widgets.confirm_flags_modal import READING_SECONDS, Confirm
+from agentplane.tui.widgets.modals.confirm_flags_modal import READING_SECONDS, Confirm
 from tests.conftest import approve_seen, decision
 from tests.tui.conftest import Sitting, on_shelf, sit
 

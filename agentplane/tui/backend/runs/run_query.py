@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from agentplane.runs.query.timeline import TimelineRow
-from agentplane.tui.backend.memory_query import Query
+from agentplane.tui.backend.entries.memory_query import Query
 
 
 HINT = "words   tool:codex  task:webhooks  outcome:failed"

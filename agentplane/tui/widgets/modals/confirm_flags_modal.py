@@ -25,7 +25,7 @@ from agentplane.review.spots import Spot
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
 from agentplane.tui.actions import Keymap
-from agentplane.tui.widgets.modal import Box
+from agentplane.tui.widgets.modals.modal import Box
 
 
 if TYPE_CHECKING:

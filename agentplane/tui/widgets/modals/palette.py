@@ -10,7 +10,7 @@ from textual.widgets import Input, OptionList
 
 from agentplane.tui import actions
 from agentplane.tui.protocols import HasActions, HasKeymap, InRegistry
-from agentplane.tui.widgets.modal import AnswersOnce
+from agentplane.tui.widgets.modals.modal import AnswersOnce
 
 
 __all__ = ["Actions", "Palette", "Themes"]

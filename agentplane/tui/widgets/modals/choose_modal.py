@@ -12,7 +12,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from agentplane.tui.protocols import is_plain
-from agentplane.tui.widgets.modal import Box
+from agentplane.tui.widgets.modals.modal import Box
 
 
 class Pick(Box[int | None]):

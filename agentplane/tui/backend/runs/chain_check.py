@@ -9,7 +9,7 @@ from agentplane.plane.layout import Layout
 from agentplane.text import files
 from agentplane.text.log import chain
 from agentplane.text.visible import one_line
-from agentplane.tui.backend.log_pager import Place, place_of
+from agentplane.tui.backend.runs.log_pager import Place, place_of
 
 
 _SLICE = 2_000

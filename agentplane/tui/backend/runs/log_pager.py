@@ -15,8 +15,8 @@ from agentplane.runs.query import timeline
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text import files
 from agentplane.text.log import chain, times
-from agentplane.tui.backend import run_query
-from agentplane.tui.backend.memory_query import Query
+from agentplane.tui.backend.entries.memory_query import Query
+from agentplane.tui.backend.runs import run_query
 
 
 PAGE = 200

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.backend.session_watch import Help, Seen, left_alone, typed
+from agentplane.tui.backend.sessions.session_watch import Help, Seen, left_alone, typed
 
 
 if TYPE_CHECKING:

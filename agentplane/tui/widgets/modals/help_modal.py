@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from agentplane.tui import actions, registry
 from agentplane.tui.protocols import is_plain
-from agentplane.tui.widgets.modal import Box
+from agentplane.tui.widgets.modals.modal import Box
 
 
 _PLAIN = str.maketrans("●×·▸→◆✓≈", "ox.>>*+=")

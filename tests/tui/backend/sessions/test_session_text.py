@@ -6,8 +6,8 @@ import pytest
 from agentplane.tools.sessions.activity import Activity
 from agentplane.tools.sessions.restart import Outcome
 from agentplane.tools.sessions.sessions import Session
-from agentplane.tui.backend import session_text
-from agentplane.tui.backend.session_watch import Help, Seen
+from agentplane.tui.backend.sessions import session_text
+from agentplane.tui.backend.sessions.session_watch import Help, Seen
 
 
 NOW = 1_800_000_000.0

@@ -1,0 +1,1 @@
+"""Data about candidates and approved entries."""

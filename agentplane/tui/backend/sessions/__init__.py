@@ -1,0 +1,1 @@
+"""Data about running sessions of coding tools."""

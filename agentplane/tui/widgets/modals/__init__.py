@@ -1,0 +1,1 @@
+"""Dialogs, which are boxes over the screen."""
