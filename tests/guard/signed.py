@@ -54,6 +54,10 @@ def require(repo: Repo, *signers: str, **more: str) -> None:
     repo.git("checkout", "-q", "-B", "work")
 
 
+_NO_AGENT = 2
+"""The exit code of ssh-add(1) where none answers."""
+
+
 @contextmanager
 def agent(folder: Path, key: Path, passphrase: str) -> Iterator[str]:
     """An agent of its own that holds a key. Yields its socket."""
@@ -62,10 +66,11 @@ def agent(folder: Path, key: Path, passphrase: str) -> Iterator[str]:
     ask.chmod(0o700)
     process = subprocess.Popen(("ssh-agent", "-D", "-a", str(socket)), stdout=subprocess.DEVNULL)
     try:
-        while not socket.exists():
-            assert process.poll() is None
         environment = os.environ | {"SSH_AUTH_SOCK": str(socket), "SSH_ASKPASS": str(ask)}
         environment |= {"SSH_ASKPASS_REQUIRE": "force"}
+        # Its socket is there a moment before it answers.
+        while subprocess.run(("ssh-add", "-l"), env=environment, capture_output=True).returncode == _NO_AGENT:
+            assert process.poll() is None
         subprocess.run(("ssh-add", "-q", str(key)), check=True, env=environment, stdin=subprocess.DEVNULL)
         yield str(socket)
     finally:

@@ -283,7 +283,7 @@ def test_a_key_makes_it_automatic_and_keeps_what_stands_in_the_settings(stage: S
         )
         await sitting.calm()
         await sitting.press("a")
-        await sitting.until(says(sitting, f"codex restarted with memory {stage.revision}"))
+        await sitting.until(lambda: f"codex restarted with memory {stage.revision}" in bar(sitting))
         await sitting.press("T")
         await sitting.until(lambda: b'restart = "ask"' in config.read_bytes())
         await sitting.until(lambda: "only when somebody asks" in sitting.said)
