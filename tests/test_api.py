@@ -1,6 +1,7 @@
 """The public API, as a program would use it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,8 +110,8 @@ def test_a_fact_that_somebody_changed_by_hand_is_not_approved_by_the_policy(
     real = Committer.commit
     inbox = here.layout.memory / "candidates.md"
 
-    def changed(*words: object) -> object:
-        done = real(*words)  # type: ignore[arg-type]
+    def changed(*words: Any, **more: Any) -> object:
+        done = real(*words, **more)
         inbox.write_bytes(inbox.read_bytes().replace(b"REDIS_URL", b"FORGED_URL"))
         return done
 

@@ -695,7 +695,7 @@ def test_an_op_under_the_id_of_another_one_takes_nothing_away(repo: Repo) -> Non
     repo.git("checkout", "-q", "-B", "both", "main")
     for revs in (("main", "work"), ("work", "main")):
         union(repo, *revs)
-        repo.layout.cache.joinpath(ledgers.KEPT).unlink(missing_ok=True)
+        repo.layout.cache.joinpath(ledgers.KEPT.name).unlink(missing_ok=True)
         ledger = ledgers.read(repo.layout)
         assert (ledger.known[id_].digest, ledger.unproved) == (digest, [])
         assert repo.plane().memory.read().snapshot.text_of(op, digest)

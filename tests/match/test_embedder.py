@@ -16,6 +16,7 @@ from agentplane.plane.derived import cache, server_memory
 from agentplane.review.conflicts import result_cache, shortlist
 from agentplane.review.conflicts.conflicts import Text as Stated
 from agentplane.review.conflicts.shortlist import Neighbours, VectorCache
+from tests import cached
 from tests.extension_packages import Installed
 
 
@@ -152,8 +153,8 @@ def test_a_server_builds_its_index_again_for_another_embedder(plane: Plane, inst
 
 def test_results_name_the_embedder(installed: Installed) -> None:
     def version() -> str:
-        result_cache.version.cache_clear()
-        return result_cache.version()
+        result_cache.file.cache_clear()
+        return result_cache.file().version
 
     own = version()
     module = installed.use(EMBEDDERS, "acme", ANIMALS)
@@ -214,7 +215,7 @@ def test_the_chosen_store_has_the_vectors(plane: Plane, installed: Installed) ->
     assert len(store.kept) == 101
     assert store.asked == [None]
     (name,) = set(saved(plane)) - {"vectors"}
-    assert cache.load(plane.layout, name) == b"saved 100"  # the question comes later
+    assert cached.load(plane.layout, name) == b"saved 100"  # the question comes later
 
     made = Vectors(open_store=kept(plane)._open)
     assert np.array_equal(made.of([shelf()[0].statement]), Vectors().of([shelf()[0].statement]))

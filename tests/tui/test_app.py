@@ -754,9 +754,10 @@ def test_what_threads_say_when_the_screens_are_gone_is_not_heard(three: Plane) -
 
 def test_signals_are_left_alone_where_there_is_no_terminal(three: Plane) -> None:
     handler = signal.getsignal(signal.SIGHUP)
+    before = set(threading.enumerate())
 
     async def steps(sitting: Sitting) -> None:
         assert signal.getsignal(signal.SIGHUP) == handler
-        assert threading.active_count() < 20
+        assert "ending" not in {thread.name for thread in set(threading.enumerate()) - before}
 
     sit(three, steps)
