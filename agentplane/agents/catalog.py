@@ -1,7 +1,7 @@
 """The coding tools that agentplane knows. To add one, add a row.
 
 All parts of the program read their facts about tools from here. This covers detection, files, settings,
-hooks, sessions, imports and the right to decide. `docs/tools.md` is generated from it. Hooks load this
+hooks, sessions, imports and the right to decide. `docs/reference/tools.md` is generated from it. Hooks load this
 module, so it imports nothing outside of this package except json.
 """
 

@@ -16,7 +16,7 @@ from agentplane.text import files
 
 
 CONFIG = """\
-# Settings of this plane. Every key has a default; docs/settings.md explains them.
+# Settings of this plane. Every key has a default; docs/reference/settings.md explains them.
 
 [trust]
 # "review": an edit by hand waits until a person adopts it. "accept": it counts at once.

@@ -172,7 +172,7 @@ class Tui(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     preview: Literal["auto", "right", "bottom"] = "auto"
     """Where the text stands: beside the list, below it, or beside it where there is room."""
     keys: dict[str, str] = {}
-    """Other keys for actions, as `undo = "z"`; docs/keys.md has the actions."""
+    """Other keys for actions, as `undo = "z"`; docs/reference/keys.md has the actions."""
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -211,7 +211,9 @@ def load(path: Path, shown: str) -> Settings:
 def parse(data: bytes, shown: str) -> Settings:
     if len(data) > LARGEST:
         what = f"is larger than {LARGEST >> 10} KiB"
-        raise BadInput(what, where=shown, todo="Remove what is no setting. docs/settings.md lists every key.")
+        raise BadInput(
+            what, where=shown, todo="Remove what is no setting. docs/reference/settings.md lists every key."
+        )
     try:
         text = data.decode()
         table = limited.read(text)
@@ -220,7 +222,7 @@ def parse(data: bytes, shown: str) -> Settings:
         raise BadInput("is not UTF-8", where=f"{shown}:{line}", todo="save it as UTF-8.") from None
     except limited.TomlError as error:
         where = shown if error.line is None else f"{shown}:{error.line}"
-        todo = "mend this line; docs/settings.md has every key."
+        todo = "mend this line; docs/reference/settings.md has every key."
         raise BadInput(error.what, where=where, todo=todo) from None
     try:
         found = msgspec.convert(table, Settings)
