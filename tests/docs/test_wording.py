@@ -45,6 +45,9 @@ IDIOMS = {
 }
 """Phrases of another language, each with the phrase to write."""
 
+OPENING = re.compile(r"(?:^[-#*> ]*|[.!] |\| )((?:What|Who|Nobody) [a-z]+)(?![^.!|]*\?)")
+"""A sentence or a cell that names no thing. Questions are fine."""
+
 GENERATED_PAGES = {ROOT / "docs" / "modules.md"}
 """Generated from docstrings."""
 
@@ -64,6 +67,8 @@ def departures(page: Path) -> Iterator[str]:
         for wrong, right in {**TERMS, **IDIOMS}.items():
             for found in re.findall(rf"(?<![\w/-])(?:{wrong})(?![\w/-])", line, re.IGNORECASE):
                 yield f"{page.relative_to(ROOT)}:{number}: {found!r}: write {right}"
+        for found in OPENING.findall(line):
+            yield f"{page.relative_to(ROOT)}:{number}: {found!r}: write the noun"
 
 
 @pytest.mark.parametrize(
@@ -77,10 +82,11 @@ def test_departures_are_found_in_prose_only(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("tests.docs.test_wording.ROOT", tmp_path)
     page = tmp_path / "page.md"
     page.write_text(
-        "Look at `op` and [a plan](op.md).\n\n```sh\nharvest anew\n```\n\nOne op\nstands in the plane.\n"
+        "Look at `op` and [a plan](op.md). What is it?\n\n```sh\nharvest anew\n```\n\nOne op\nstands in the plane. What waits is told.\n"
     )
     assert sorted(line.partition(": write")[0] for line in departures(page)) == [
         "page.md:7: 'op'",
+        "page.md:8: 'What waits'",
         "page.md:8: 'plane'",
         "page.md:8: 'stands in'",
     ]

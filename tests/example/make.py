@@ -47,7 +47,7 @@ LENIENT = """
 secret = "flag"
 bidi = "flag"
 
-# Here all of a capsule is carried by git, so that there is something to look at.
+# Git carries all files of run records here, so that there is something to look at.
 [runs]
 share = ["*"]
 """
