@@ -9,7 +9,7 @@ from agentplane import extensions
 from agentplane.api import Plane
 from agentplane.extensions import EMBEDDERS, VECTOR_STORES
 from agentplane.match import embedder, vectors
-from agentplane.match.corpus import Corpus, Text, nearest
+from agentplane.match.corpus import Corpus, Text
 from agentplane.match.embedder import Model
 from agentplane.match.vector_cache import Vectors
 from agentplane.plane.derived import cache, server_memory
@@ -100,12 +100,12 @@ def saved(plane: Plane) -> list[str]:
 
 def test_the_chosen_embedder_decides_what_is_near(installed: Installed) -> None:
     corpus, query = [Text("Cats are kept inside"), Text("Owls are protected")], Text("No hooting at night")
-    before = nearest(query, Corpus(corpus))
+    before = Corpus(corpus).signals([query])["meaning"][0].tolist()
     installed.use(EMBEDDERS, "acme", ANIMALS)
-    first, second = nearest(query, Corpus(corpus))
-    assert first.index == 1
-    assert first.signals["meaning"] > second.signals["meaning"] + 0.2
-    assert [near.signals for near in before] != [first.signals, second.signals]
+    cats, owls = Corpus(corpus).signals([query])["meaning"][0].tolist()
+    assert next(Corpus(corpus).ranked_each([query], 2)).places == [1, 0]
+    assert owls > cats + 0.2
+    assert before != [cats, owls]
 
 
 def test_an_embedder_changes_which_entries_a_candidate_is_compared_with(

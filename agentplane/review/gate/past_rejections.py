@@ -198,11 +198,6 @@ _codec = decode.Pack(_File)
 _FEW = 8
 
 
-def rejections(snapshot: Snapshot) -> list[Rejection]:
-    """Return the rejections in force, oldest first, without pruned texts."""
-    return [one.rejection for one in _in_force(snapshot)]
-
-
 def tombstones(snapshot: Snapshot, vector_cache: VectorCache | None = None) -> Tombstones:
     """Return the rejections in force, ready to be compared."""
     cached = _in_force(snapshot)

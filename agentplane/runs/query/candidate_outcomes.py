@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Literal
 
 import msgspec
 
@@ -14,7 +13,6 @@ from agentplane.plane.store import records
 from agentplane.text.log import chain
 
 
-State = Literal["waits", "accepted", "deprecated", "superseded", "rejected", "merged", "gone"]
 _MONTHS = 3
 """Number of operation files that are searched for former candidates, from the run's month on."""
 _MONTH = re.compile(r"(\d{4})-(\d\d)\.jsonl")

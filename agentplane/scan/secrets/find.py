@@ -93,10 +93,6 @@ def spans(text: str) -> list[tuple[int, int, str]]:
     return _without_overlaps(found)
 
 
-def is_stand_in(value: str) -> bool:
-    return values.is_stand_in(value)
-
-
 def _secret(text: str, at: int, kind: str, sure: bool) -> Secret:
     return Secret(kind, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), sure)
 
