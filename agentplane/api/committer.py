@@ -270,12 +270,8 @@ class Committer:
 def required(done: Committed | None) -> Committed:
     """Return the committed operation. Raise BadInput if there was nothing to change."""
     if done is None:
-        raise nothing_to_do()
+        raise BadInput("nothing to do")
     return done
-
-
-def nothing_to_do() -> BadInput:
-    return BadInput("nothing to do")
 
 
 def _with_receipts(plan: Callable[[Memory], Plan | None], memory: Memory) -> Plan | None:

@@ -18,6 +18,7 @@ from agentplane.agents.model import Target, Tool
 from agentplane.context import active
 from agentplane.context.pack import EXPIRED, IN_FORCE, LEFT_OUT, Pack, Receipt, marked_in, read_item
 from agentplane.errors import AgentplaneError
+from agentplane.plane.layout import Layout
 from agentplane.text import files
 from agentplane.tools import foreign_file
 from agentplane.tools.foreign_file import Change
@@ -206,11 +207,11 @@ class Holder(msgspec.Struct, frozen=True):
     revision: str
 
 
-def holders(project: Path, plane: str, tools: Sequence[Tool]) -> list[Holder]:
+def holders(layout: Layout) -> list[Holder]:
     """Return the files that have memory. Only these files are read."""
     found = []
-    for path, users in _by_file(project, tools).items():
-        held = _held(project, plane, path, users)
+    for path, users in _by_file(layout.project, TOOLS).items():
+        held = _held(layout.project, layout.root.name, path, users)
         if held is not None:
             found.append(Holder(path, tuple(tool.name for tool in users), held))
     return found
