@@ -25,6 +25,7 @@ from agentplane.tui.backend.runs import run_query
 from agentplane.tui.backend.runs.chain_check import Checked, Stopped, check, failed
 from agentplane.tui.backend.runs.log_pager import PAGE, Book
 from agentplane.tui.screens.entry.pane import Detail
+from agentplane.tui.screens.latest_thread import run_latest
 from agentplane.tui.screens.list_screen import STILL_READ, ListScreen
 from agentplane.tui.screens.runs import rows
 from agentplane.tui.screens.runs.chart import DAYS, RunChart
@@ -275,14 +276,7 @@ class RunsScreen(ListScreen):
 
     def _look_at_open(self) -> None:
         if self._in_sight and self._book is not None:
-            self.run_worker(
-                self._check_open_runs,
-                thread=True,
-                exclusive=True,
-                group="open",
-                exit_on_error=False,
-                description="open",
-            )
+            run_latest(self, self._check_open_runs, "open")
 
     def _check_open_runs(self) -> None:
         """Look for changes in open runs. Runs in a thread."""
@@ -309,14 +303,7 @@ class RunsScreen(ListScreen):
 
     def _check_chain(self) -> None:
         if self._in_sight and self._shown is not None:
-            self.run_worker(
-                self._check_log,
-                thread=True,
-                exclusive=True,
-                group="chain",
-                exit_on_error=False,
-                description="chain",
-            )
+            run_latest(self, self._check_log, "chain")
 
     def _check_log(self) -> None:
         """Check the log in slices, until the worker is cancelled or the screen closes. Runs in a thread."""
@@ -349,14 +336,7 @@ class RunsScreen(ListScreen):
         """Count the days for the chart. Count again if the log may have changed."""
         if self._chart and self._in_sight and self._shown is not self._charted_view:
             self._charted_view = self._shown
-            self.run_worker(
-                self._count_in_thread,
-                thread=True,
-                exclusive=True,
-                group="days",
-                exit_on_error=False,
-                description="days",
-            )
+            run_latest(self, self._count_in_thread, "days")
 
     def _count_in_thread(self) -> None:
         from agentplane.runs.query import daily_counts

@@ -8,12 +8,11 @@ from msgspec import structs
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from agentplane.commands import Command, Sync, Unwire, Wire
+from agentplane.commands import Sync, Unwire, Wire
 from agentplane.errors import AgentplaneError
 from agentplane.tui import actions
 from agentplane.tui.backend.list_state import Row
-from agentplane.tui.backend.outcome_text import DOING
-from agentplane.tui.messages import OpDone, OpFailed, SessionsSeen
+from agentplane.tui.messages import SessionsSeen
 from agentplane.tui.screens.file_writing_screen import WritingScreen
 from agentplane.tui.screens.list_screen import STILL_READ
 
@@ -207,21 +206,7 @@ class ToolsScreen(WritingScreen):
 
     def _write(self, planned: "Planned") -> None:
         names, verb = tuple(tool.name for tool in planned.tools), planned.verb
-        # The cursor stays, because the result appears in the same row.
-        self.view.listing.settle(names, f"{DOING[verb]}…")
-        self.view.refresh()
-        self.plane_app.submit(_COMMANDS[verb](names))
-        self.update_status()
-
-    def on_op_done(self, message: OpDone) -> None:
-        self._reopen(message.op)
-
-    def on_op_failed(self, message: OpFailed) -> None:
-        self._reopen(message.op)
-
-    def _reopen(self, op: Command) -> None:
-        self.view.reopen(op.ids)
-        self.update_status()
+        self.submit(_COMMANDS[verb](names))
 
 
 def _planned(plane: "Plane", verb: str, names: tuple[str, ...]) -> "Planned":
