@@ -16,7 +16,8 @@ import msgspec
 from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Target, Tool
 from agentplane.context import active
-from agentplane.context.pack import EXPIRED, IN_FORCE, LEFT_OUT, Pack, Receipt, marked_in, read_item
+from agentplane.context.pack import IN_FORCE, Pack, Receipt
+from agentplane.context.pack_text import EXPIRED, LEFT_OUT, marked_in, read_item
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
 from agentplane.text import files

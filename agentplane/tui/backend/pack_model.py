@@ -14,7 +14,8 @@ from agentplane.agents.model import Tool
 from agentplane.api import Plane
 from agentplane.context import active, pack
 from agentplane.context.choose import Ask, Choice
-from agentplane.context.pack import LEAST, Cut, Pack, Sources
+from agentplane.context.pack import LEAST, Cut, Pack
+from agentplane.context.sources import Sources
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
