@@ -13,9 +13,10 @@ from agentplane.match.corpus import Corpus, Text
 from agentplane.match.embedder import Model
 from agentplane.match.vector_cache import Vectors
 from agentplane.plane.derived import cache, server_memory
-from agentplane.review.conflicts import result_cache, shortlist
+from agentplane.review.conflicts import embeddings, result_cache
 from agentplane.review.conflicts.conflicts import Text as Stated
-from agentplane.review.conflicts.shortlist import Neighbours, VectorCache
+from agentplane.review.conflicts.embeddings import VectorCache
+from agentplane.review.conflicts.shortlist import Neighbours
 from tests import cached
 from tests.extension_packages import Installed
 
@@ -224,9 +225,9 @@ def test_the_chosen_store_has_the_vectors(plane: Plane, installed: Installed) ->
 
 def test_each_model_has_its_own_place_in_a_store(plane: Plane, installed: Installed) -> None:
     module = installed.use(VECTOR_STORES, "acme", STORE)
-    names = {shortlist._file_of(Model("a", "1", 2)), shortlist._file_of(Model("a", "2", 2))}
+    names = {embeddings._file_of(Model("a", "1", 2)), embeddings._file_of(Model("a", "2", 2))}
     installed.choose(VECTOR_STORES, "")
-    names |= {shortlist._file_of(Model("a", "1", 2))}
+    names |= {embeddings._file_of(Model("a", "1", 2))}
     assert len(names) == 3
     assert module
 

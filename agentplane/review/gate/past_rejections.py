@@ -18,7 +18,8 @@ from agentplane.plane.store.records import Stored
 from agentplane.plane.store.store import Snapshot
 from agentplane.plane.store.undo import out_of_force
 from agentplane.review.conflicts.conflicts import Text, compare
-from agentplane.review.conflicts.shortlist import Neighbours, VectorCache
+from agentplane.review.conflicts.embeddings import VectorCache
+from agentplane.review.conflicts.shortlist import Neighbours
 from agentplane.text import globs
 from agentplane.text.json import decode
 from agentplane.text.markdown import document
