@@ -8,6 +8,7 @@ is used for any other file.
 
 import hashlib
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -86,19 +87,18 @@ class Pieces:
         vocab = self._vocab
         symbols = [piece for char in word for piece in ([char] if char in vocab else _bytes(char))]
         # The rank of the merge of each symbol with the next one. A merge changes two ranks.
-        ranks = [*map(self._rank, symbols, symbols[1:])]
+        ranks = [self._rank(one + other) for one, other in pairwise(symbols)]
         while ranks and (least := min(ranks)) < self._never:
             at = ranks.index(least)
             symbols[at : at + 2] = [symbols[at] + symbols[at + 1]]
             del ranks[at]
             if at < len(ranks):
-                ranks[at] = self._rank(symbols[at], symbols[at + 1])
+                ranks[at] = self._rank(symbols[at] + symbols[at + 1])
             if at:
-                ranks[at - 1] = self._rank(symbols[at - 1], symbols[at])
+                ranks[at - 1] = self._rank(symbols[at - 1] + symbols[at])
         return [vocab[symbol] for symbol in symbols]
 
-    def _rank(self, one: str, other: str) -> int:
-        merged = one + other
+    def _rank(self, merged: str) -> int:
         return self._ranks.get(merged) or self._vocab.get(merged, self._never)
 
 

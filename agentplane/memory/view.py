@@ -296,7 +296,8 @@ class Memory:
         return entries
 
     def _removed(self) -> Iterator[HandEdit]:
-        approved = sum(mark.digest is not None for mark in self.snapshot.ledger.known.values())
+        digests = [mark.digest for mark in self.snapshot.ledger.known.values()]
+        approved = len(digests) - digests.count(None)
         if approved == sum(marked.approved_count for marked in self._marked.values()):
             return
         present = {

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import msgspec
 
-from agentplane.claims.compare.subjects import may_deny, negates, same_word
+from agentplane.claims.compare.subjects import may_deny, negates, same_word, same_words
 from agentplane.claims.features.sentence_vectors import sense
 from agentplane.claims.features.word_similarity import nearness
 from agentplane.claims.features.word_weights import Item
@@ -83,11 +83,15 @@ def _similar_pairs(
     table = nearness(
         [left[at].written.lower() for at in lone], [right[at].written.lower() for at in others], NEAR_WORD
     )
-    for here, row in zip(lone, table, strict=True):
-        for there, nearby in zip(others, row, strict=True):
-            strength = _strength(left[here], right[there], nearby)
-            if strength:
-                near.append((-strength, here, there))
+    same = same_words([left[at].stem for at in lone], [right[at].stem for at in others])
+    for row, here in enumerate(lone):
+        for column, nearby in enumerate(table[row]):
+            # Nearly all pairs of words end here.
+            if nearby or (row, column) in same:
+                there = others[column]
+                strength = _strength(left[here], right[there], nearby, same=(row, column) in same)
+                if strength:
+                    near.append((-strength, here, there))
     pairs: list[WordPair] = []
     met_left: set[int] = set()
     met_right: set[int] = set()
@@ -122,15 +126,12 @@ def _prefix_pairs(
 def likeness(one: Item, other: Item) -> float:
     """Return the strength with which two words can be paired. Alternatives and opposites can't be paired."""
     ((near,),) = nearness([one.written.lower()], [other.written.lower()], NEAR_WORD)
-    return _strength(one, other, near)
-
-
-def _strength(one: Item, other: Item, near: float) -> float:
-    """Return the strength of a pair. `near` is the similarity in meaning, or 0 if it is too low."""
     same = same_word(one.stem, other.stem)
-    # Nearly all pairs of words end here.
-    if not (same or near):
-        return 0.0
+    return _strength(one, other, near, same=same) if near or same else 0.0
+
+
+def _strength(one: Item, other: Item, near: float, *, same: bool) -> float:
+    """Return the strength of a pair that is the same word, or has this similarity in meaning."""
     if are_alternatives(one.stem, one.written.lower(), other.stem, other.written.lower()):
         return 0.0
     if same:

@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from agentplane.claims.compare.alignment import Alignment, align
 from agentplane.claims.compare.contrasts import modals, numbers, poles
 from agentplane.claims.compare.slots import Slots, compare_choices
-from agentplane.claims.compare.subjects import negates
+from agentplane.claims.compare.subjects import may_deny, negates
 from agentplane.claims.features.sentence_vectors import sense
 from agentplane.claims.features.word_weights import Item
 from agentplane.claims.parse import vocabulary as words
@@ -228,9 +228,11 @@ def _opposites(
     if not same_sign:
         return found
     lone = [word for at in alignment.right_only if len(word := both[1].lower[at]) >= 4]
+    denying = [word for word in lone if may_deny(word)]
     for word in (both[0].lower[at] for at in alignment.left_only):
         if len(word) >= 4:
-            found += [f"{word} / {other}" for other in lone if negates(word, other)]
+            possible = lone if may_deny(word) else denying
+            found += [f"{word} / {other}" for other in possible if negates(word, other)]
     return found
 
 

@@ -9,8 +9,10 @@ from agentplane.claims.parse.stems import stem
 
 
 SAME_WORD = 85.0
-"""Minimum likeness at which two words of five letters or more are the same word."""
+"""Minimum likeness at which two words with enough letters are the same word."""
 
+_LEAST_LETTERS = 5
+"""Shorter words are the same only if they are equal."""
 _DENYING = ("un", "in", "im", "ir", "il", "non", "dis")
 
 
@@ -65,7 +67,7 @@ def negates(one: str, other: str) -> bool:
 def same_word(one: str, other: str) -> bool:
     from rapidfuzz import fuzz
 
-    if min(len(one), len(other)) < 5:
+    if min(len(one), len(other)) < _LEAST_LETTERS:
         return False
     alike = (
         one.startswith(other)
@@ -75,6 +77,25 @@ def same_word(one: str, other: str) -> bool:
     )
     # Few words are alike, so the other check comes second.
     return alike and not negates(one, other)
+
+
+def same_words(ones: Sequence[str], others: Sequence[str]) -> set[tuple[int, int]]:
+    """Return the places of all pairs of which `same_word` is true.
+
+    Words that are alike begin alike or have nearly the same letters, so few pairs are compared individually.
+    """
+    from rapidfuzz import fuzz, process
+
+    spelled = process.cdist(ones, others, scorer=fuzz.ratio, score_cutoff=SAME_WORD)
+    places = [
+        (row, column) for row, column in zip(*(part.tolist() for part in spelled.nonzero()), strict=True)
+    ]
+    begins: dict[str, list[int]] = {}
+    for column, word in enumerate(others):
+        begins.setdefault(word[:_LEAST_LETTERS], []).append(column)
+    for row, word in enumerate(ones):
+        places += [(row, column) for column in begins.get(word[:_LEAST_LETTERS], ())]
+    return {(row, column) for row, column in places if same_word(ones[row], others[column])}
 
 
 def spell(stems: Sequence[str], new: Statement, old: Statement) -> str:

@@ -135,8 +135,7 @@ def mark_replaced(
             "abandon",
         ):
             against.setdefault(later[0], "replaced")
-        moves = any(verb in line[:place] for verb in _MOVES)
-        if word == "from" and moves and place + 1 <= later[0] <= place + 3:
+        if word == "from" and place + 1 <= later[0] <= place + 3 and not _MOVES.isdisjoint(line[:place]):
             against.setdefault(later[0], "replaced")
         if word == "replaced" and place + 1 < len(line) and line[place + 1] in ("by", "with"):
             earlier = [at for at in names if at < place]

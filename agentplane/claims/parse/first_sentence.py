@@ -18,8 +18,7 @@ FEWEST = 2
 
 @lru_cache(maxsize=16_384)
 def head_of(source: str) -> str:
-    whole = parse(source)
-    if not is_long(whole):
+    if not _is_long(source):
         return source
     clean = normal(source)
     at = 0
@@ -34,7 +33,12 @@ def head(statement: Statement) -> Statement:
 
 
 def is_long(statement: Statement) -> bool:
-    return weighty(statement) > MOST
+    return _is_long(statement.source)
+
+
+@lru_cache(maxsize=16_384)
+def _is_long(source: str) -> bool:
+    return weighty(parse(source)) > MOST
 
 
 def weighty(statement: Statement) -> int:

@@ -184,9 +184,8 @@ def has_high_flag(entry: Entry, actions: Mapping[str, Action]) -> bool:
 
 def likely_secrets(entry: Entry) -> tuple[Flag, ...]:
     """Return the flags for likely secrets in an entry, whatever the settings say."""
-    texts = list(texts_of(entry))
-    found = [*_secrets(texts), *_header(entry.header, frozenset())]
-    found = [one for one in found if one[0] == SECRET] or list(_secrets_of_body(entry))
+    texts = [*texts_of(entry), *_header_texts(raw_header.text_of(entry.header))]
+    found = [one for one in _secrets(texts) if one[0] == SECRET] or list(_secrets_of_body(entry))
     return tuple(dict.fromkeys(_flag(code, what, where, {}) for code, what, where in found))[:_MOST_FLAGS]
 
 
@@ -332,7 +331,7 @@ def _header(header: bytes, flagged: Collection[str], *, candidate: bool = True) 
     text = raw_header.text_of(header)
     for what in raw_header.odd(text) if candidate else ():
         yield "hidden", what, "header"
-    texts, _ = _clipped(raw_header.read(text))
+    texts = _header_texts(text)
     for code, what, where in (*_secrets(texts), *_hidden(texts), *_aimed(texts)):
         # Ids, dates and names of runs look random. A code that a field was already flagged for isn't
         # repeated.
@@ -340,8 +339,12 @@ def _header(header: bytes, flagged: Collection[str], *, candidate: bool = True) 
             yield code, what, where
 
 
+def _header_texts(header: str) -> list[tuple[str, str]]:
+    """Return the texts of a raw header that aren't checked as fields."""
+    return _clipped(raw_header.read(header))[0] if header else []
+
+
 def _secrets(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
-    # Many short fields are checked as one text, because checking each of them separately would take longer.
     for where, text in texts:
         for secret in find.find(text):
             if secret.sure:

@@ -13,6 +13,7 @@ from yaml._yaml import CParser
 
 from agentplane.memory.entry import Header
 from agentplane.plane.views import external_ids
+from agentplane.scan.secrets.find import is_short_word
 from agentplane.text.visible import one_line
 from agentplane.text.yaml.yaml12 import YamlError, load
 
@@ -25,8 +26,6 @@ _MARK = re.compile(r"[0-9a-f]{16}")
 _LISTS = ("tags", "evidence", "scope", "supersedes", "superseded_by", "refines", "unrelated")
 _TEXTS = ("check", "external_id", "layer", "arrives")
 """Keys whose words the gate reads separately, as it does in a proposal."""
-_HARMLESS = re.compile(r"[\w.-]{1,16}")
-"""One short word is no order, and it is too short for a secret of a known form."""
 _RUN = re.compile(r"\d{8}T\d{6}Z-[\w-]{1,20}")
 """The name of a run. The gate looks for secrets in it anyway."""
 _COMMENT = re.compile(r"(?:^|(?<=\s))#")
@@ -49,7 +48,7 @@ def read(text: str) -> Iterator[tuple[str, str]]:
     for key, value in _fields(text).items():
         if isinstance(key, str) and key in _KNOWN and not _is_read(key, value):
             text_of_value = _value_text(value)
-            if not (_RUN if key == "source" else _HARMLESS).fullmatch(text_of_value):
+            if not (_RUN.fullmatch(text_of_value) if key == "source" else is_short_word(text_of_value)):
                 yield key, text_of_value
     if next(unshown(text), None) is not None:
         yield "header", text

@@ -57,10 +57,13 @@ _URL = re.compile(
     r"https?://[^\s?#]+|-----BEGIN (?:[A-Z]{2,12} )?(?:PUBLIC KEY|CERTIFICATE|SIGNATURE)[A-Z ]{0,12}-----[^-]{0,20000}"
 )
 _KEY_LINES = 400
+_SHORT_WORD = re.compile(r"[\w.-]{1,16}")
 
 
 def find(text: str) -> list[Secret]:
     """Return the first few secrets of a text, in order."""
+    if is_short_word(text):
+        return []
     found: list[Secret] = []
     for at, _, kind in spans(text)[:_ENOUGH]:
         found.append(_secret(text, at, kind, True))
@@ -91,6 +94,11 @@ def spans(text: str) -> list[tuple[int, int, str]]:
     if read:
         found = [(*read.back(at, until), kind, sure) for at, until, kind, sure in found]
     return _without_overlaps(found)
+
+
+def is_short_word(text: str) -> bool:
+    """True for one word that is too short for any kind of secret."""
+    return _SHORT_WORD.fullmatch(text) is not None
 
 
 def _secret(text: str, at: int, kind: str, sure: bool) -> Secret:

@@ -274,3 +274,10 @@ def test_time_grows_with_the_text_only(seed: str) -> None:
 )
 def test_odd_texts(text: str) -> None:
     assert find.find(text) == []
+
+
+def test_one_short_word_is_no_secret_and_a_longer_one_can_be() -> None:
+    assert find.is_short_word("20260127T101502Z")
+    assert not find.is_short_word("AKIA2E0A8F3B244C9986")
+    assert find.find("AKIA2E0A8F3B244C9986")
+    assert not find.is_short_word("pw=hunter2")
