@@ -66,7 +66,7 @@ class Standing(msgspec.Struct, frozen=True):
     """Entries that don't fit."""
     short: tuple[str, ...] = ()
     """Entries of which only the statement fits."""
-    said: dict[str, str] = {}
+    repeated: dict[str, str] = {}
     """Entries that the block leaves out because the file already says them, with their places."""
 
 
@@ -88,7 +88,7 @@ class Fit(msgspec.Struct, frozen=True):
     why: str = ""
 
     @property
-    def said(self) -> dict[str, str]:
+    def repeated(self) -> dict[str, str]:
         """The entries that its own text already says, with their places."""
         return {cut.id: cut.at for cut in self.pack.receipt.cut if cut.at} if self.pack else {}
 
@@ -256,7 +256,7 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     if fitting is None:
         return Standing(path, names, "blocked", why=size_limit.full(users), diff=diff, added=added)
     if data is None or found is None:
-        return Standing(path, names, "absent", cut=cut, short=short, said=repeated)
+        return Standing(path, names, "absent", cut=cut, short=short, repeated=repeated)
     if found.is_edited(held):
         why = "" if held == data else "git left it in conflict"
         return Standing(path, names, "edited", found.revision, why, diff, added, cut, short, repeated)
@@ -265,7 +265,7 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
         current = current and active.holds(project / plane, pack)
     revision = _held(project, plane, path, users)
     return Standing(
-        path, names, "current" if current else "old", revision, cut=cut, short=short, said=repeated
+        path, names, "current" if current else "old", revision, cut=cut, short=short, repeated=repeated
     )
 
 

@@ -127,7 +127,7 @@ def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
 
 def _in_every_file(tool_packs: Sequence[ToolPacks]) -> dict[str, str]:
     """Return the entries that the files of every tool already state, each with the place in the first tool's file."""
-    each = [one.file.said for one in tool_packs]
+    each = [one.file.repeated for one in tool_packs]
     return {id_: at for id_, at in each[0].items() if all(id_ in one for one in each)} if each else {}
 
 
