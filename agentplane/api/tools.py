@@ -316,7 +316,7 @@ class Tools:
 
     def _line_taker(self) -> "Propose":
         """Return a function that proposes a line of a block, unless an entry once had that line."""
-        lines_of, memory = cache(self._statements_ever), cache(self._committer.read)
+        lines_of, memory = cache(self._lines_ever), cache(self._committer.read)
 
         def take(path: str, line: "Written") -> str | None:
             known = memory().entries.get(line.id)
@@ -331,7 +331,7 @@ class Tools:
 
         return take
 
-    def _statements_ever(self, id_: str) -> frozenset[str]:
+    def _lines_ever(self, id_: str) -> frozenset[str]:
         """Return all lines that an entry ever had."""
         from agentplane.plane.store import history
 
