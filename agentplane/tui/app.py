@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
     from agentplane.tui.backend.file_watch import Watch
     from agentplane.tui.backend.model import PlaneModel, PlaneView
+    from agentplane.tui.hints import Hints
     from agentplane.tui.widgets.header_counts import Figures
     from agentplane.tui.widgets.modals.palette import Palette
 
@@ -72,8 +73,12 @@ class PlaneApp(App[None]):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (15, "-tall")]  # noqa: RUF012
 
     def __init__(
-        self, open_model: "Callable[[], PlaneModel]", glimpse: Mapping[str, Any] | None = None
+        self,
+        open_model: "Callable[[], PlaneModel]",
+        glimpse: Mapping[str, Any] | None = None,
+        hints: "Hints | None" = None,
     ) -> None:
+        """`glimpse` has the first rows of the last start. `hints` are shown to a new user."""
         self.shown: PlaneView | None = None
         """The latest view of the plane."""
         self.keys_wanted = actions.Keymap()
@@ -90,6 +95,7 @@ class PlaneApp(App[None]):
         self._queue = CommandQueue(self._reader.model, self._post)
         self.sessions = Sessions(self, self._post, self._reader.quiet_in)
         self.projects = ProjectSwitch(self)
+        self._hints = hints
         self._started = False
         self._watch: Watch | None = None
         self._leaving = False
@@ -197,6 +203,7 @@ class PlaneApp(App[None]):
             self.run_worker(self.projects.look_at_worktrees())
         self.relay(lambda: Refreshed(message.shown))
         self.notices.show_figures()
+        self.update_hint()
         self.sessions.memory_changed(message.shown.revision)
 
     def on_unreadable(self, message: Unreadable) -> None:
@@ -207,12 +214,15 @@ class PlaneApp(App[None]):
         self.notices.set_unchecked(message.left)
         self.relay(lambda: Looked(message.ids, message.left))
         self.notices.show_figures()
+        self.update_hint()
 
     def on_changed(self) -> None:
         self._reader.reload(only_if_changed=True)
         self.sessions.look_again()
 
     def on_op_done(self, message: OpDone) -> None:
+        if self._hints is not None:
+            self._hints.command_done(message.op)
         self.relay(lambda: OpDone(message.op, message.done))
         self.say(message_of(message.done))
         if self._queue.left <= 1:
@@ -250,7 +260,19 @@ class PlaneApp(App[None]):
     def _screen_changed(self) -> None:
         """Update the header and the session notices after another screen was shown."""
         self.notices.show_figures()
+        if (
+            self._hints is not None
+            and isinstance(self.screen, InRegistry)
+            and self.screen.WHERE == "conflict"
+        ):
+            self._hints.compared()
+        self.update_hint()
         self.sessions.show_messages()
+
+    def _show_hint(self) -> None:
+        """Show the hint for what is in the inbox now, if the user is new."""
+        if self._hints is not None and self.shown is not None:
+            self.notices.show_hint(self._hints.text(self.shown, self.keys_wanted))
 
     def on_app_focus(self) -> None:
         if self.shown is not None:

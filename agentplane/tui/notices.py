@@ -8,6 +8,7 @@ from agentplane.tui.widgets import header_counts
 from agentplane.tui.widgets.footer import StatusBar
 from agentplane.tui.widgets.header import Badge
 from agentplane.tui.widgets.header_counts import Figures
+from agentplane.tui.widgets.hint_line import HintLine
 
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ class Notices:
 
     def _visited_bars(self) -> list[StatusBar]:
         return [bar for screen in self._navigator.visited for bar in screen.query(StatusBar)]
+
+    def show_hint(self, text: str) -> None:
+        """Show a hint for a new user in the inbox. An empty text removes it."""
+        for line in self._navigator.home.query(HintLine):
+            line.show(text)
 
     def drop_outdated(self) -> None:
         """Remove the messages that are no longer true."""

@@ -23,8 +23,9 @@ from agentplane.text.visible import visible
     type=click.Path(path_type=Path),
     help="Folder for the example project [default: a new temporary folder].",
 )
+@click.option("--print", "only_print", is_flag=True, help="Print the inbox instead of opening the screens.")
 @click.pass_context
-def demo_command(ctx: click.Context, into: Path | None) -> int:
+def demo_command(ctx: click.Context, into: Path | None, only_print: bool) -> int:
     """Try agentplane on an example project.
 
     In a terminal, the screens open. Otherwise, the command prints the inbox.
@@ -37,7 +38,8 @@ def demo_command(ctx: click.Context, into: Path | None) -> int:
     except OSError as error:
         what = (error.strerror or "can't be written").lower()
         raise BadInput(what, where=str(folder), todo="Choose another folder with --into.") from None
-    code = _open_screens(folder) if screens.at_terminal() else _print_inbox(ctx, folder)
+    show = not only_print and screens.at_terminal()
+    code = _open_screens(folder) if show else _print_inbox(ctx, folder)
     there = shlex.quote(visible(str(folder)))
     output.note(f"The example stays in {there}. Run `cd {there}` and `{_called()}` to open it again.")
     return code
@@ -48,16 +50,17 @@ def _create(folder: Path) -> None:
     from agentplane.demo import example
 
     shutil.copytree(_project(), folder, ignore=shutil.ignore_patterns("__pycache__"))
-    with_git = git.make_example(folder) and git.commit_example(folder, "The service so far")
+    with_git = git.make_example(folder) and git.commit_example(folder)
     example.create_memory(folder, datetime.now(UTC) - example.DURATION)
     if with_git:
-        git.commit_example(folder, "Project memory")
+        git.commit_example(folder)
 
 
 def _open_screens(folder: Path) -> int:
+    from agentplane.tui.hints import Hints
     from agentplane.tui.main import run
 
-    return run(str(folder / ".agentplane"))
+    return run(str(folder / ".agentplane"), hints=Hints())
 
 
 def _print_inbox(ctx: click.Context, folder: Path) -> int:

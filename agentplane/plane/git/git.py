@@ -585,14 +585,14 @@ def make_example(folder: Path) -> bool:
     return process.output(folder, "init", "--quiet", "--template=") is not None
 
 
-def commit_example(folder: Path, message: str) -> bool:
+def commit_example(folder: Path) -> bool:
     """Commit everything in a repository from `make_example`."""
     identity = (
         "-c", "user.name=Demo", "-c", "user.email=demo@payments.example", "-c", "commit.gpgSign=false",
     )  # fmt: skip
     return (
         process.output(folder, "add", "--all") is not None
-        and process.output(folder, *identity, "commit", "--quiet", "-m", message) is not None
+        and process.output(folder, *identity, "commit", "--quiet", "-m", "The example") is not None
     )
 
 
