@@ -200,7 +200,7 @@ class PlaneApp(App[None]):
 
             self._watch = Watch(model.plane.layout.root, lambda: self._post(Changed()))
             self._watch.start()
-            self.run_worker(self.projects.look_at_worktrees())
+            self.run_worker(self.projects.look_at_worktrees)  # type: ignore[arg-type]  # mypy infers no result type
         self.relay(lambda: Refreshed(message.shown))
         self.notices.show_figures()
         self.update_hint()
@@ -260,19 +260,15 @@ class PlaneApp(App[None]):
     def _screen_changed(self) -> None:
         """Update the header and the session notices after another screen was shown."""
         self.notices.show_figures()
-        if (
-            self._hints is not None
-            and isinstance(self.screen, InRegistry)
-            and self.screen.WHERE == "conflict"
-        ):
-            self._hints.compared()
-        self.update_hint()
         self.sessions.show_messages()
 
-    def _show_hint(self) -> None:
-        """Show the hint for what is in the inbox now, if the user is new."""
-        if self._hints is not None and self.shown is not None:
-            self.notices.show_hint(self._hints.text(self.shown, self.keys_wanted))
+    def update_hint(self) -> None:
+        """Show a new user the hint for what is in the inbox and on the screen now."""
+        if self._hints is None or self.shown is None:
+            return
+        if any(isinstance(screen, InRegistry) and screen.WHERE == "conflict" for screen in self.screen_stack):
+            self._hints.compared()
+        self.notices.show_hint(self._hints.text(self.shown, self.keys_wanted))
 
     def on_app_focus(self) -> None:
         if self.shown is not None:
@@ -427,7 +423,7 @@ class PlaneApp(App[None]):
             self.sessions.hide_messages()
 
     def action_projects(self) -> None:
-        self.run_worker(self.projects.choose(), group="projects", exclusive=True)
+        self.run_worker(self.projects.choose, group="projects", exclusive=True)  # type: ignore[arg-type]
 
     async def action_help(self) -> None:
         from agentplane.tui.widgets.modals.help_modal import Help

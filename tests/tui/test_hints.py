@@ -58,7 +58,7 @@ def with_hints(plane: Plane, some: Hints) -> PlaneApp:
 def test_without_hints_the_line_takes_no_room(conflicting: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         assert hint(sitting) == ""
-        assert sitting.inbox.query_one(HintLine).size.height == 0
+        assert not sitting.inbox.query_one(HintLine).display
 
     sit(conflicting, steps)
 
