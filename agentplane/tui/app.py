@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
-from agentplane.commands import Command, Redo, SetRestart, Undo
+from agentplane.commands import Command, Redo, SetRestart, ToolCommand, Undo
 from agentplane.text.visible import one_line
 from agentplane.tui import actions, messages, theme
 from agentplane.tui.backend import shutdown
@@ -40,6 +40,7 @@ from agentplane.tui.navigator import Navigator
 from agentplane.tui.notices import Notices
 from agentplane.tui.project_switch import ProjectSwitch
 from agentplane.tui.protocols import AwaitsCommand, GetsKeysFirst, InRegistry, StepsBack
+from agentplane.tui.receiver_watch import ReceiverWatch
 from agentplane.tui.screens.restart.keys import Sessions
 from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.textual_fixes.terminal_filter import TerminalFilter
@@ -96,6 +97,7 @@ class PlaneApp(App[None]):
         self.sessions = Sessions(self, self._post, self._reader.quiet_in)
         self.projects = ProjectSwitch(self)
         self._hints = hints
+        self._receivers = ReceiverWatch(self)
         self._started = False
         self._watch: Watch | None = None
         self._leaving = False
@@ -204,6 +206,7 @@ class PlaneApp(App[None]):
         self.relay(lambda: Refreshed(message.shown))
         self.notices.show_figures()
         self.update_hint()
+        self._receivers.view_changed(message.shown)
         self.sessions.memory_changed(message.shown.revision)
 
     def on_unreadable(self, message: Unreadable) -> None:
@@ -225,6 +228,8 @@ class PlaneApp(App[None]):
             self._hints.command_done(message.op)
         self.relay(lambda: OpDone(message.op, message.done))
         self.say(message_of(message.done))
+        if isinstance(message.op, ToolCommand):
+            self._receivers.look()
         if self._queue.left <= 1:
             self._reader.reload()
         self.sessions.command_done(message.done)

@@ -13,6 +13,7 @@ from agentplane.tui.widgets.hint_line import HintLine
 
 if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
+    from agentplane.tools.receivers import Receivers
     from agentplane.tui.app import PlaneApp
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.navigator import Navigator
@@ -28,6 +29,8 @@ class Notices:
         """The error that keeps the plane from being read, or empty."""
         self._problem = ""
         """The same error in a few words."""
+        self._tools: Receivers | None = None
+        """The tools that get the memory, or None until they were looked for."""
         self._unchecked = 0
         """The number of candidates that were not checked yet."""
 
@@ -86,6 +89,11 @@ class Notices:
         """Record that some candidates were checked. `left` is the number of unchecked ones."""
         self._unchecked = left
 
+    def set_tools(self, tools: "Receivers") -> None:
+        """Record which tools get the memory."""
+        self._tools = tools
+        self.show_figures()
+
     def show_figures(self) -> None:
         """Update the header of every screen."""
         figures = self.figures()
@@ -99,7 +107,7 @@ class Notices:
         dot = "*" if app.plain else "●"
         if app.shown is not None:
             problem = self._problem if self.unreadable else ""
-            return header_counts.of_shown(app.shown, dot, self._unchecked, problem)
+            return header_counts.of_shown(app.shown, dot, self._unchecked, problem, self._tools)
         if self.unreadable:
             return Figures(dot=dot, problem=one_line(self.unreadable.partition("\n")[0], 60))
         return header_counts.of_glimpse(app.glimpse, dot)
