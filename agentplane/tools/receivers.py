@@ -1,10 +1,9 @@
 """The coding tools that get the project memory, and the ones that have an older revision or none."""
 
-from pathlib import Path
-
 import msgspec
 
 from agentplane.agents.catalog import TOOLS
+from agentplane.plane.layout import Layout
 from agentplane.tools import presence
 from agentplane.tools.memory_file import sync
 
@@ -20,16 +19,16 @@ class Receivers(msgspec.Struct, frozen=True):
     """Tools that are used in this project and don't get the memory."""
 
 
-def look(project: Path, plane: str, revision: str) -> Receivers:
+def look(layout: Layout, revision: str) -> Receivers:
     """Return the tools that are in use here or installed, by whether they get this revision.
 
     Only files that contain memory are read.
     """
-    rows = presence.look(project)
+    rows = presence.look(layout.project)
     here = {row.tool.name for row in rows if row.in_project or row.installed}
     current: set[str] = set()
     behind: set[str] = set()
-    for holder in sync.holders(project, plane, TOOLS):
+    for holder in sync.holders(layout):
         # A file can be for many tools. If none of them is here, the first one stands for all.
         users = [name for name in holder.tools if name in here] or [*holder.tools[:1]]
         (current if holder.revision == revision else behind).update(users)

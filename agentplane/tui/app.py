@@ -218,6 +218,7 @@ class PlaneApp(App[None]):
         self.relay(lambda: Looked(message.ids, message.left))
         self.notices.show_figures()
         self.update_hint()
+        self.notices.show_failed_extensions()
 
     def on_changed(self) -> None:
         self._reader.reload(only_if_changed=True)
@@ -230,6 +231,7 @@ class PlaneApp(App[None]):
         self.say(message_of(message.done))
         if isinstance(message.op, ToolCommand):
             self._receivers.look()
+        self.notices.show_failed_extensions()
         if self._queue.left <= 1:
             self._reader.reload()
         self.sessions.command_done(message.done)
@@ -242,8 +244,8 @@ class PlaneApp(App[None]):
         self._reader.reload()
 
     def on_sessions_seen(self, message: SessionsSeen) -> None:
-        self.sessions.update(message.seen)
-        self.relay(lambda: SessionsSeen(message.seen))
+        self.sessions.update(message.watched)
+        self.relay(lambda: SessionsSeen(message.watched))
 
     def on_came_of(self, message: CameOf) -> None:
         self.sessions.report_outcome(message)

@@ -372,7 +372,7 @@ def test_until_the_plane_was_read_nothing_of_it_is_loaded(stage: Stage) -> None:
 
 def test_a_session_with_old_memory_is_announced_at_the_start(stage: Stage) -> None:
     stage.began()
-    stage.approve(UNLIKE[1])
+    stage.approve(UNLIKE[3])
 
     async def steps(sitting: Sitting) -> None:
         await sitting.until(says(sitting, "M restarts it"))
