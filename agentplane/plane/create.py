@@ -16,52 +16,52 @@ from agentplane.text import files
 
 
 CONFIG = """\
-# Settings of this project memory. Every key has a default. docs/reference/settings.md explains them.
+# Settings of this plane. Every key has a default; docs/reference/settings.md explains them.
 
 [trust]
-# "review": a manual edit waits until a person accepts it. "accept": it takes effect immediately.
+# "review": an edit by hand waits until a person adopts it. "accept": it counts at once.
 # hand_edits = "review"
-# Allow decisions from a coding tool's shell, or without a terminal.
+# Let approvals come from a coding tool's shell, or without a terminal.
 # tools_may_approve = false
 
 [policy]
 # promote_fact approves facts of at least this confidence that cite evidence and a run.
 # auto_approve_confidence = 0.9
 
-# A custom kind:
+# A kind of your own:
 # [kinds.preference]
 # prefix = "PREF"
 # file = "preferences.md"
 """
 
 IGNORE = """\
-# Derived files, and files of this machine.
+# Derived, or of this machine only.
 /cache/
 /context/
 /.lock
 *.tmp
-# runs/.gitignore selects the files of run records that Git carries. Without it, Git carries none.
+# Of capsules git carries what runs/.gitignore says. A branch without runs has none, and then carries nothing of them.
 /runs/*/*
 """
 
 ATTRIBUTES = """\
-# The log and the operation records are hashed byte by byte. A merge keeps the lines of both branches.
+# The log and the op records are hashed byte by byte, and two branches that both appended keep both sides.
 /memory/log.jsonl -text merge=union
 /ops/*.jsonl -text merge=union
-# The files of run records are hashed byte by byte, too.
+# So are the files of a capsule.
 /runs/** -text
-# Merged entry by entry. `agentplane init` sets up the driver. Without it, Git stops, and `agentplane reconcile` merges.
+# Merged entry by entry. `agentplane init` tells git how; without it git stops, and `agentplane settle` does it.
 /memory/*.md merge=agentplane
 /memory/state.json merge=agentplane
 /memory/artifacts.json merge=agentplane
 """
 
 INTRODUCTIONS = {
-    "decisions.md": "# Decisions\n\nChoices, with their reason. `agentplane list --kind decision` lists those in force.\n",
-    "assumptions.md": "# Assumptions\n\nBeliefs that may turn out wrong.\n",
-    "invariants.md": "# Invariants\n\nRules without exceptions.\n",
-    "facts.md": "# Facts\n\nFindings, with evidence.\n",
-    "candidates.md": "# Candidates\n\nProposed entries that wait for review. Run `agentplane inbox` to see them.\n",
+    "decisions.md": "# Decisions\n\nWhat was decided, and why. `agentplane list --kind decision` shows what is in force.\n",
+    "assumptions.md": "# Assumptions\n\nWhat is taken to be true until shown otherwise.\n",
+    "invariants.md": "# Invariants\n\nWhat must always hold.\n",
+    "facts.md": "# Facts\n\nWhat was found out.\n",
+    "candidates.md": "# Candidates\n\nProposed, and waiting for a person: `agentplane inbox`.\n",
 }
 
 
