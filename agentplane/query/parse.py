@@ -7,7 +7,6 @@ keep words together. Printing a query and parsing the result returns the same qu
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from difflib import get_close_matches
 
 import msgspec
 
@@ -189,18 +188,24 @@ def _choice(field: Field, value: str, token: Token, target: Target) -> str:
     found = exact or next(iter(begun), None)
     if found is None:
         names_here = [name for one in here for name in (one.name, *one.aliases)]
-        near = get_close_matches(value, names_here, 1)
-        todo = f"Did you mean {field.name}:{near[0]}?" if near else _values_text(field, target)
+        near = _nearest(value, names_here)
+        todo = f"Did you mean {field.name}:{near}?" if near else _values_text(field, target)
         raise QueryError(f'{field.name}: has no value "{one_line(token.value, _SHOWN)}".', todo, token)
     return found.name
 
 
 def _unknown_field(token: Token, target: Target) -> QueryError:
     here = [name for field in fields.of_target(target) for name in (field.name, *field.aliases)]
-    near = get_close_matches(token.name, here, 1, 0.5)
-    todo = f"Did you mean {near[0]}:?" if near else _fields_text(target)
+    near = _nearest(token.name, here)
+    todo = f"Did you mean {near}:?" if near else _fields_text(target)
     what = f'No field "{one_line(token.name, _SHOWN)}".'
     return QueryError(what, f"{todo} To search for this text, put it in quotes.", token)
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches  # only errors need it
+
+    return next(iter(get_close_matches(name, known, 1, 0.5)), "")
 
 
 def _fields_text(target: Target) -> str:

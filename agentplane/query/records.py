@@ -72,8 +72,11 @@ def _of_entry(entry: Entry, text: str) -> Record:
     )
 
 
+replace = msgspec.structs.replace
+
+
 def with_states(record: Record, states: frozenset[str]) -> Record:
-    return msgspec.structs.replace(record, states=states) if states else record
+    return replace(record, states=states) if states else record
 
 
 def states_of_candidate(
