@@ -10,6 +10,7 @@ import msgspec
 from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
+from agentplane.memory.view import HandEdit
 from agentplane.query import moments
 from agentplane.review.inbox import Reviewed
 from agentplane.runs.query.timeline import TimelineRow
@@ -102,6 +103,16 @@ def states_of_approved(entry: Entry, expiring: Expiry | None, *, edited: bool) -
         pinned=entry.head.pinned,
         edited=edited,
     )
+
+
+def of_edit(edit: HandEdit, entry: Entry | None) -> Record:
+    """Return the record of a manual edit, and of the entry that it changed if that can still be read."""
+    states = frozenset({"manual-edit"})
+    text = f"{edit.id} {edit.change} {edit.file}".casefold()
+    if entry is None:
+        return Record(edit.id, text, edit.id.casefold(), states=states)
+    made = of_candidate(entry)
+    return replace(made, text=f"{text} {made.text}", states=states)
 
 
 def _named(*, edited: bool, **states: bool) -> frozenset[str]:

@@ -52,14 +52,10 @@ class EntryRecords:
             made = self._made[key] = self._make(entry)
         return made
 
-    def _of_edit(self, entry: "Entry | None", edit: "HandEdit") -> Record:
+    @staticmethod
+    def _of_edit(entry: "Entry | None", edit: "HandEdit") -> Record:
         """Return the record of a row about a manual edit."""
-        states = frozenset({"manual-edit"})
-        text = f"{edit.id} {edit.change} {edit.file}".casefold()
-        if entry is None:
-            return Record(f"{EDIT}{edit.id}", text, edit.id.casefold(), states=states)
-        made = self._make(entry)
-        return records.replace(made, key=f"{EDIT}{edit.id}", text=f"{text} {made.text}", states=states)
+        return records.replace(records.of_edit(edit, entry), key=f"{EDIT}{edit.id}")
 
     def _keep(self, entries: "tuple[Entry, ...]", found: list[Record]) -> list[Record]:
         """Return the records, and forget the records of texts that are gone."""
