@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+import msgspec
+
+from agentplane.errors import BadInput
 
 
 if TYPE_CHECKING:
@@ -15,19 +18,16 @@ if TYPE_CHECKING:
     from agentplane.query.fields import Target
     from agentplane.query.parse import Query
     from agentplane.query.records import Record
+    from agentplane.retrieval.scan import Result
     from agentplane.review.inbox import Reviewed
     from agentplane.runs.query.timeline import TimelineRow
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def query_argument(target: "Target") -> Callable[[_Command], _Command]:
-    """Return an argument whose words are one query for a list."""
-
-    def parsed(_context: click.Context, _param: click.Parameter, words: tuple[str, ...]) -> "Query | None":
-        return of_words(words, target)
-
-    return click.argument("query", nargs=-1, metavar="[QUERY]...", callback=parsed)
+def query_argument(command: _Command) -> _Command:
+    """Add an argument with the words of a query. `of_words` reads them."""
+    return click.argument("words", nargs=-1, metavar="[QUERY]...")(command)
 
 
 def of_words(words: Sequence[str], target: "Target") -> "Query | None":
@@ -89,6 +89,44 @@ def _matching(plane: "Plane", made: "list[Record]", query: "Query") -> list[str]
 
     found = match.select(query, made, plane.store.clock())
     return [record.key for record in order.ordered(found, query.sort)]
+
+
+def search_of(plane: "Plane", text: str) -> "Search":
+    """Return the words of a query to search for, and the entries that match the rest of it."""
+    from agentplane.query.parse import parse, words_of
+
+    query, words = parse(text, "memory"), words_of(text)
+    if not words:
+        todo = "Add a word. To list entries by their fields, use `agentplane list`."
+        raise BadInput("A search needs words.", where="search", todo=todo)
+    rest = query.without_words
+    if not rest.terms and not rest.sort:
+        return Search(words)
+    memory = plane.memory.read()
+    found = entries_of(plane, memory, memory.entries.values(), rest)
+    return Search(words, tuple(entry.id for entry in found), in_order=bool(rest.sort))
+
+
+class Search(msgspec.Struct, frozen=True):
+    words: str
+    ids: tuple[str, ...] | None = None
+    """The entries to search, or None for all entries and runs."""
+    in_order: bool = False
+    """True if the results have the order of `ids`."""
+
+    def ordered(self, results: "Sequence[Result]") -> "Sequence[Result]":
+        place = {id_: place for place, id_ in enumerate(self.ids or ())}
+        return sorted(results, key=lambda one: place.get(one.id, len(place))) if self.in_order else results
+
+
+def since_of(query: "Query", now: "datetime", start: float | None) -> float | None:
+    """Return the earliest time that can match, so that nothing older is read. `start` is another limit."""
+    from agentplane.query import moments
+
+    found = (
+        moments.moment(term.value, now) for term in query.terms if term.field == "newer" and not term.negated
+    )
+    return max((one for one in (start, *found) if one is not None), default=None)
 
 
 def runs_of(rows: "Iterable[TimelineRow]", query: "Query", now: "datetime") -> "Iterator[TimelineRow]":

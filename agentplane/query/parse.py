@@ -149,6 +149,11 @@ def parse(text: str, target: Target) -> Query:
     return Query(tuple(terms), sort)
 
 
+def words_of(text: str) -> str:
+    """Return the words of a text that have to match, in upper and lower case as they were typed."""
+    return " ".join(token.value for token in tokens(text) if not token.name and not token.negated)
+
+
 def _term(token: Token, target: Target) -> Term:
     value = token.value.casefold()
     if not token.name:

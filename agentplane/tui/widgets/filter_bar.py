@@ -106,14 +106,15 @@ class Filter(Input):
     ]
 
     def __init__(self, words: str, hint: str, target: "Target | None" = None) -> None:
-        super().__init__(words, placeholder=hint, select_on_focus=False, compact=True)
-        self.cursor_blink = False
+        # Textual calls the watchers of a text with which the field starts before its constructor returns.
         self._target = target
         self._hint = FilterHint() if target else None
         self._values: Mapping[str, tuple[str, ...]] = {}
         self._offers: list[Completion] = []
         self._here = -1
         """The place in the offers of the completion that is in the field, or -1."""
+        super().__init__(words, placeholder=hint, select_on_focus=False, compact=True)
+        self.cursor_blink = False
 
     async def open_on(self, screen: Screen[Any]) -> None:
         """Show the field on a screen. It has the focus on return, so that no typed letter decides on a row."""

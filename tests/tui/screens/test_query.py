@@ -73,6 +73,8 @@ def test_the_inbox_is_filtered_by_fields(four: Plane) -> None:
         await narrowed(sitting, "kind:fact", ["The port is 5432."])
         await narrowed(sitting, "newer:1w ledger", [MYSQL])
         await narrowed(sitting, "older:1w", [])
+        await sitting.press("enter", "slash")
+        assert sitting.inbox.query_one(Input).value == "older:1w"
         await sitting.press("escape")
         await sitting.until(lambda: len(sitting.rows) == 4, "all again")
 
