@@ -55,6 +55,11 @@ class Query(msgspec.Struct, frozen=True):
     def asks_for(self, field: str) -> bool:
         return any(term.field == field for term in self.terms)
 
+    @property
+    def needs_states(self) -> bool:
+        """True if matching or sorting looks at the states of `is:`. They change without the text of an entry."""
+        return self.asks_for("is") or self.sort == "state"
+
     def __str__(self) -> str:
         return " ".join([*map(str, self.terms), *([f"sort:{self.sort}"] if self.sort else [])])
 

@@ -41,7 +41,9 @@ class EntryScreen(ListScreen):
         if query == EMPTY:
             return None
         # In memory, people search for entries that they know. There a word may have a typo.
-        found = match.select(query, self.records(), datetime.now(UTC), typos=target == "memory")
+        found = match.select(
+            query, self.records(states=query.needs_states), datetime.now(UTC), typos=target == "memory"
+        )
         return [record.key for record in order.ordered(found, query.sort)]
 
     @property

@@ -89,8 +89,11 @@ class ListScreen(FixedSizeScreen[None]):
         If the filter has an order, the ids are in this order.
         """
 
-    def records(self) -> "list[Record]":
-        """Return the rows as a query sees them. Runs in a thread. Only screens with `QUERY` need it."""
+    def records(self, *, states: bool = False) -> "list[Record]":
+        """Return the rows as a query sees them. Runs in a thread. Only screens with `QUERY` need it.
+
+        With `states`, each record has the values of `is:`.
+        """
         return []
 
     @abstractmethod

@@ -21,29 +21,59 @@ class EntryRecords:
     def __init__(self, make: "Callable[[Entry], Record]") -> None:
         self._make = make
         self._made: dict[tuple[str, str], Record] = {}
+        self._listed: tuple[object, list[Record]] = (None, [])
+        """The entries of the last view, and their records without states."""
 
-    def of_inbox(self, view: "PlaneView") -> list[Record]:
-        """Return the records of the candidates and of the manual edits, in the order of the view."""
-        edited = {edit.id for edit in view.hand_edits}
-        today = datetime.now(UTC).date()
-        found = []
-        for entry in view.inbox:
-            reviewed = view.reviewed.get(entry.id)
-            states = records.states_of_candidate(entry, reviewed, today, edited=entry.id in edited)
-            found.append(records.with_states(self._of(entry), states))
-        edits = [self._of_edit(view.memory.entries.get(edit.id), edit) for edit in view.shelf_edits]
-        return self._keep(view.inbox, [*found, *edits])
+    def of_inbox(self, view: "PlaneView", *, states: bool) -> list[Record]:
+        """Return the records of the candidates and of the manual edits, in the order of the view.
 
-    def of_memory(self, view: "PlaneView") -> list[Record]:
+        Finding the `states` of all candidates takes longer than a filter, so it is done only if they are needed.
+        """
+        found = self._of_each(view.inbox)
+        if states:
+            edited = {edit.id for edit in view.hand_edits}
+            today = datetime.now(UTC).date()
+            reviewed = view.reviewed
+            found = [
+                records.with_states(
+                    record,
+                    records.states_of_candidate(
+                        entry, reviewed.get(entry.id), today, edited=entry.id in edited
+                    ),
+                )
+                for entry, record in zip(view.inbox, found, strict=True)
+            ]
+        return [
+            *found,
+            *(self._of_edit(view.memory.entries.get(edit.id), edit) for edit in view.shelf_edits),
+        ]
+
+    def of_memory(self, view: "PlaneView", *, states: bool) -> list[Record]:
         """Return the records of the approved entries, and of those that are missing in their files."""
         edits = {edit.id: edit for edit in view.shelf_edits}
-        found = []
+        found = self._of_each(view.shelf)
+        if states:
+            expiring = view.expiring
+            found = [
+                records.with_states(
+                    record,
+                    records.states_of_approved(entry, expiring.get(entry.id), edited=entry.id in edits),
+                )
+                for entry, record in zip(view.shelf, found, strict=True)
+            ]
         for entry in view.shelf:
-            states = records.states_of_approved(
-                entry, view.expiring.get(entry.id), edited=edits.pop(entry.id, None) is not None
-            )
-            found.append(records.with_states(self._of(entry), states))
-        return self._keep(view.shelf, [*found, *(self._of_edit(None, edit) for edit in edits.values())])
+            edits.pop(entry.id, None)
+        return [*found, *(self._of_edit(None, edit) for edit in edits.values())]
+
+    def _of_each(self, entries: "tuple[Entry, ...]") -> list[Record]:
+        """Return the records of these entries, without states."""
+        listed, found = self._listed
+        if listed is not entries:
+            found = [self._of(entry) for entry in entries]
+            # Records of texts that are gone are forgotten.
+            self._made = {(entry.id, entry.digest): one for entry, one in zip(entries, found, strict=True)}
+            self._listed = (entries, found)
+        return found
 
     def _of(self, entry: "Entry") -> Record:
         key = (entry.id, entry.digest)
@@ -56,10 +86,3 @@ class EntryRecords:
     def _of_edit(entry: "Entry | None", edit: "HandEdit") -> Record:
         """Return the record of a row about a manual edit."""
         return records.replace(records.of_edit(edit, entry), key=f"{EDIT}{edit.id}")
-
-    def _keep(self, entries: "tuple[Entry, ...]", found: list[Record]) -> list[Record]:
-        """Return the records, and forget the records of texts that are gone."""
-        if len(self._made) > 2 * len(entries):
-            kept = {(entry.id, entry.digest) for entry in entries}
-            self._made = {key: made for key, made in list(self._made.items()) if key in kept}
-        return found

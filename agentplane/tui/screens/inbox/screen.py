@@ -69,7 +69,7 @@ class InboxScreen(EntryScreen):
     def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
         return self.selected(words)
 
-    def records(self) -> "list[Record]":
+    def records(self, *, states: bool = False) -> "list[Record]":
         from agentplane.query import records
         from agentplane.tui.backend.entries.entry_records import EntryRecords
 
@@ -77,7 +77,7 @@ class InboxScreen(EntryScreen):
             return []
         if self._entry_records is None:
             self._entry_records = EntryRecords(records.of_candidate)
-        return self._entry_records.of_inbox(self._shown)
+        return self._entry_records.of_inbox(self._shown, states=states)
 
     def rows_replaced(self) -> None:
         self._place_of = {row.id: place for place, row in enumerate(self._rows)}
@@ -103,8 +103,7 @@ class InboxScreen(EntryScreen):
     @property
     def _filter_depends_on_checks(self) -> bool:
         """True if a check of a candidate can change which rows the filter shows, or their order."""
-        query = self._queries.query if self._queries else None
-        return query is not None and (query.asks_for("is") or query.sort == "state")
+        return self._queries is not None and self._queries.query.needs_states
 
     def _update(self, ids: Sequence[str]) -> None:
         """Update the rows of candidates that were reviewed after the rows were made."""

@@ -165,7 +165,7 @@ class RunsScreen(ListScreen):
         """Return None, because the filter was applied when the log was read."""
         return None
 
-    def records(self) -> list[Record]:
+    def records(self, *, states: bool = False) -> list[Record]:
         return [records.of_run(run) for run in list(self._runs.values())]
 
     def empty_text(self) -> str:

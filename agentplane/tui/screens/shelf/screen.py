@@ -49,7 +49,7 @@ class ShelfScreen(EntryScreen):
     def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
         return self.selected(words)
 
-    def records(self) -> "list[Record]":
+    def records(self, *, states: bool = False) -> "list[Record]":
         from agentplane.query import records
         from agentplane.tui.backend.entries.entry_records import EntryRecords
 
@@ -57,7 +57,7 @@ class ShelfScreen(EntryScreen):
             return []
         if self._entry_records is None:
             self._entry_records = EntryRecords(records.of_approved)
-        return self._entry_records.of_memory(self._shown)
+        return self._entry_records.of_memory(self._shown, states=states)
 
     def empty_text(self) -> str:
         return NO_HIT if self._words else NOTHING
