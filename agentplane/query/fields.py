@@ -125,7 +125,7 @@ def as_markdown() -> str:
     ]
     return "\n".join(
         [
-            "| field | what it matches | example | applies to |",
+            "| field | matches | example | applies to |",
             "| --- | --- | --- | --- |",
             *fields,
             "",

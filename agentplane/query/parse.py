@@ -82,7 +82,7 @@ class QueryError(BadInput):
 
 
 class Token(msgspec.Struct, frozen=True):
-    """A term as it was typed."""
+    """A typed term."""
 
     text: str
     start: int
@@ -209,7 +209,7 @@ def _unknown_field(token: Token, target: Target) -> QueryError:
     near = _nearest(token.name, here)
     todo = f"Did you mean {near}:?" if near else _fields_text(target)
     what = f'No field "{one_line(token.name, _SHOWN)}".'
-    return QueryError(what, f"{todo} To search for this text, put it in quotes.", token)
+    return QueryError(what, f"{todo} Otherwise, put it in quotes.", token)
 
 
 def _nearest(name: str, known: list[str]) -> str:
@@ -230,7 +230,7 @@ def _values_text(field: Field, target: Target) -> str:
 
 
 def _printed(value: str, *, word: bool) -> str:
-    """Return a value as it is typed, in quotes if it would be read differently without them."""
+    """Return a value in quotes if it would be read differently without them."""
     bare = not re.search(r"\s", value) and not value.startswith('"') and value != ""
     if word:
         bare = bare and not value.startswith("-") and not _FIELD.match(value)

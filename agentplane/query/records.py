@@ -1,4 +1,4 @@
-"""What a query can ask about one candidate, approved entry or run, in lower case.
+"""The records that queries filter and sort, one for each candidate, approved entry or run. Their texts are in lower case.
 
 Making a record is slower than matching it, so callers that match often keep their records.
 """

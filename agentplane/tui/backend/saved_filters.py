@@ -22,7 +22,7 @@ _TRIES = 5
 class SavedFilter(msgspec.Struct, frozen=True):
     name: str
     query: str
-    """The query as it is typed."""
+    """The printed query."""
 
 
 Saved = dict[str, tuple[SavedFilter, ...]]

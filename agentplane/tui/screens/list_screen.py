@@ -377,7 +377,7 @@ class ListScreen(FixedSizeScreen[None]):
 
     @property
     def words(self) -> str:
-        """The filter as it was typed."""
+        """The text of the filter."""
         return self._words
 
     def set_words(self, words: str) -> None:

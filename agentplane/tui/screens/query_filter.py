@@ -26,7 +26,7 @@ class FilteredScreen(Protocol):
 
     @property
     def words(self) -> str:
-        """The filter as it was typed."""
+        """The text of the filter."""
         ...
 
     def set_words(self, words: str) -> None:

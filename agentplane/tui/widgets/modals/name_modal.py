@@ -26,7 +26,7 @@ class NameDialog(Box[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="box"):
             yield Static(Text(self._title), classes="box-title")
-            field = Input(placeholder=one_line(self._hint, 60), select_on_focus=False)
+            field = Input(placeholder=one_line(self._hint, 60), max_length=40, select_on_focus=False)
             field.cursor_blink = False
             yield field
             yield Static(Text("enter save   esc cancel"), classes="box-keys")
