@@ -138,7 +138,7 @@ def test_a_name_of_a_list_action_may_be_said_without_its_list() -> None:
         ({"redo": "o"}, "`o` is sort already"),
         ({"edit.save": "s"}, "`s` is typed there"),
         ({"edit.leave": "ctrl+g,enter"}, "`ctrl+g,enter` is typed there"),
-        ({"help": "ctrl+s"}, "`ctrl+s` is save already"),
+        ({"help": "ctrl+s"}, "`ctrl+s` is save filter already"),
     ],
 )
 def test_what_cannot_be_had_is_said_in_one_line_and_the_key_stays(wanted: dict[str, str], said: str) -> None:

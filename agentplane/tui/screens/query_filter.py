@@ -97,7 +97,7 @@ class QueryFilter:
     def step(self, steps: int) -> None:
         """Open the next or the previous tab."""
         if not self._saved:
-            self._screen.say("No saved filters. Type a filter with /, then save it with f.")
+            self._screen.say("No saved filters. Type a filter with /, then save it with ctrl+s.")
         else:
             self.open((max(self._place, 0) + steps) % (len(self._saved) + 1))
 

@@ -160,16 +160,17 @@ def test_a_key_sorts_and_the_last_order_is_followed_by_the_groups(four: Plane) -
 
 def test_filters_are_saved_as_tabs_and_kept_for_the_next_time(four: Plane) -> None:
     async def save(sitting: Sitting) -> None:
-        await sitting.press("f")
+        await sitting.press("ctrl+s")
         assert "Type a filter with / first." in sitting.said
         await narrowed(sitting, "is:conflict", [MYSQL])
-        await sitting.press("enter", "f")
+        await sitting.press("enter", "ctrl+s")
         await sitting.type("to decide")
         await sitting.press("enter")
         await sitting.until(lambda: "to decide" in tabs(sitting), "the tab")
         await sitting.press("escape")
         await narrowed(sitting, "kind:fact", ["The port is 5432."])
-        await sitting.press("enter", "f", "enter")
+        # The key works while the filter is typed, too.
+        await sitting.press("ctrl+s", "enter", "enter")
         await sitting.until(lambda: tabs(sitting).split() == ["All", "to", "decide", "kind:fact"], "both")
 
     async def use(sitting: Sitting) -> None:
@@ -182,7 +183,7 @@ def test_filters_are_saved_as_tabs_and_kept_for_the_next_time(four: Plane) -> No
         await sitting.until(lambda: len(sitting.rows) == 4, "all")
         await sitting.press("less_than_sign")
         await sitting.until(lambda: sitting.rows == ["The port is 5432."], "the second")
-        await sitting.press("f")
+        await sitting.press("ctrl+s")
         await sitting.until(lambda: tabs(sitting).split() == ["All", "to", "decide"], "removed")
         place = tabs(sitting).index("decide")
         await sitting.pilot.click(FilterTabs, offset=(place, 0))
