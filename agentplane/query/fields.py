@@ -65,7 +65,7 @@ _STATUSES = (
 _OUTCOMES = (
     Value("ok", "exit status 0", _RUNS),
     Value("failed", "any other exit status", _RUNS),
-    Value("ended", "unknown exit status", _RUNS),
+    Value("ended", "unknown exit status, or restarted", _RUNS),
     Value("open", "still running", _RUNS),
     Value("lost", "its process is gone, and it isn't sealed yet", _RUNS),
     Value("import", "candidates imported from files", _RUNS),
