@@ -26,7 +26,7 @@ def run(plane_dir: str | None = None) -> int:
     from agentplane.text.visible import visible
 
     for path in app.unsaved_drafts:
-        print(f"what you were writing is kept in {visible(path)}", file=sys.stderr)
+        print(f"Unsaved text: {visible(path)}", file=sys.stderr)
     if app.settle():
         # The reader thread may be inside a C++ library. A normal exit of Python would make that library abort.
         with suppress(OSError, ValueError):

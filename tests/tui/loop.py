@@ -51,9 +51,9 @@ SCENES = (
     Scene(
         ("R",),
         "log verified",
-        "R shows that run: what the tool did, what it was given, and what it proposed.",
+        "R shows that run: what the tool did, what it was given, and go to candidate.",
         4,
-        also="What it proposed",
+        also="Candidates",
     ),
     Scene(
         ("q", "a"),
@@ -64,9 +64,7 @@ SCENES = (
     Scene(("1",), "Shelf 28", "The new decision takes the place of the old one, and both say so."),
     Scene(("A",), "in one op?", "A approves all that is clean, after one summary."),
     Scene(("y",), "Approved", "u takes any of it back."),
-    Scene(
-        ("M",), "restarts when it is idle", "M restarts the session that has the old memory, once it is idle."
-    ),
+    Scene(("M",), "restarts when idle", "M restarts the session that has the old memory, once it is idle."),
     Scene((), "restarted", "The conversation goes on, with what was just decided."),
     Scene(("4", "down"), "AGENTS.md", "Every tool holds the memory of now, in the files that it reads.", 4),
     Scene(("2",), "DEC-0", "What was decided: Markdown in the repository, with who, when and why.", 4),

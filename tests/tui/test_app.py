@@ -548,7 +548,7 @@ def test_a_folder_that_is_deleted_is_said_and_comes_back(three: Plane) -> None:
 
     async def steps(sitting: Sitting) -> None:
         shutil.move(root, aside)
-        await sitting.until(lambda: "the plane is gone" in sitting.screen, "said")
+        await sitting.until(lambda: "The project memory is gone." in sitting.screen, "said")
         assert len(sitting.rows) == 3
         await sitting.press("a")
         await sitting.until(lambda: not sitting.app.pending, "refused")
@@ -557,7 +557,7 @@ def test_a_folder_that_is_deleted_is_said_and_comes_back(three: Plane) -> None:
         if root.exists():
             shutil.rmtree(root)
         shutil.move(aside, root)
-        await sitting.until(lambda: "the plane is gone" not in sitting.screen, "back")
+        await sitting.until(lambda: "The project memory is gone." not in sitting.screen, "back")
         await sitting.calm()
         await sitting.press("g", "a")
         await sitting.calm()
@@ -726,7 +726,7 @@ def test_in_tmux_a_person_approves_undoes_and_quits(three: Plane, tmp_path: Path
     try:
         until("● 3 wait")
         tmux("send-keys", "a")
-        until("Approved DEC-001 · u undoes")
+        until("Approved DEC-001 · u to undo")
         assert on_shelf(three) == ["Use Postgres for the ledger."]
         tmux("send-keys", "u")
         until("Undid the approve")

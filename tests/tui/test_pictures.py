@@ -20,7 +20,7 @@ _SAYS = {
     "filtered": "finds", "light": "CAND-QTVPDR", "ansi": "CAND-QTVPDR", "no-colour": "CAND-QTVPDR",
     "tools": "Wired CLAUDE.md", "wiring": "Wire Codex CLI?",
     "sessions": "since 07:12", "restart": "have old memory", "which": "Which one?", "type": "then type",
-    "pack": "pinned", "packtool": "When a session starts", "no-pack": "nothing is in force yet",
+    "pack": "pinned", "packtool": "At the start of a session", "no-pack": "nothing is in force yet",
 }  # fmt: skip
 
 

@@ -64,7 +64,7 @@ class WritingScreen(ListScreen):
             self.app.push_screen(Writes(planned), partial(_answered, planned, message.then))
         else:
             why = next((f"{path} {why}" for path, why in planned.blocked.items()), "")
-            self.say_why(f"nothing is to be written{f': {why}' if why else ''}")
+            self.say_why(f"No changes to write{f': {why}' if why else ''}")
 
 
 def _answered(planned: "Planned", then: Then, yes: bool | None) -> None:

@@ -56,7 +56,7 @@ def check(
         told = f"log broken at line {first.line}: {one_line(first.what, 80)}{more_faults}"
         return Checked(stamp, place, told, sound=False)
     if report.torn:
-        told = f"log: line {report.torn.line} was not written to its end"
+        told = f"log: line {report.torn.line} is incomplete"
         return Checked(stamp, place, told, sound=False)
     return _sound(stamp, place, report.count, report.heads[0] if len(report.heads) == 1 else None)
 

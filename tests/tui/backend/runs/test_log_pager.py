@@ -222,10 +222,10 @@ def test_rows_by_day_with_what_is_open_first() -> None:
     told = [(row.id, row.badge, row.text, row.right, row.group) for row in made]
     assert told == [
         ("o", "▸", "08:30  make test", "open 30 min", "open"),
-        ("l", "?", "10:00  t · nothing said of it", "lost", "open"),
+        ("l", "?", "10:00  t · no summary", "lost", "open"),
         ("a", "●", "01:02  codex · Did it.", "1 min", "Sat 2026-09-12 · today"),
         ("b", "×", "10:00  web · No.", "3.2 s", "Fri 2026-09-11 · yesterday"),
-        ("c", "·", "  nothing said of it", "", "no time"),
+        ("c", "·", "  no summary", "", "no time"),
     ]
 
 

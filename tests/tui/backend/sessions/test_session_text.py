@@ -52,7 +52,7 @@ def test_spans(seconds: float, words: str) -> None:
         ),
         (
             [CLAUDE],
-            "claude-code (pid 8) has old memory: M shows what to type",
+            "claude-code (pid 8) has old memory: M show the command",
             "claude-code has old memory: M",
         ),
         (
@@ -76,13 +76,13 @@ def test_prompts(old: list[Seen], long: str, short: str) -> None:
     [
         (CODEX, "restarts"),
         (other(CODEX, hooked=False), "restarts at once"),
-        (msgspec.structs.replace(CODEX, activity=Activity("at work")), "restarts when it is idle"),
-        (msgspec.structs.replace(CODEX, activity=Activity("idle", asked=True)), "restarts when it is idle"),
-        (CLAUDE, "shows what to type"),
-        (other(CODEX, state="current"), "it has the memory of now"),
-        (other(CODEX, state="unknown", revision=None), "nothing says what memory it was given"),
-        (other(CODEX, reloads=True), "it reads its memory anew by itself"),
-        (other(CODEX, scripted=True), "it works for a script, and ends by itself"),
+        (msgspec.structs.replace(CODEX, activity=Activity("at work")), "restarts when idle"),
+        (msgspec.structs.replace(CODEX, activity=Activity("idle", asked=True)), "restarts when idle"),
+        (CLAUDE, "show the command"),
+        (other(CODEX, state="current"), "it has the current memory"),
+        (other(CODEX, state="unknown", revision=None), "its memory revision is unknown"),
+        (other(CODEX, reloads=True), "it reloads its memory automatically"),
+        (other(CODEX, scripted=True), "it runs a script and ends soon"),
     ],
 )
 def test_what_will_happen(seen: Seen, words: str) -> None:
@@ -96,7 +96,7 @@ def test_what_came_of_it_with_what_to_type() -> None:
         == "codex restarted with memory n3w"
     )
     waits = session_text.restart_result(one, Outcome("codex", 7, "r", "waits", "it is\x1b at work"), "")
-    assert waits.startswith("codex restarts when it is idle; now it is")
+    assert waits.startswith("codex restarts when idle; now it is")
     refused = session_text.restart_result(one, Outcome("codex", 7, "r", "refused", "no id"), "")
     assert "codex (pid 7) was not restarted: no id; end it, then type: cd /p && codex resume" in refused
     ended = session_text.restart_result(one, Outcome("codex", 7, "r", "ended", "it has ended"), "")

@@ -17,7 +17,7 @@ def test_a_key_approves_and_the_next_is_there_at_once(three: Plane) -> None:
         await sitting.calm()
         assert sitting.rows == ["Log in JSON lines.", "Deploy on Tuesdays only."]
         assert sitting.here == "Log in JSON lines."
-        assert "Approved DEC-001 · u undoes" in sitting.said
+        assert "Approved DEC-001 · u to undo" in sitting.said
 
     sit(three, steps)
     assert on_shelf(three) == ["Use Postgres for the ledger."]
@@ -124,7 +124,7 @@ def test_marked_ones_are_approved_in_one_op_after_one_summary(three: Plane) -> N
         assert waiting(three) != []
         await sitting.press("y")
         await sitting.calm()
-        assert "Approved 2 entries · u undoes" in sitting.said
+        assert "Approved 2 entries · u to undo" in sitting.said
         await sitting.press("u")
         await sitting.calm()
         assert len(sitting.rows) == 3
@@ -236,7 +236,7 @@ def test_a_conflict_says_what_it_is_with_and_approving_begins_with_comparing(thr
         await sitting.until(lambda: getattr(sitting.app.screen, "WHERE", "") == "conflict", "comparing")
         await sitting.press("1")
         await sitting.calm()
-        assert "Approved DEC-002 · u undoes" in sitting.said
+        assert "Approved DEC-002 · u to undo" in sitting.said
 
     sit(three, steps)
     statuses = {entry.id: entry.head.status for entry in three.memory.read().shelf}

@@ -142,7 +142,7 @@ def test_one_that_is_at_work_restarts_when_it_is_done(stage: Stage) -> None:
         await sitting.press("a")
         await sitting.until(says(sitting, "codex (at work)"))
         await sitting.press("M")
-        await sitting.until(says(sitting, "codex restarts when it is idle; now it is at work"))
+        await sitting.until(says(sitting, "codex restarts when idle; now it is at work"))
         await sitting.press("j", "k")
         (stage.project / "until-here").touch()
         await asyncio.to_thread(terminal.expect, "did work")
@@ -202,7 +202,7 @@ def test_of_one_that_nobody_can_ask_the_command_is_shown_and_copied(stage: Stage
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
-        await sitting.until(says(sitting, "claude-code (", "M shows what to type"))
+        await sitting.until(says(sitting, "claude-code (", "M show the command"))
         await sitting.press("M")
         command = "claude --resume abc-123"
         await sitting.until(
@@ -234,7 +234,7 @@ def test_of_several_one_is_chosen_in_a_list(stage: Stage, by_hand: int) -> None:
         assert codex.startswith(f"codex, pid {terminal.process.pid} · memory {before} · ")
         assert codex.endswith("idle · restarts")
         assert claude.startswith(f"claude-code, pid {by_hand} · memory {before} · ")
-        assert claude.endswith("shows what to type")
+        assert claude.endswith("show the command")
         assert f"codex, pid {terminal.process.pid} · memory {before}" in sitting.screen
         await sitting.press("escape")
         assert sitting.app.screen is sitting.inbox
@@ -318,7 +318,7 @@ def test_where_nobody_may_decide_nobody_restarts(stage: Stage) -> None:
 def test_where_nothing_runs_the_key_says_so(stage: Stage) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("M")
-        await sitting.until(lambda: "No session has old memory" in sitting.said)
+        await sitting.until(lambda: "No session has outdated memory" in sitting.said)
 
     sit(stage.plane, steps)
 

@@ -1,4 +1,4 @@
-"""The runs: listing, reading, comparing, and going between a run and what it proposed; on real runs."""
+"""The runs: listing, reading, comparing, and going between a run and go to candidate; on real runs."""
 
 import random
 import re
@@ -191,9 +191,9 @@ def test_a_filter_finds_what_was_not_read_yet(tmp_path: Path) -> None:
 def test_what_a_run_was_given_did_and_left(ran: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        await sitting.until(lambda: "Keep the pool small." in sitting.screen, "what it proposed")
+        await sitting.until(lambda: "Keep the pool small." in sitting.screen, "go to candidate")
         told = sitting.screen
-        for part in ("ok", "db", "branch", "main", "commit", "README.md  as it left it", "three", "waits"):
+        for part in ("ok", "db", "branch", "main", "commit", "README.md  unchanged", "three", "waits"):
             assert part in told, part
         await sitting.press("down")
         await calm(sitting)

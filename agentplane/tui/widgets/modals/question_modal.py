@@ -1,0 +1,40 @@
+"""The dialog that asks before an action that others notice or that can't be undone."""
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static
+
+from agentplane.tui.widgets.modals.modal import Box
+
+
+class Question(Box[bool]):
+    """A dialog that returns True if the person agrees. No key that opens a dialog answers it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "dismiss(True)", "yes"),
+        Binding("n,escape,q", "dismiss(False)", "cancel"),
+        Binding("down,j", "scroll(1)", "down"),
+        Binding("up,k", "scroll(-1)", "up"),
+        Binding("pagedown,space", "scroll(10)", "page down"),
+        Binding("pageup", "scroll(-10)", "page up"),
+    ]
+
+    def __init__(self, title: str, text: str, verb: str) -> None:
+        super().__init__()
+        self._title = title
+        self._text = text
+        self._verb = verb
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box"):
+            yield Static(Text(self._title), classes="box-title")
+            with VerticalScroll(can_focus=False):
+                yield Static(Text(self._text))
+            yield Static(Text(f"y {self._verb}   esc cancel"), classes="box-keys")
+
+    def action_scroll(self, lines: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
