@@ -52,7 +52,18 @@ _NOT_ON = {
     "conflict": frozenset((*_GO_TO, *_OF_SESSIONS)),
     # The text comes first there. Leaving asks whether to keep it.
     "edit": frozenset(
-        (*_GO_TO, *_OF_SESSIONS, *_MAINTENANCE, "undo", "redo", "refresh", "theme", "back", "leave")
+        (
+            *_GO_TO,
+            *_OF_SESSIONS,
+            *_MAINTENANCE,
+            "undo",
+            "redo",
+            "refresh",
+            "theme",
+            "projects",
+            "back",
+            "leave",
+        )
     ),
     "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "undo", "redo")),
     # There, the key restarts the selected sessions.
@@ -134,6 +145,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit.outside", "ctrl+o", "in $EDITOR", "Continue in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
     Action("edit.leave", "escape", "close", "Close the editor. Asks what to do with changes.", ("edit",), _WRITE, "leave", rank=3, priority=True, meaning=_BACK),
     *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),
+    Action("projects", "ctrl+g", "open project", "Open another project or worktree. The list shows the number of candidates in each.", (EVERYWHERE,), _GO, also="switch repository worktree"),
     Action("help", "question_mark,f1", "help", "Show the keys of this screen.", (EVERYWHERE,), _GO, rank=7, also="keys shortcuts marks"),
     Action("palette", "ctrl+p,colon", "commands", "Find a command by what it does.", (EVERYWHERE,), _GO, "command_palette"),
     Action("import", "", "import memories", "Find memories of tools, instruction files and decision records, and add them to the inbox. Shows them first.", (EVERYWHERE,), _GO, "import_memories", also="harvest"),
@@ -247,6 +259,11 @@ class Keymap(msgspec.Struct, frozen=True):
     def shown(self, item: Action, limit: int = 1, where: str = "") -> str:
         """Return the first keys of an action as a person reads them."""
         return " ".join(shown_key(key) for key in self.keys_on(item, where)[:limit])
+
+
+def by_id(id_: str) -> Action:
+    """Return the action with an id."""
+    return _BY_ID[id_]
 
 
 def keymap(wanted: Mapping[str, str]) -> Keymap:

@@ -130,8 +130,8 @@ def test_keys_can_be_changed() -> None:
     found = actions.keymap({"approve": "V", "copy": "c", "list.down": "n,down", "skip": "X", "filter": "Q"})
     assert found.problems == ()
     assert found.keys == {"approve": "V", "copy": "c", "list.down": "n,down", "skip": "X", "filter": "Q"}
-    assert found.shown(actions.action("approve")) == "V"
-    assert found.shown(actions.action("reject")) == "r"
+    assert found.shown(actions.by_id("approve")) == "V"
+    assert found.shown(actions.by_id("reject")) == "r"
 
 
 def test_a_name_of_a_list_action_may_be_said_without_its_list() -> None:

@@ -89,7 +89,7 @@ def test_every_key_of_a_comparison_does_what_it_says(
     rivals: Plane, id_: str, before: tuple[str, ...], seen: Seen
 ) -> None:
     async def steps(sitting: Sitting) -> None:
-        for key in actions.action(id_).keys.split(","):
+        for key in actions.by_id(id_).keys.split(","):
             screen = await compared(sitting)
             await sitting.press(*before)
             await sitting.press(key)
@@ -177,13 +177,13 @@ def test_every_key_of_the_editing_screen(
     monkeypatch.setenv("EDITOR", "true")
     if changed:
         three.layout.config.write_text(f'[tui.keys]\n"{id_}" = "f9"\n')
-    key = "f9" if changed else actions.action(id_).keys
+    key = "f9" if changed else actions.by_id(id_).keys
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("e")
         screen = sitting.app.screen
         assert isinstance(screen, EditScreen)
-        assert f"{actions.shown_key(key)} {actions.action(id_).name}" in keys_of(screen)
+        assert f"{actions.shown_key(key)} {actions.by_id(id_).name}" in keys_of(screen)
         await sitting.press(key)
         await sitting.until(
             lambda: {

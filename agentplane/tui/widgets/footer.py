@@ -206,6 +206,6 @@ class KeyBar(Line, can_focus=False):
 
     def on_click(self, event: events.Click) -> None:
         name = self.spot_at(event)
-        keys = self._keymap.keys_on(actions.action(name), self._where) if name else ()
+        keys = self._keymap.keys_on(actions.by_id(name), self._where) if name else ()
         if keys:
             self.app.simulate_key(keys[0])

@@ -247,7 +247,7 @@ class EditScreen(AnswersOnce[Command | None]):
         return app.keys_wanted
 
     def _key(self, id_: str) -> str:
-        return self._keymap.shown(actions.action(id_))
+        return self._keymap.shown(actions.by_id(id_))
 
     @property
     def changed(self) -> bool:

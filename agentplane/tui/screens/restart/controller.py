@@ -107,7 +107,7 @@ class Restarts:
         from agentplane.tui.screens.restart.bar import SessionBar
 
         old = [one for one in self._old if one.session.pid not in self._results and not self._hidden]
-        key = self._app.keys_wanted.shown(actions.action("restart"))
+        key = self._app.keys_wanted.shown(actions.by_id("restart"))
         prompts = session_text.prompts(old, key, self._now) if old else []
         messages = [*self._waiting.values(), *self._results.values()]
         for screen in self._app.navigator.visited:

@@ -194,7 +194,7 @@ class RunsScreen(ListScreen):
     async def before_key(self, key: str) -> bool:
         """Treat the key for the last row as a request to go to the very first run."""
         keymap = self.plane_app.keys_wanted
-        bottom = key in keymap.keys_on(actions.action("list.bottom"))
+        bottom = key in keymap.keys_on(actions.by_id("list.bottom"))
         self._to_end = bottom and self.focused is self.view and not self._ended
         if self._to_end:
             self.plane_app.say("Reading all runs", show_while=lambda: self._to_end)

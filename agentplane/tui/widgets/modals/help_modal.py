@@ -96,12 +96,12 @@ class Help(Box[Action | None]):
         options = self.query_one(OptionList)
         option = options.highlighted_option
         if option is not None and option.id is not None:
-            self.dismiss(actions.action(option.id))
+            self.dismiss(actions.by_id(option.id))
 
     @on(OptionList.OptionSelected)
     def _select(self, event: OptionList.OptionSelected) -> None:
         if event.option.id is not None:
-            self.dismiss(actions.action(event.option.id))
+            self.dismiss(actions.by_id(event.option.id))
 
     def action_move(self, direction: str) -> None:
         options = self.query_one(OptionList)
