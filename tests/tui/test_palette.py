@@ -119,19 +119,21 @@ def test_doctor_says_that_nothing_is_wrong(three: Plane) -> None:
 
 
 def test_sync_shows_each_change_and_asks(three: Plane) -> None:
-    claude = three.layout.project / "CLAUDE.md"
-    three.tools.wire(presence.named(["claude-code"]))
-    current = claude.read_text()
-    claude.write_text(current.replace(three.memory.read().snapshot.ledger.revision(), "00000000"))
-    old = claude.read_text()
-    assert old != current
+    file = three.layout.project / "AGENTS.md"
+    three.layout.config.write_text("[tools]\ndeliver = false\n")
+    three.tools.wire(presence.named(["codex"]))
+    old = file.read_text()
+    three.inbox.approve([three.memory.read().inbox[0].id])
+    statement = three.memory.read().shelf[0].statement
+    assert file.read_text() == old
+    assert statement not in old
 
     async def steps(sitting: Sitting) -> None:
         await run(sitting, "sync", "Sync tools")
         await sitting.until(lambda: isinstance(sitting.app.screen, Writes), "asked")
-        assert claude.read_text() == old
+        assert file.read_text() == old
         await sitting.press("y")
-        await sitting.until(lambda: claude.read_text() == current, "written")
+        await sitting.until(lambda: statement in file.read_text(), "written")
 
     sit(three, steps)
 

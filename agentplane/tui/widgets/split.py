@@ -79,10 +79,12 @@ class Panes(Container):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Start to drag the divider, which is the border of the detail pane."""
-        region = self.detail.region if self.detail is not None and not self.reading else None
-        if region is None or not self.has_class("-right", "-bottom"):
+        if self.detail is None or self.reading:
             return
-        at_border = event.screen_x == region.x if self.has_class("-right") else event.screen_y == region.y
+        region = self.detail.region
+        at_border = (self.has_class("-right") and event.screen_x == region.x) or (
+            self.has_class("-bottom") and event.screen_y == region.y
+        )
         if at_border:
             self._dragging = True
             self.capture_mouse()

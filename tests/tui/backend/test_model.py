@@ -69,8 +69,8 @@ def test_each_verb_is_carried_out(three: Plane) -> None:
     model = model_of(three)
     first, second, third = (entry.id for entry in model.load().inbox)
     assert message_of(model.do(Approve((first,)))) == "Approved DEC-001 · u to undo"
-    assert message_of(model.do(Undo())) == f"Undid the approve of {first} · U to redo"
-    assert message_of(model.do(Redo())) == f"Redid the approve of {first} · u to undo"
+    assert message_of(model.do(Undo())) == f"Undid approval of {first} · U to redo"
+    assert message_of(model.do(Redo())) == f"Redid approval of {first} · u to undo"
     assert message_of(model.do(Reject((second,), why="no"))) == f"Rejected {second} · u to undo"
     assert message_of(model.do(Deprecate(("DEC-001",), why="old"))) == "Deprecated DEC-001 · u to undo"
     proposal = Proposal(type="decision", statement="Use SQLite for tests.", rationale="Quick.")
@@ -85,7 +85,7 @@ def test_each_verb_is_carried_out(three: Plane) -> None:
     path = three.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Postgres", "MariaDB"))
     seen = (("DEC-001", model.load().memory.get("DEC-001").digest),)
-    assert message_of(model.do(Adopt(("DEC-001",), seen))) == "Adopted DEC-001 · u to undo"
+    assert message_of(model.do(Adopt(("DEC-001",), seen))) == "Accepted DEC-001 · u to undo"
     path.write_text(path.read_text().replace("MariaDB", "Oracle"))
     assert message_of(model.do(Revert(("DEC-001",)))) == "Reverted DEC-001 · u to undo"
     assert b"MariaDB" in files_of(three)["memory/decisions.md"]
@@ -142,7 +142,7 @@ def test_a_plane_that_is_gone_is_said_so(three: Plane) -> None:
     [
         (BadInput("no", todo="so"), "no\nso"),
         (OSError(28, "No space left on device", "/x"), "/x: no space left on device"),
-        (ValueError("odd"), "this should not happen: ValueError: odd"),
+        (ValueError("odd"), "Internal error: ValueError: odd"),
     ],
 )
 def test_whatever_a_thread_meets_is_told(error: Exception, said: str) -> None:
@@ -252,7 +252,7 @@ def test_where_tools_have_the_new_memory_is_said(three: Plane) -> None:
     rules = three.layout.project / "AGENTS.md"
     rules.write_text(rules.read_text().replace("## Decisions", "## Decisions\n\n- Mine."))
     done = model.do(Approve((second,)))
-    assert message_of(done) == "Approved DEC-002 · old memory in AGENTS.md: sync · u to undo"
+    assert message_of(done) == "Approved DEC-002 · outdated memory in AGENTS.md: sync · u to undo"
 
 
 def test_branches_that_had_to_be_settled_first_are_told_of(git_project: Path) -> None:

@@ -6,7 +6,7 @@ from typing import ClassVar
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -24,6 +24,18 @@ _PLAIN = str.maketrans("●×·▸→◆✓≈", "ox.>>*+=")
 LETTERS = "D decision   A assumption   I invariant   F fact"
 """The letters of the built-in kinds, as the rows of entries show them."""
 _MIN_WIDTH = 9
+
+
+class _FilterInput(Input):
+    """A field in which the key that opens help closes it."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "question_mark" and isinstance(self.screen, Help):
+            event.prevent_default()
+            event.stop()
+            self.screen.dismiss(None)
+        else:
+            await super()._on_key(event)
 
 
 class Help(Box[Action | None]):
@@ -47,7 +59,7 @@ class Help(Box[Action | None]):
     Help.-low OptionList { margin: 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark,f1", "dismiss(None)", "close", priority=True),
+        Binding("escape,f1", "dismiss(None)", "close", priority=True),
         Binding("down", "move('down')", "down", priority=True),
         Binding("up", "move('up')", "up", priority=True),
         Binding("pagedown", "move('page_down')", "page down", priority=True),
@@ -73,7 +85,7 @@ class Help(Box[Action | None]):
             yield Static(Text(self._heading), classes="box-title")
             if signs := self._signs():
                 yield Static(Text(signs), id="signs")
-            yield Input(placeholder="Filter")
+            yield _FilterInput(placeholder="Filter")
             listing = OptionList()
             listing.can_focus = False
             yield listing

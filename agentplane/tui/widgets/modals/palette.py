@@ -16,7 +16,7 @@ from agentplane.tui.widgets.modals.modal import AnswersOnce
 __all__ = ["Actions", "Palette", "Themes"]
 
 
-_BY_NAME, _BY_OTHER_WORD, _BY_DESCRIPTION = 10.0, 5.0, 1.0
+_BY_EXACT_NAME, _BY_NAME, _BY_OTHER_WORD, _BY_DESCRIPTION = 1000.0, 10.0, 5.0, 1.0
 
 
 class Palette(CommandPalette, AnswersOnce[None]):
@@ -56,6 +56,8 @@ class Actions(Provider):
     @staticmethod
     def _score(one: actions.Action, query: str, name_score: float) -> float:
         """Return the score of an action. Its name counts most, then its other words, then its description."""
+        if query.casefold() == one.name.casefold():
+            return _BY_EXACT_NAME
         if name_score > 0:
             return _BY_NAME + name_score
         for score, text in ((_BY_OTHER_WORD, one.also), (_BY_DESCRIPTION, one.what)):

@@ -225,7 +225,7 @@ def test_rows_by_day_with_what_is_open_first() -> None:
         ("l", "?", "10:00  t · no summary", "lost", "open"),
         ("a", "●", "01:02  codex · Did it.", "1 min", "Sat 2026-09-12 · today"),
         ("b", "×", "10:00  web · No.", "3.2 s", "Fri 2026-09-11 · yesterday"),
-        ("c", "·", "  no summary", "", "no time"),
+        ("c", "·", "  no summary", "", "unknown time"),
     ]
 
 
@@ -324,7 +324,7 @@ def test_what_is_above_is_looked_at_again_where_that_is_wanted(plane: Plane) -> 
     [
         (_changed, "log broken at line 2: was changed"),
         (_taken_out, "log broken at line 2: follows"),
-        (_torn, "log: line 4 was not written to its end"),
+        (_torn, "log: line 4 is incomplete"),
     ],
 )
 @pytest.mark.parametrize("again", [False, True])
@@ -381,7 +381,7 @@ def test_the_chart_draws_both_or_the_first_alone() -> None:
 
     days = [Day(date(2026, 9, 1) + timedelta(days=n), runs=n, approved=n, rejected=n) for n in range(20)]
     runs, accepted = _runs(days, plain=False), _accepted(days, plain=False)
-    assert runs.title == "runs a day: 190"
+    assert runs.title == "runs per day: 190"
     assert runs.top == "19"
     assert accepted.title == "approved: 190 of 380 (50 %)"
     assert {len(row) for plot in (runs, accepted) for row in plot.rows} == {20}
