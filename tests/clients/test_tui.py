@@ -82,7 +82,10 @@ def test_a_candidate_approved_at_the_screens_reaches_the_session_that_runs(
             pressed(screens, "a", "has outdated memory: M to restart")
             assert "codex (" in screens.screen()
             pressed(
-                screens, "M", f"codex restarted with memory revision {plane.status().revision}", "codex restarts when"
+                screens,
+                "M",
+                f"codex restarted with memory revision {plane.status().revision}",
+                "codex restarts when",
             )
             screens.wait_for(f"codex restarted with memory revision {plane.status().revision}", _PATIENCE)
             until(lambda: b"agentplane: restarting" in terminal.seen)

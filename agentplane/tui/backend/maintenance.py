@@ -91,7 +91,7 @@ def reconcile(plane: Plane, report: Report) -> Settled:
 
 def reconciled_text(done: Settled) -> str:
     """Return the result of reconciling as lines of text, or an empty string if nothing had to be reconciled."""
-    lines = [one_line(str(note), 200) for note in done.told]
+    lines = [one_line(str(note), 200) for note in done.notes]
     lines += [f"Merged {visible(name)} entry by entry" for name in (*done.resolved, *done.merged)]
     lines += [
         f"Resolve the conflict in {visible(name)}, then `git add` it"

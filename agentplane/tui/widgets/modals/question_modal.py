@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
-from agentplane.tui.widgets.modals.modal import Box
+from agentplane.tui.widgets.modals.modal import SCROLL_KEYS, Box
 
 
 class Question(Box[bool]):
@@ -17,10 +17,7 @@ class Question(Box[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "yes"),
         Binding("n,escape,q", "dismiss(False)", "cancel"),
-        Binding("down,j", "scroll(1)", "down"),
-        Binding("up,k", "scroll(-1)", "up"),
-        Binding("pagedown,space", "scroll(10)", "page down"),
-        Binding("pageup", "scroll(-10)", "page up"),
+        *SCROLL_KEYS,
     ]
 
     def __init__(self, title: str, text: str, verb: str) -> None:

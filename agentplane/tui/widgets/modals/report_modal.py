@@ -8,16 +8,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
-from agentplane.tui.widgets.modals.modal import Box
+from agentplane.tui.widgets.modals.modal import SCROLL_KEYS, Box
 
 
 class ReportDialog(Box[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "dismiss(None)", "close"),
-        Binding("down,j", "scroll(1)", "down"),
-        Binding("up,k", "scroll(-1)", "up"),
-        Binding("pagedown,space,ctrl+d", "scroll(10)", "page down"),
-        Binding("pageup,ctrl+u", "scroll(-10)", "page up"),
+        *SCROLL_KEYS,
     ]
 
     def __init__(self, title: str, text: str) -> None:
