@@ -221,7 +221,7 @@ def test_it_has_the_size_of_its_terminal_whatever_the_environment_says(plane: Pl
 def test_words_typed_into_the_filter_in_one_breath_decide_nothing(plane: Plane, terminal: Tmux) -> None:
     terminal.wait_for("● D")
     terminal.press("/aara")
-    terminal.wait_for("/aara finds 0")
+    terminal.wait_for("/aara matches 0")
     assert len(plane.memory.read().inbox_ids) == 3
     terminal.press("Escape")
     terminal.wait_for("grouped by run")

@@ -218,14 +218,14 @@ def test_enter_twice_answers_once(three: Plane) -> None:
 
 
 def test_keys_of_the_settings_are_used_and_shown(three: Plane) -> None:
-    three.layout.config.write_text('[tui.keys]\napprove = "Y"\ncopy = "c"\n')
+    three.layout.config.write_text('[tui.keys]\napprove = "V"\ncopy = "c"\n')
 
     async def steps(sitting: Sitting) -> None:
         assert "V approve" in sitting.keys
         await sitting.press("a")
         await sitting.calm()
         assert len(waiting(three)) == 3
-        await sitting.press("Y")
+        await sitting.press("V")
         await sitting.calm()
 
     sit(three, steps)

@@ -32,6 +32,3 @@ class Question(Box[bool]):
             with VerticalScroll(can_focus=False):
                 yield Static(Text(self._text))
             yield Static(Text(f"y {self._verb}   esc cancel"), classes="box-keys")
-
-    def action_scroll(self, lines: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)

@@ -28,6 +28,3 @@ class ReportDialog(Box[None]):
             with VerticalScroll(can_focus=False):
                 yield Static(Text(self._text))
             yield Static(Text("↑↓ scroll   esc close"), classes="box-keys")
-
-    def action_scroll(self, lines: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)

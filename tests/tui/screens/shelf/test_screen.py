@@ -124,7 +124,7 @@ def test_a_filter_is_typed_kept_and_taken_away(shelf: Plane) -> None:
         assert rows_of(screen) == ["DEC-003"]
         await pilot.press("enter")
         assert screen.focused is screen.view
-        assert "/retyr finds 1" in words_on(app)
+        assert "/retyr matches 1" in words_on(app)
         await pilot.press("escape")
         assert len(rows_of(screen)) == 4
         await pilot.press("slash")
@@ -264,7 +264,7 @@ def test_a_hand_edit_is_shown_and_adopted_or_reverted(shelf: Plane, key: str, st
         await ready(pilot, app)
         said = words_on(app)
         assert "~ D  DEC-003" in said
-        assert "~ DEC-003 changed by hand" in said
+        assert "~ DEC-003 changed manually" in said
         assert "[-with backoff-] {+by hand+}" in said
         await pilot.press(key)
         await ready(pilot, app)
@@ -283,7 +283,7 @@ def test_an_entry_that_was_taken_out_by_hand_can_be_put_back(shelf: Plane) -> No
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "edit:INV-001")
         await ready(pilot, app)
-        assert "INV-001 removed by hand" in words_on(app)
+        assert "INV-001 removed manually" in words_on(app)
         assert "Never log bodies." in words_on(app)
         await pilot.press("e")
         assert app.screen is screen
