@@ -182,7 +182,7 @@ def test_a_filter_finds_what_was_not_read_yet(tmp_path: Path) -> None:
         await sitting.press("slash")
         screen.query_one(Input).value = "z-000007"
         await sitting.until(lambda: listed(screen) == ["20260101T000700Z-000007"], "found")
-        assert "finds 1" in said(screen)
+        assert "matches 1" in said(screen)
 
     sit(plane, steps)
 
