@@ -62,7 +62,7 @@ def edited_merge(
     first, second = memory.get(candidate).id, memory.get(target).id
 
     def take(text: bytes) -> Committed | None:
-        # An unchanged draft has both statements. A person who closes the editor on it made no decision.
+        # A person who closes the editor on an unchanged draft made no decision.
         unsaved = text.strip() == draft.strip()
         if unsaved:
             return None

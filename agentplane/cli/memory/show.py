@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from agentplane.cli import background_checks, complete, output
+from agentplane.cli import background_checks, complete, output, querying
 from agentplane.cli.memory import all_projects, entry_rows
 from agentplane.cli.memory.entry_rows import with_signer
 from agentplane.cli.open import ids_argument, json_option, opened, run_named
@@ -27,6 +27,7 @@ from agentplane.text.visible import one_line, visible
 
 if TYPE_CHECKING:
     from agentplane.api import Plane
+    from agentplane.memory.view import HandEdit
     from agentplane.review.inbox import Reviewed
     from agentplane.tools.receivers import Receivers
 
@@ -107,15 +108,19 @@ def badge_command(everywhere: bool, as_json: bool) -> int:
 
 
 @click.command()
+@querying.query_argument
 @click.option("--sources", is_flag=True, help="How the proposals of each source have fared.")
 @click.option("--wait", is_flag=True, help="Check every candidate before printing them.")
 @click.option("--all", "everywhere", is_flag=True, help="Every project and worktree that you use.")
 @json_option
-def inbox_command(sources: bool, wait: bool, everywhere: bool, as_json: bool) -> None:
+def inbox_command(words: tuple[str, ...], sources: bool, wait: bool, everywhere: bool, as_json: bool) -> None:
     """The candidates, and what was edited by hand.
 
-    Many new candidates are checked in the background. Until then they are listed as not checked yet.
+    QUERY filters them, for example `is:conflict tool:codex`. Many new candidates are checked in the background. Until then they are listed as not checked yet.
     """
+    query = querying.of_words(words, "inbox")
+    if query is not None and (everywhere or sources):
+        raise BadInput("A query can't be used with --all or --sources.", todo="Remove one of them.")
     if everywhere:
         all_projects.print_inboxes(as_json=as_json)
         return
@@ -136,6 +141,14 @@ def inbox_command(sources: bool, wait: bool, everywhere: bool, as_json: bool) ->
         plane.inbox.keep_badge(reviewer.memory)
         if not unchecked and reviewer.conflicts.missing:
             output.note(reviewer.conflicts.missing)
+    if query is not None:
+        total, edits = len(found), querying.edits_of(plane, memory, query)
+        found = querying.candidates_of(plane, memory, found, query)
+        found = [entry_rows.readable_candidate(memory, reviewed) for reviewed in found]
+        _print_found(memory, found, edits, unchecked, as_json=as_json)
+        if unchecked and not as_json:
+            output.note(_checked_text(total, unchecked, in_background=in_background))
+        return
     found = [entry_rows.readable_candidate(memory, reviewed) for reviewed in found]
     expiring = plane.memory.expiring(memory)
     dated = {
@@ -146,7 +159,7 @@ def inbox_command(sources: bool, wait: bool, everywhere: bool, as_json: bool) ->
         return
     for reviewed in found:
         _print_candidate(reviewed)
-    _print_hand_edits(memory)
+    _print_hand_edits(memory, memory.hand_edits)
     _print_expiring(dated, expiring)
     if unchecked:
         output.note(_checked_text(len(found), unchecked, in_background=in_background))
@@ -154,6 +167,29 @@ def inbox_command(sources: bool, wait: bool, everywhere: bool, as_json: bool) ->
     all_projects.print_other_worktrees(plane.layout)
     if not (memory.inbox_ids or memory.hand_edits or expiring or memory.broken):
         output.note("nothing waits.")
+
+
+def _print_found(
+    memory: Memory, found: "Sequence[Reviewed]", edits: "Sequence[HandEdit]", unchecked: int, *, as_json: bool
+) -> None:
+    """Print the candidates and the manual edits that match a query."""
+    if as_json:
+        candidates = [entry_rows.as_candidate(reviewed) for reviewed in found]
+        hand_edits = [entry_rows.as_hand_edit(edit) for edit in edits]
+        output.emit(
+            "inbox",
+            candidates=candidates,
+            hand_edits=hand_edits,
+            awaited=[],
+            expiring=[],
+            unchecked=unchecked,
+        )
+        return
+    for reviewed in found:
+        _print_candidate(reviewed)
+    _print_hand_edits(memory, edits)
+    if not (found or edits):
+        output.note("No matches.")
 
 
 def _inbox_as_json(
@@ -194,6 +230,7 @@ def _print_inbox_notes(memory: Memory) -> None:
 
 
 @click.command()
+@querying.query_argument
 @click.option("--kind", "--type", metavar="KIND", shell_complete=complete.kinds, help="Only this kind.")
 @click.option(
     "--status",
@@ -204,11 +241,20 @@ def _print_inbox_notes(memory: Memory) -> None:
 )
 @click.option("--tag", metavar="TAG", help="Only entries with this tag.")
 @json_option
-def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) -> None:
-    """The entries on the shelf."""
+def list_command(
+    words: tuple[str, ...], kind: str | None, status: str, tag: str | None, as_json: bool
+) -> None:
+    """The entries on the shelf.
+
+    QUERY filters them, for example `kind:fact older:4w`.
+    """
     plane = opened()
     memory, today = plane.memory.read(), plane.today()
     name = kind_named(memory.kinds, kind).name if kind else None
+    query = querying.of_words(words, "memory")
+    asked = click.get_current_context().get_parameter_source("status")
+    if query is not None and query.asks_for("status") and asked is click.core.ParameterSource.DEFAULT:
+        status = "all"
     status = status.lower()
     if status not in (*SHELF_STATUSES, "all"):
         what = f"no status `{one_line(status, 30)}`"
@@ -220,6 +266,8 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
         and status in ("all", entry.head.status)
         and (tag is None or tag in entry.head.tags)
     ]
+    if query is not None:
+        entries = querying.entries_of(plane, memory, entries, query)
     entries = entry_rows.readable(memory, entries)
     if as_json:
         output.emit("list", entries=[entry_rows.as_entry(entry, today) for entry in entries])
@@ -379,8 +427,8 @@ def _print_sources(memory: Memory, *, as_json: bool) -> None:
         output.note("nothing was proposed yet.")
 
 
-def _print_hand_edits(memory: Memory) -> None:
-    for edit in memory.hand_edits:
+def _print_hand_edits(memory: Memory, edits: "Sequence[HandEdit]") -> None:
+    for edit in edits:
         if edit.file == INBOX and edit.change in ("changed", "added"):
             continue
         place = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")

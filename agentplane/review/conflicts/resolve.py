@@ -9,7 +9,7 @@ import msgspec
 
 from agentplane.errors import BadInput, Refused
 from agentplane.memory import operations, updates
-from agentplane.memory.entry import Entry
+from agentplane.memory.entry import Entry, without_label
 from agentplane.memory.ids import CANDIDATE_PREFIX
 from agentplane.memory.operations import Stamp
 from agentplane.memory.view import Memory
@@ -210,17 +210,18 @@ def _body(core: bytes) -> str:
 
 
 def merged_draft(memory: Memory, candidate: str, target: str) -> tuple[Entry, bytes]:
-    """Return the entry to rewrite and a first draft: both texts in order, with the tags and evidence of both.
+    """Return the entry to rewrite and a draft of the merged text.
 
-    `target` is the entry that absorbs the candidate, or another candidate.
+    The draft has the statement of the candidate, the rationales of both entries, and the tags and evidence of
+    both. `target` is the entry that absorbs the candidate, or another candidate.
     """
     entry = operations.candidates(memory, [candidate])[0]
     other = memory.get(target)
     # Of two candidates, the one that the person decides about is rewritten.
-    into, entry = (entry, other) if other.file == INBOX else (_target(memory, target), entry)
+    into, absorbed = (entry, other) if other.file == INBOX else (_target(memory, target), entry)
     core = memory.snapshot.core(into.file, into.id) or b""
     kept_values = {"tags": into.head.tags, "evidence": into.head.evidence}
-    added_values = {"tags": entry.head.tags, "evidence": entry.head.evidence}
+    added_values = {"tags": absorbed.head.tags, "evidence": absorbed.head.evidence}
     both = {
         name: list(dict.fromkeys([*kept_values[name], *added_values[name]]))
         for name in kept_values
@@ -228,7 +229,41 @@ def merged_draft(memory: Memory, candidate: str, target: str) -> tuple[Entry, by
     }
     with suppress(BadInput):  # a header with an unusual layout isn't changed
         core = header.set_fields(core, both)
-    return into, core + b"\n\n" + entry.raw.strip()
+    head, _ = header_and_body(core)
+    return into, head + _merged_body(into.label, entry, other)
+
+
+def header_and_body(core: bytes) -> tuple[bytes, bytes]:
+    """Return the header of an entry with its two delimiters, and its body."""
+    parts = document.split(core)
+    if parts is None:
+        return b"", core
+    opening, fields, rest = parts
+    delimiter, newline, body = rest.partition(b"\n")
+    return opening + fields + delimiter + newline, body
+
+
+def _merged_body(label: str, entry: Entry, other: Entry) -> bytes:
+    """Return a body with the statement of `entry` and the rationales of both entries."""
+    rationales = [rationale for rationale in map(_rationale, (entry, other)) if rationale]
+    different = [
+        one
+        for place, one in enumerate(rationales)
+        if not any(
+            one in longer and (one != longer or place > at)
+            for at, longer in enumerate(rationales)
+            if at != place
+        )
+    ]
+    gap = "\n\n" if any("\n" in one for one in different) else " "
+    lines = [f"{label}: {entry.statement}", *([f"Rationale: {gap.join(different)}"] if different else [])]
+    return "\n".join(lines).encode()
+
+
+def _rationale(entry: Entry) -> str:
+    """Return the text of an entry after its statement, without the label."""
+    _, _, rest = entry.body.strip().partition("\n")
+    return without_label(rest.strip(), "Rationale").strip()
 
 
 def _target(memory: Memory, name: str) -> Entry:

@@ -99,9 +99,32 @@ def test_the_draft_of_a_merge_brings_what_the_candidate_rests_on(plane: Plane) -
     into, draft = resolve.merged_draft(plane.memory.read(), id_, "DEC-001")
     assert b"tags: [db, ledger]" in draft
     assert b"evidence: [a.md, b.md]" in draft
-    assert draft.index(OLD.encode()) < draft.index(NEW.encode()) < draft.index(b"Rationale: It is faster.")
+    assert draft.endswith(f"Decision: {NEW}\nRationale: It is faster.".encode())
+    assert OLD.encode() not in draft
     plane.inbox.merge(id_, "DEC-001", draft, into.digest)
     assert plane.memory.read().get("DEC-001").head.evidence == ("a.md", "b.md")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "merged"),
+    [
+        ("It is known.", "It is faster.", "It is faster. It is known."),
+        ("It is faster.", "It is faster.", "It is faster."),
+        ("It is faster. See ADR 3.", "It is faster.", "It is faster. See ADR 3."),
+        ("First.\n\nSecond.", "It is faster.", "It is faster.\n\nFirst.\n\nSecond."),
+        (None, "It is faster.", "It is faster."),
+        ("It is known.", None, "It is known."),
+    ],
+)
+def test_the_draft_of_a_merge_says_each_reason_once(
+    plane: Plane, old: str | None, new: str | None, merged: str
+) -> None:
+    plane.inbox.approve([plane.propose(decision(OLD, rationale=old))])
+    id_ = plane.propose(decision(NEW, rationale=new))
+    _, draft = resolve.merged_draft(plane.memory.read(), id_, "DEC-001")
+    head, body = resolve.header_and_body(draft)
+    assert body.decode() == f"Decision: {NEW}\nRationale: {merged}"
+    assert head + body == draft
 
 
 def test_a_merge_is_no_way_around_an_invariant(plane: Plane) -> None:
