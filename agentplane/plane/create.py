@@ -77,15 +77,15 @@ _CONTENTS = {
 def check_free(folder: Path) -> None:
     """Refuse a folder that belongs to another program, and a folder that doesn't really exist."""
     if folder.is_symlink():
-        raise Refused("is a symbolic link", where=str(folder), todo="a plane is only ever a real folder.")
+        raise Refused("is a symbolic link", where=str(folder), todo="Replace it with a real folder.")
     if layouts.is_plane(folder):
         return
     marks = layouts.foreign_marks(folder)
     if marks:
         raise Refused(
-            f"belongs to another program (it holds {', '.join(marks)}); nothing of it was touched",
+            f"belongs to another program (it holds {', '.join(marks)}). Nothing was changed.",
             where=str(folder),
-            todo="keep this plane elsewhere: `agentplane --plane .agentmemory init`.",
+            todo="To use another directory, run `agentplane --plane .agentmemory init`.",
         )
 
 

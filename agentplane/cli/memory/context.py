@@ -1,4 +1,4 @@
-"""The command pack, which writes the context pack."""
+"""The command context, which writes the context pack."""
 
 from collections.abc import Sequence
 
@@ -6,16 +6,20 @@ import click
 import msgspec
 
 from agentplane.cli import output
+from agentplane.cli.help import command
 from agentplane.cli.open import json_option, opened
 from agentplane.context.choose import Ask
 from agentplane.context.pack import LEAST
 from agentplane.text.visible import one_line
 
 
-@click.command()
-@click.option("--task", metavar="TEXT", help="What the work is; entries near to its words come first.")
+@command(
+    "context",
+    'context --print --task "add a refund endpoint" --path "app/**"',
+)
+@click.option("--task", metavar="TEXT", help="Description of the task. Entries that match it come first.")
 @click.option(
-    "--path", "paths", multiple=True, metavar="GLOB", help="What the work is about; again for more."
+    "--path", "paths", multiple=True, metavar="GLOB", help="Paths that the task is about. Can be repeated."
 )
 @click.option(
     "--budget",
@@ -23,14 +27,17 @@ from agentplane.text.visible import one_line
     default=2400,
     show_default=True,
     metavar="N",
-    help="Tokens at most.",
+    help="Maximum number of tokens.",
 )
-@click.option("--print", "printed", is_flag=True, help="Print the pack, and write nothing.")
+@click.option("--print", "printed", is_flag=True, help="Print the context without writing a file.")
 @json_option
-def pack_command(task: str | None, paths: tuple[str, ...], budget: int, printed: bool, as_json: bool) -> None:
-    """Write context/active.md: the approved memory that a tool is given, within a budget.
+def context_command(
+    task: str | None, paths: tuple[str, ...], budget: int, printed: bool, as_json: bool
+) -> None:
+    """Write the context that tools receive to context/active.md.
 
-    Candidates and what was edited by hand are not in it. What had no room is named in it, and in its receipt.
+    The context has the approved entries that fit the token budget. Candidates and manual edits are not included. Entries
+    that don't fit are listed by ID.
     """
     plane = opened(doing="Choosing entries")
     made = plane.tools.imported_pack(Ask(task, paths, budget))
@@ -42,16 +49,13 @@ def pack_command(task: str | None, paths: tuple[str, ...], budget: int, printed:
         output.text(made.text)
         return
     receipt = made.receipt
-    left = f", {output.count(len(receipt.cut), 'entry', 'entries')} not" if receipt.cut else ""
-    what = (
-        f"{output.count(len(receipt.given), 'entry', 'entries')} in it{left}; about {receipt.tokens} tokens"
-    )
+    left = f", {len(receipt.cut)} left out" if receipt.cut else ""
+    what = f"{output.count(len(receipt.given), 'entry', 'entries')} included{left}, about {receipt.tokens} tokens"
     for cut in receipt.cut:
         if cut.kind in ("said", "expired"):
-            output.note(f"left out: {one_line(cut.id, 40)}, {one_line(cut.why, 160)}")
-    output.note(
-        f"{plane.layout.shown('context/active.md')}: {'written' if changed else 'is current'} · {what}"
-    )
+            output.note(f"Left out {one_line(cut.id, 40)}: {one_line(cut.why, 160)}")
+    name = plane.layout.shown("context/active.md")
+    output.note(f"{'Updated' if changed else 'Already up to date:'} {name} · {what}")
     tell_withheld(receipt.withheld)
 
 
@@ -60,6 +64,6 @@ def tell_withheld(ids: Sequence[str]) -> None:
     if ids:
         named = ", ".join(one_line(id_, 40) for id_ in ids)
         output.note(
-            f"Withheld, because they look like they contain a secret: {named}. "
-            f"To mask it: agentplane edit {one_line(ids[0], 40)} --mask"
+            f"Withheld because of a likely secret: {named}. "
+            f"To mask it, run `agentplane edit {one_line(ids[0], 40)} --mask`."
         )

@@ -1,4 +1,4 @@
-"""The demo, which copies the example project and its plane to a temporary folder."""
+"""The command demo, which copies the example project to a temporary folder."""
 
 import shlex
 import shutil
@@ -9,30 +9,34 @@ from pathlib import Path
 import click
 
 from agentplane.cli import output
+from agentplane.cli.help import command
 from agentplane.errors import BadInput
 from agentplane.plane.git import git
 from agentplane.system import programs
 from agentplane.text.visible import visible
 
 
-@click.command()
+@command("demo", "demo --into ~/agentplane-demo")
 @click.option(
-    "--into", type=click.Path(path_type=Path), help="Where to put the copy; a temporary folder otherwise."
+    "--into",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder for the copy [default: a temporary folder].",
 )
 @click.pass_context
 def demo_command(ctx: click.Context, into: Path | None) -> None:
-    """Try it on a copy of the example: what waits there, and where it lies."""
+    """Create a copy of the example project and list its inbox."""
     plane, project = _example()
     target = into or Path(tempfile.mkdtemp(prefix="agentplane-demo-"))
     folder = target / "payments-api"
     if folder.exists():
-        raise BadInput("is there already", where=str(folder), todo="name another folder with --into.")
+        raise BadInput(f"Directory already exists: {folder}", todo="Choose another with --into.")
     try:
         shutil.copytree(project, folder, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copytree(plane, folder / ".agentplane")
     except OSError as error:
-        what = (error.strerror or "cannot be written").lower()
-        raise BadInput(what, where=str(folder), todo="name another folder with --into.") from None
+        what = f"Can't create {folder}: {error.strerror or error}."
+        raise BadInput(what, todo="Choose another directory with --into.") from None
     git.make_example(folder)  # the copy then behaves like a project, and it also works without Git
     ctx.find_root().obj = str(folder / ".agentplane")
     from agentplane.cli.memory.show import inbox_command, status_command
@@ -41,9 +45,7 @@ def demo_command(ctx: click.Context, into: Path | None) -> None:
     output.line()
     ctx.invoke(inbox_command)
     there = shlex.quote(visible(str(folder)))
-    output.note(
-        f"\nThe copy is yours to play with: cd {there}\nThere, `{_called()}` alone opens the screens."
-    )
+    output.note(f"\nTo try it, run: cd {there}\nThen run `{_called()}` to open the TUI.")
 
 
 def _called() -> str:
@@ -67,5 +69,5 @@ def _example() -> tuple[Path, Path]:
         if plane.is_dir() and project.is_dir():
             return plane, project
     raise BadInput(
-        "the example is not part of this installation", todo="see it in the source: .agentplane-example/."
+        "The example isn't part of this installation.", todo="Run `agentplane demo` in a source checkout."
     )
