@@ -74,7 +74,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "a changed text in a record": (
         lambda p: swap(op_file(p), b"Decision: One.", b"Decision: 0ne."),
         "ops/",
-        "a text of op",
+        "a text of operation",
         "error",
     ),
     "no records": (lambda p: op_file(p).unlink(), "ops/", "missing", "error"),
@@ -137,7 +137,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
             (HEADER % b"DEC-010").replace(b"\n---\nDec", b"\nsupersedes: [DEC-404]\n---\nDec"),
         ),
         "decisions.md:",
-        "DEC-404, which is nowhere",
+        "DEC-404, but no entry has that ID",
         "warning",
     ),
     "an odd id": (
@@ -260,7 +260,10 @@ def test_remedies_are_data_that_reads_as_a_sentence() -> None:
         Shell(("agentplane", "revert", "DEC-001"), ""),
     )
     by_hand = Finding("hand-edit", "warning", "decisions.md:5", "was changed by hand", either, "DEC-001")
-    assert by_hand.remedy == "`agentplane adopt DEC-001` or `agentplane revert DEC-001`."
+    assert (
+        by_hand.remedy
+        == "Accept it with `agentplane approve DEC-001` or discard it with `agentplane reject DEC-001`."
+    )
     assert not by_hand.fixable
 
     torn = Finding("log-torn", "warning", "log.jsonl:5", "was not written to its end", (Mend("log"),))
@@ -271,9 +274,9 @@ def test_remedies_are_data_that_reads_as_a_sentence() -> None:
 
 def test_an_error_that_asks_for_doctor_is_not_told_to_run_it_again() -> None:
     doctor = Damaged("is torn", todo="Run `agentplane doctor`.", sees_doctor=True)
-    assert unusable(doctor, "memory", "mend this first.").remedy == "mend this first."
+    assert unusable(doctor, "memory", "Fix this first.").remedy == "Fix this first."
     other = Damaged("is torn", where="log.jsonl", todo="Free some space.")
-    assert unusable(other, "memory", "mend this first.") == Finding(
+    assert unusable(other, "memory", "Fix this first.") == Finding(
         "unusable", "error", "log.jsonl", "is torn", (Instruction("Free some space."),)
     )
 
@@ -281,7 +284,7 @@ def test_an_error_that_asks_for_doctor_is_not_told_to_run_it_again() -> None:
 def test_each_repair_is_told_once(filled: Plane) -> None:
     """Views are made anew without a word of it. What is removed says so itself."""
     swap(filled.layout.state, b'"revision": "', b'"revision": "f')
-    assert fix(filled.store) == [f"{filled.layout.shown('memory/state.json')}: made anew"]
+    assert fix(filled.store) == [f"{filled.layout.shown('memory/state.json')}: rebuilt"]
     name = ".decisions.md.123-0123456789ab.tmp"
     (filled.layout.memory / name).write_bytes(b"half")
     assert fix(filled.store) == [f"removed the unfinished file memory/{name}"]

@@ -699,7 +699,7 @@ def test_an_op_under_the_id_of_another_one_takes_nothing_away(repo: Repo) -> Non
         ledger = ledgers.read(repo.layout)
         assert (ledger.known[id_].digest, ledger.unproved) == (digest, [])
         assert repo.plane().memory.read().snapshot.text_of(op, digest)
-        assert any("different ops have the id" in row.what for row in checks.check(repo.plane().store))
+        assert any("different operations have the ID" in row.what for row in checks.check(repo.plane().store))
         found = forging.refused(repo.check("main"))
         assert any("an op that has an event already" in row.what for row in found)
 

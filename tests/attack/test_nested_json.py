@@ -133,5 +133,5 @@ def test_odd_files_of_other_tools(
         (path.parent / "memory").mkdir(exist_ok=True)
     for data in TINY:
         path.write_bytes(data)
-        assert app.run(["harvest", "--dry-run"]) == 0, data[:40]
+        assert app.run(["import", "--dry-run"]) == 0, data[:40]
     assert "Traceback" not in capfd.readouterr().err

@@ -58,7 +58,7 @@ def test_labels_in_any_language(label: str) -> None:
 def test_a_near_miss_is_suggested() -> None:
     with pytest.raises(BadInput) as caught:
         parse(b"[trust]\nhand_edit = 'review'\n", "config.toml")
-    assert caught.value.todo == "did you mean `trust.hand_edits`?"
+    assert caught.value.todo == "Did you mean `trust.hand_edits`?"
 
 
 def test_what_is_not_utf8() -> None:

@@ -188,9 +188,9 @@ def test_pin_and_unpin(shelf: Plane, person: Cli) -> None:
     assert "pinned:        yes" in person("show", "dec-1").out
     assert [one["pinned"] for one in person("list", "--json").json("list")["entries"]].count(True) == 1
     person("pin", "dec-1").refused(2, "DEC-001 is pinned already")
-    assert "unpinned DEC-001" in person("unpin", "dec-1").err
+    assert "unpinned DEC-001" in person("pin", "--remove", "dec-1").err
     assert files_of(shelf) == before
-    person("unpin", "dec-1").refused(2, "DEC-001 is not pinned")
+    person("pin", "--remove", "dec-1").refused(2, "DEC-001 is not pinned")
 
 
 def test_what_is_given_to_nobody_is_not_pinned(shelf: Plane, person: Cli) -> None:
@@ -208,7 +208,7 @@ def test_adopt_approves_a_hand_edit_and_leaves_its_bytes(shelf: Plane, person: C
     change_by_hand(shelf, "decisions.md", "Textual", "Rich")
     before = files_of(shelf)
 
-    data = person("adopt", "dec-1", "--json").json("op")
+    data = person("approve", "dec-1", "--json").json("op")
 
     assert (data["verb"], data["ids"]) == ("adopt", ["DEC-001"])
     assert files_of(shelf) == before
@@ -221,7 +221,7 @@ def test_revert_puts_back_the_approved_bytes_and_undo_brings_the_edit_back(shelf
     change_by_hand(shelf, "decisions.md", "Textual", "Rich")
     edited = files_of(shelf)
 
-    data = person("revert", "--json").json("op")
+    data = person("reject", "--edits", "--json").json("op")
     assert (data["verb"], data["ids"]) == ("revert", ["DEC-001"])
     assert files_of(shelf) == approved
 

@@ -65,7 +65,7 @@ def test_a_candidate_cites_the_open_run_around_it_unless_another_is_named(
 
 def test_an_entry_and_a_run_may_be_named_as_everywhere(shelf: Plane, cli: Cli) -> None:
     """In any case, shortened; a run by the part behind the dash."""
-    run = cli("log", "--summary", "Looked at it.").out.strip()
+    run = cli("run", "log", "--summary", "Looked at it.").out.strip()
 
     ran = cli("propose", "Use urwid.", "--supersedes", "dec-1", "--source", run.partition("-")[2])
 
@@ -85,7 +85,7 @@ def test_a_run_that_is_not_there_is_said_at_once(plane: Plane, cli: Cli, source:
 
 
 def test_all_clean_of_a_run_by_the_part_behind_the_dash(plane: Plane, person: Cli) -> None:
-    run = person("log", "--summary", "Looked at it.").out.strip()
+    run = person("run", "log", "--summary", "Looked at it.").out.strip()
     mine = candidate(person, "Keep migrations as SQL.", "--source", run)
     candidate(person, "Sign webhook bodies.")
 

@@ -107,7 +107,7 @@ def test_ops_json(plane: Plane, person: Cli) -> None:
     id_ = candidate(person)
     person("reject", id_, "--why", "not ours")
 
-    ops = person("ops", "--json").json("ops")["ops"]
+    ops = person("history", "--json").json("ops")["ops"]
 
     assert [op["verb"] for op in ops] == ["reject", "propose", "init"]
     assert all(op.keys() >= OP_KEYS for op in ops)
@@ -120,7 +120,7 @@ def test_ops_json(plane: Plane, person: Cli) -> None:
 def test_ops_text(plane: Plane, person: Cli) -> None:
     id_ = candidate(person)
 
-    first, told, second, _ = person("ops").out.splitlines()
+    first, told, second, _ = person("history").out.splitlines()
 
     assert "propose" in first
     assert all(text in told for text in (id_, "by ada", "terminal"))
@@ -140,9 +140,9 @@ def test_an_undone_op_is_marked_until_it_is_done_again(plane: Plane, person: Cli
 def test_ops_limit(plane: Plane, cli: Cli) -> None:
     for count in range(3):
         candidate(cli, f"Number {count}.")
-    assert len(cli("ops", "-n", "2").out.splitlines()) == 2 * 2
-    assert len(cli("ops", "--json").json("ops")["ops"]) == 4
-    assert cli("ops", "-n", "0").code == 2
+    assert len(cli("history", "-n", "2").out.splitlines()) == 2 * 2
+    assert len(cli("history", "--json").json("ops")["ops"]) == 4
+    assert cli("history", "-n", "0").code == 2
 
 
 def _history(plane: Plane) -> bytes:

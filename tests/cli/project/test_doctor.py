@@ -206,7 +206,7 @@ def test_a_log_that_was_emptied_is_not_answered_with_revert(shelf: Plane, person
     before = files_of(shelf)
 
     person("status")
-    person("revert")
+    person("reject", "--edits")
 
     assert files_of(shelf) == before
 

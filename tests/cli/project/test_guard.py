@@ -39,7 +39,7 @@ def test_a_bad_branch(repo: Repo, cli: Cli) -> None:
     ran = cli("check", "--base", "main")
     assert ran.code == 1
     first, second = ran.out.splitlines()
-    assert first == f"x {where}: DEC-009 was written by hand: no op in the log put it here"
+    assert first == f"x {where}: DEC-009 was added manually: no operation in the log added it"
     assert "agentplane adopt DEC-009" in second
     (row,) = cli("check", "--base", "main", "--json").json("check")["findings"]
     assert row.keys() >= {"severity", "where", "what", "remedy"}
@@ -107,12 +107,12 @@ def test_a_base_that_shares_no_history(repo: Repo, cli: Cli) -> None:
 
 
 def test_without_git(plane: Plane, cli: Cli) -> None:
-    cli("check", "--base", "main").refused(2, "is in no git repository")
+    cli("check", "--base", "main").refused(2, "is not in a Git repository")
 
 
 def test_without_a_git_command(repo: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    cli("check", "--base", "main").refused(2, "is in no git repository")
+    cli("check", "--base", "main").refused(2, "is not in a Git repository")
 
 
 def test_without_a_plane(git_project: Path, cli: Cli) -> None:
@@ -172,9 +172,7 @@ def test_annotations_for_github(repo: Repo, cli: Cli, monkeypatch: pytest.Monkey
     ran = cli("check", "--base", "main", "--json")
     assert ran.code == 1
     assert len(ran.json("check")["findings"]) == 1
-    assert ran.err.startswith(
-        f"::error file={MEMORY}/decisions.md,line={line}::DEC-009 was written by hand: "
-    )
+    assert ran.err.startswith(f"::error file={MEMORY}/decisions.md,line={line}::DEC-009 was added manually: ")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(repo.folder.parent))
     assert f"::error file=project/{MEMORY}/decisions.md," in cli("check", "--base", "main").err
 

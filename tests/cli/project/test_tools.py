@@ -123,30 +123,30 @@ def test_add_diff_and_remove(plane: Plane, project: Path, cli: Cli) -> None:
     assert ran.code == 1
     assert "+++ b/.claude/settings.json" in ran.out
     assert '+{"mcpServers": {"agentplane"' in ran.out
-    assert cli("tools", "add", "claude", "--check").out == ran.out
+    assert cli("tools", "connect", "claude", "--check").out == ran.out
     assert not (project / ".claude").exists()
 
-    ran = cli("tools", "add", "claude,codex")
+    ran = cli("tools", "connect", "claude,codex")
     assert ran.code == 0
     assert "wired: AGENTS.md, CLAUDE.md" in ran.err.replace("CLAUDE.md, AGENTS.md", "AGENTS.md, CLAUDE.md")
     assert "trust it: `/hooks`" in ran.err
-    again = cli("tools", "add", "claude", "codex")
+    again = cli("tools", "connect", "claude", "codex")
     assert (again.code, again.err) == (0, "nothing was missing.\n")
     assert (cli("tools", "diff").code, cli("tools", "diff").err) == (0, "nothing is to be written.\n")
 
-    shown = cli("tools", "remove", "claude", "--dry-run")
+    shown = cli("tools", "disconnect", "claude", "--dry-run")
     assert shown.code == 1
     assert "+++ /dev/null" in shown.out
-    ran = cli("tools", "remove", "claude", "codex")
+    ran = cli("tools", "disconnect", "claude", "codex")
     assert ran.code == 0
     assert "taken out of" in ran.err
     assert sorted(path.name for path in project.iterdir()) == [".agentplane", ".mcp.json"]
     assert (project / ".mcp.json").read_text() == '{"mcpServers": {}}\n'
-    assert "no file holds" in cli("tools", "remove", "all").err
+    assert "no file holds" in cli("tools", "disconnect", "all").err
 
 
 def test_tools_says_each_part(plane: Plane, project: Path, cli: Cli) -> None:
-    cli("tools", "add", "claude")
+    cli("tools", "connect", "claude")
     (project / ".mcp.json").write_text("{")
     row = next(line for line in cli("tools").out.splitlines() if line.startswith("Claude Code"))
     assert "● memory" in row
@@ -163,27 +163,27 @@ def test_tools_says_each_part(plane: Plane, project: Path, cli: Cli) -> None:
 
 def test_add_says_what_it_left_and_what_to_add_by_hand(plane: Plane, project: Path, cli: Cli) -> None:
     (project / ".mcp.json").write_text('{"mcpServers": [')
-    ran = cli("tools", "add", "claude")
+    ran = cli("tools", "connect", "claude")
     assert ran.code == 1
     assert ".mcp.json was not touched: it is no JSON: an end too early in line 1" in ran.err
     assert '"args": ["mcp", "--tool", "claude-code"]' in ran.err
-    data = cli("tools", "add", "claude", "--json").json("tools-add")
+    data = cli("tools", "connect", "claude", "--json").json("tools-add")
     assert data["blocked"] == {".mcp.json": "is no JSON: an end too early in line 1"}
-    data = cli("tools", "remove", "claude", "--json").json("tools-remove")
+    data = cli("tools", "disconnect", "claude", "--json").json("tools-remove")
     assert ".claude/settings.json" in data["written"]
 
 
 def test_diff_as_json_and_names_that_are_unknown(plane: Plane, cli: Cli) -> None:
     data = cli("tools", "diff", "zed", "--json").json("tools-diff")
     assert [one["path"] for one in data["files"]] == ["AGENTS.md", ".zed/settings.json"]
-    cli("tools", "add", "emacs").refused(2, "no tool `emacs`")
-    cli("tools", "remove", ",").refused(2, "no tool is named")
-    cli("tools", "add").refused(2, "NAMES")
+    cli("tools", "connect", "emacs").refused(2, "no tool `emacs`")
+    cli("tools", "disconnect", ",").refused(2, "no tool is named")
+    cli("tools", "connect").refused(2, "NAMES")
 
 
 def test_remove_keeps_what_another_tool_in_use_reads(plane: Plane, project: Path, cli: Cli) -> None:
-    cli("tools", "add", "codex", "zed")
-    ran = cli("tools", "remove", "codex")
+    cli("tools", "connect", "codex", "zed")
+    ran = cli("tools", "disconnect", "codex")
     assert "AGENTS.md keeps the memory: zed read it too" in ran.err
     assert (project / "AGENTS.md").exists()
 

@@ -212,7 +212,7 @@ def test_a_terminal_gets_ages_and_the_end_of_an_id_that_diff_takes(
     run = logged(plane, summary="Did it.", exit_status=1)
     first = typed(["timeline"], project, env={"NO_COLOR": "1"}).screen.splitlines()[0]
     assert first.split() == ["now", "exit", "1", run[-6:], "Did", "it."]
-    assert cli("diff", "--run", run[-6:], "--json").json("diff")["a"] == run
+    assert cli("run", "diff", "--run", run[-6:], "--json").json("diff")["a"] == run
 
 
 def test_colour_only_stresses_what_words_say(plane: Plane, project: Path) -> None:

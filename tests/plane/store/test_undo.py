@@ -32,7 +32,7 @@ def test_undo_and_redo_walk_the_whole_way(plane: Plane) -> None:
     for state in states[1:]:
         plane.history.redo()
         assert files_of(plane) == state
-    with pytest.raises(BadInput, match="nothing to redo"):
+    with pytest.raises(BadInput, match="Nothing to redo"):
         plane.history.redo()
 
 
@@ -40,7 +40,7 @@ def test_a_new_change_ends_the_way_forward(plane: Plane) -> None:
     plane.propose(decision("One."))
     plane.history.undo()
     plane.propose(decision("Two."))
-    with pytest.raises(BadInput, match="nothing to redo"):
+    with pytest.raises(BadInput, match="Nothing to redo"):
         plane.history.redo()
 
 

@@ -48,7 +48,7 @@ def test_a_session_with_the_memory_of_now_is_left_alone(stage: Stage) -> None:
     assert stage.restart("--all")["sessions"] == []
     (run,) = stage.open()
     (told,) = stage.restart(run.run_id)["sessions"]
-    assert told["outcome"]["why"] == "it has the memory of now"
+    assert told["outcome"]["why"] == "it already has the current memory"
     screen.type("exit 0\r")
     assert screen.ended() == 0
 
