@@ -10,7 +10,7 @@ import msgspec
 
 from agentplane.cli import background_checks, complete, output
 from agentplane.cli.help import command
-from agentplane.cli.memory import entry_rows
+from agentplane.cli.memory import all_projects, entry_rows
 from agentplane.cli.open import ids_argument, json_option, opened, run_named
 from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.memory import expiry
@@ -64,13 +64,16 @@ def status_command(as_json: bool) -> None:
     output.line(f"  Next: {status.next}")
 
 
-@command("badge", "badge --json")
+@command("badge", "badge --all")
+@click.option("--all", "everywhere", is_flag=True, help="Sum up all projects that you use.")
 @json_option
-def badge_command(as_json: bool) -> int:
+def badge_command(everywhere: bool, as_json: bool) -> int:
     """Print a short count for your shell prompt.
 
     Prints nothing if nothing is waiting for review, and `?` if the project memory can't be read.
     """
+    if everywhere:
+        return all_projects.print_badge(as_json=as_json)
     try:
         plane = opened(quiet=True)
         badge = plane.inbox.badge()
@@ -94,16 +97,21 @@ def badge_command(as_json: bool) -> int:
     return 0
 
 
-@command("inbox", "inbox --wait", "inbox --sources")
+@command("inbox", "inbox --wait", "inbox --all", "inbox --sources")
 @click.option("--sources", is_flag=True, help="Show the acceptance rate of each source instead.")
 @click.option("--wait", is_flag=True, help="Check every candidate before printing the list.")
+@click.option("--all", "everywhere", is_flag=True, help="Include all projects and worktrees that you use.")
 @json_option
-def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
+def inbox_command(sources: bool, wait: bool, everywhere: bool, as_json: bool) -> None:
     """List candidates and manual edits to review.
 
     agentplane checks many new candidates in the background. Until then, they are listed as not checked yet.
     """
+    if everywhere:
+        all_projects.print_inboxes(as_json=as_json)
+        return
     plane = opened(doing="Checking candidates")
+    all_projects.add(plane.layout)
     memory = plane.memory.read()
     if sources:
         _print_sources(memory, as_json=as_json)
@@ -134,6 +142,7 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
     if unchecked:
         output.note(_checked_text(len(found), unchecked, in_background=in_background))
     _print_inbox_notes(memory)
+    all_projects.print_other_worktrees(plane.layout)
     if not (memory.inbox_ids or memory.hand_edits or expiring or memory.broken):
         output.note("Nothing to review.")
 
