@@ -256,8 +256,8 @@ def test_two_merged_branches_are_joined_by_the_next_op(project: Path, tmp_path: 
 
 def test_remedies_are_data_that_reads_as_a_sentence() -> None:
     either = (
-        Shell(("agentplane", "adopt", "DEC-001"), "", " or"),
-        Shell(("agentplane", "revert", "DEC-001"), ""),
+        Shell(("agentplane", "approve", "DEC-001"), "Accept it with ", " or"),
+        Shell(("agentplane", "reject", "DEC-001"), "discard it with "),
     )
     by_hand = Finding("hand-edit", "warning", "decisions.md:5", "was changed by hand", either, "DEC-001")
     assert (

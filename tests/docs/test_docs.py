@@ -107,7 +107,7 @@ def test_the_picture_is_svg_and_shows_what_the_program_prints() -> None:
         (["propose", "Another."], "propose"),
         (["ops"], "ops"),
         (["timeline"], "timeline"),
-        (["log", "--fact", "The port is 1.", "--fact", "a-fact-without-statement"], "log"),
+        (["run", "log", "--fact", "The port is 1.", "--fact", "a-fact-without-statement"], "log"),
         (["diff", "--run", FIRST_RUN], "diff"),
         (["artifacts", "--verify"], "artifacts"),
         (["doctor"], "doctor"),

@@ -49,7 +49,7 @@ def test_an_option_and_a_choice_are_completed(tmp_path: Path) -> None:
     ("command", "option"),
     [
         ("run", "--prompt"),
-        ("log", "--stdin"),
+        ("run", "log", "--stdin"),
         ("timeline", "--since"),
         ("diff", "--against"),
         ("artifacts", "--verify"),

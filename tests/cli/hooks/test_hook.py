@@ -247,7 +247,7 @@ def test_what_a_program_adds_in_a_session_is_added_to_its_run(kept: Plane, tool:
     claude = tool()
     claude.starts()
     run = completed(kept)
-    said = claude.runs(f'"{sys.executable}" -m agentplane log --add --summary "Tabs are read."')
+    said = claude.runs(f'"{sys.executable}" -m agentplane run log --add --summary "Tabs are read."')
     assert (said.code, said.out) == (0, f"{run.run_id}\n")
     assert [note.summary for note in open_run.notes(kept.layout, run.run_id)] == ["Tabs are read."]
 

@@ -28,7 +28,7 @@ def test_undo_again_goes_further_back_and_redo_comes_forward(plane: Plane, perso
     assert files_of(plane) == states[1]
     assert person("undo").code == 0
     assert files_of(plane) == states[0]
-    person("undo").refused(2, "nothing to undo", "ada", "agentplane ops")
+    person("undo").refused(2, "nothing to undo", "ada", "agentplane history")
     assert person("redo").code == 0
     assert files_of(plane) == states[1]
     assert person("redo").code == 0

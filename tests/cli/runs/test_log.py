@@ -238,7 +238,7 @@ def test_stdin_takes_no_fields_beside_it(plane: Plane, cli: Cli) -> None:
 
 def test_add_belongs_to_the_run_that_it_is_called_in(plane: Plane, cli: Cli, project: Path) -> None:
     (project / "a.txt").write_text("one\n")
-    words = "agentplane log --add --summary 'Mended it.' --fact 'The port is 1.' --next More --output a.txt --receipt a.txt:1"
+    words = "agentplane run log --add --summary 'Mended it.' --fact 'The port is 1.' --next More --output a.txt --receipt a.txt:1"
     program = project / "agentplane"
     program.write_text(f'#!/bin/sh\nexec "{os.sys.executable}" -m agentplane "$@"\n')
     program.chmod(0o755)
