@@ -8,7 +8,7 @@ from agentplane.errors import BadInput
 
 
 @command(
-    "completion bash > ~/.local/share/bash-completion/completions/agentplane",
+    "completion zsh > ~/.zfunc/_agentplane",
     "completion fish > ~/.config/fish/completions/agentplane.fish",
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))

@@ -116,7 +116,8 @@ def error(failure: AgentplaneError) -> None:
 def sentence(text: str) -> str:
     """Return a message with a capital letter at the start and a period at the end."""
     start = text[:1].upper() + text[1:] if _PLAIN_START.match(text) else text
-    return start if not start or start[-1] in ".?!:`'\"" or start[-1].isspace() else f"{start}."
+    ends = not start or start[-1] in ".?!:" or start[-1].isspace() or "/" in start.rpartition(" ")[2]
+    return start if ends else f"{start}."
 
 
 def width() -> int | None:

@@ -54,7 +54,7 @@ def import_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
     new_ids = [id_ for id_ in done.ids if id_]
     if new_ids:
         output.note(
-            f"Added {output.count(len(new_ids), 'candidate')} to the inbox. Run `agentplane undo` to remove them."
+            f"Added {output.count(len(new_ids), 'candidate')} to the inbox. Run `agentplane undo` to undo the import."
         )
     elif not dry_run:
         output.note("Nothing new to import.")

@@ -21,7 +21,7 @@ def rules(plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 def test_it_says_what_it_took_and_what_it_left(rules: Path, plane: Plane, cli: Cli) -> None:
     told = cli("import")
     assert (told.code, told.out) == (0, "")
-    assert "instructions: 1 from 1 file; 1 skipped" in told.err
+    assert "instructions: 1 from 1 file, 1 skipped" in told.err
     assert "skipped CLAUDE.md:2, command or path: `make test`" in told.err
     assert "1 candidate in the inbox" in told.err
     (entry,) = plane.memory.read().inbox
@@ -53,7 +53,7 @@ def test_json(rules: Path, cli: Cli) -> None:
 
 
 def test_a_source_that_is_none(rules: Path, cli: Cli) -> None:
-    cli("import", "--from", "claud").refused(2, "no source `claud`", "claude-code")
+    cli("import", "--from", "claud").refused(2, "Unknown source for --from: claud", "claude-code")
 
 
 def test_a_source_by_the_command_of_its_tool(rules: Path, cli: Cli) -> None:

@@ -11,7 +11,7 @@ def test_pack_writes_the_file_and_its_receipt(plane: Plane, cli: Cli) -> None:
     plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
     ran = cli("context")
     assert ran.code == 0
-    assert "1 entry in it" in ran.err
+    assert "1 entry included" in ran.err
     folder = plane.layout.root / "context"
     assert UNLIKE[0] in (folder / "active.md").read_text()
     receipt = json.loads((folder / "receipt.json").read_bytes())

@@ -42,7 +42,7 @@ def test_text(made: Plane, cli: Cli) -> None:
 def test_nothing_is_said_beside_the_data(plane: Plane, cli: Cli) -> None:
     ran = cli("run", "artifacts")
     assert (ran.code, ran.out) == (0, "")
-    assert "no run" in ran.err
+    assert "No artifacts found" in ran.err
     assert "T9" in cli("run", "artifacts", "T9").err
 
 

@@ -49,7 +49,7 @@ def test_text(plane: Plane, cli: Cli) -> None:
     assert lines[0] == f"{a} → {b}"
     assert lines[1:3] == ["  command: echo one → sh -c echo two; exit 3", "  exit_status: 0 → 3"]
     assert lines[-2:] == ["    -one", "    +two"]
-    assert "the same" in cli("run", "diff", "--run", a, "--against", a).out
+    assert "No differences" in cli("run", "diff", "--run", a, "--against", a).out
 
 
 def test_entries_are_shown_with_what_they_say(shelf: Plane, person: Cli) -> None:
@@ -71,7 +71,7 @@ def proposal(statement: str):
 
 def test_it_needs_a_run_that_there_is(plane: Plane, cli: Cli) -> None:
     cli("run", "diff").refused(2, "--run")
-    cli("run", "diff", "--run", "latest").refused(2, "no run in the log", "agentplane run")
+    cli("run", "diff", "--run", "latest").refused(2, "No run in the log", "agentplane run")
     cli("run", "diff", "--run", "20260101T000000Z-abcdef").refused(
         2, "20260101T000000Z-abcdef", "agentplane timeline"
     )

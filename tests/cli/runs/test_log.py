@@ -79,7 +79,7 @@ def test_a_fact_that_the_gate_refuses_stops_nothing(plane: Plane, cli: Cli) -> N
     ran = cli("run", "log", "--fact", "a \x1b[31mb", "--fact", "The port is 1.")
     assert ran.code == 0
     assert last(plane)["ids"] == [plane.memory.read().inbox[0].id]
-    assert "a fact was refused" in ran.err
+    assert "Fact refused" in ran.err
     assert "\x1b" not in ran.err
 
 
@@ -143,7 +143,7 @@ def test_secrets_are_masked_and_hostile_text_is_kept_as_data(plane: Plane, cli: 
 
 
 def test_nothing_to_log(plane: Plane, cli: Cli) -> None:
-    cli("run", "log").refused(2, "nothing to log", "--stdin")
+    cli("run", "log").refused(2, "Nothing to log", "--stdin")
     cli("run", "log", "--exit", "three").refused(2, "--exit")
 
 
@@ -181,7 +181,7 @@ def test_a_bad_line_in_the_middle_is_named_and_those_before_it_stand(plane: Plan
     ran = cli("run", "log", "--stdin", piped='{"summary":"a"}\n\n{"task":7}\n{"summary":"c"}\n')
     assert ran.code == 2
     assert len(ran.out.split()) == 1
-    assert ran.err.startswith("error: line 3: task: expected `str | null`, got `int`\n")
+    assert ran.err.startswith("error: Line 3: task: expected `str | null`, got `int`\n")
     assert "1 event before it is in the log" in ran.err
     assert [event.get("summary") for event in lines(plane)[1:]] == ["a"]
 

@@ -146,7 +146,7 @@ def test_a_time_that_is_none_is_refused(plane: Plane, cli: Cli, text: str) -> No
 
 def test_nothing_that_fits_is_said_beside_the_data(plane: Plane, cli: Cli) -> None:
     ran = cli("timeline", "--task", "none", "--since", "1h")
-    assert (ran.code, ran.out, ran.err) == (0, "", "nothing that fits --task and --since.\n")
+    assert (ran.code, ran.out, ran.err) == (0, "", "No runs or changes match --task and --since.\n")
     assert events(cli, "--task", "none") == []
 
 

@@ -226,7 +226,10 @@ def test_a_run_is_not_searched_in_the_log_right_after_it_was_written(
     monkeypatch.setattr(events, "_of", search)
     logged = plane.runs.log({"derived_facts": ["The index is rebuilt every night."]})
     ran, facts = plane.runs.run(
-        RunSpec(command=[sys.executable, "-m", "agentplane", "run", "log", "--stdin"], cwd=str(plane.layout.project))
+        RunSpec(
+            command=[sys.executable, "-m", "agentplane", "run", "log", "--stdin"],
+            cwd=str(plane.layout.project),
+        )
     )
     assert (len(logged.promoted), ran.unsealed, facts) == (1, None, ())
     assert ran.event is not None
