@@ -106,7 +106,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "a hand edit": (
         lambda p: swap(p.layout.memory / "decisions.md", b"One.", b"Won."),
         "decisions.md:5",
-        "DEC-001 was changed by hand",
+        "DEC-001 has a manual edit (changed)",
         "warning",
     ),
     "an unknown kind": (
@@ -259,7 +259,7 @@ def test_remedies_are_data_that_reads_as_a_sentence() -> None:
         Shell(("agentplane", "approve", "DEC-001"), "Accept it with ", " or"),
         Shell(("agentplane", "reject", "DEC-001"), "discard it with "),
     )
-    by_hand = Finding("hand-edit", "warning", "decisions.md:5", "was changed by hand", either, "DEC-001")
+    by_hand = Finding("hand-edit", "warning", "decisions.md:5", "has a manual edit", either, "DEC-001")
     assert (
         by_hand.remedy
         == "Accept it with `agentplane approve DEC-001` or discard it with `agentplane reject DEC-001`."

@@ -206,7 +206,7 @@ def deprecate(memory: Memory, wanted: Sequence[str], today: date, why: str | Non
         if entry.file == INBOX:
             raise BadInput(f"{entry.id} is a candidate", todo="`agentplane reject` drops candidates.")
         if entry.head.status == "deprecated":
-            raise BadInput(f"{entry.id} is deprecated already")
+            raise BadInput(f"{entry.id} is already deprecated.")
         edits.append(_with(memory, entry, {"status": "deprecated", "updated": today}))
     return Plan("deprecate", edits, why=why)
 
@@ -223,7 +223,7 @@ def pin(memory: Memory, wanted: Sequence[str]) -> Plan:
             what = f"{entry.id} is {one_line(entry.head.status, 20)}"
             raise BadInput(what, todo="only what is in force is given to tools.")
         if entry.head.pinned:
-            raise BadInput(f"{entry.id} is pinned already")
+            raise BadInput(f"{entry.id} is already pinned.")
         edits.append(_with(memory, entry, {"pinned": True}))
     return Plan("pin", edits)
 

@@ -99,7 +99,7 @@ def age_in_days(entry: Entry, today: date) -> int | None:
 def provenance(entry: Entry) -> str:
     """Return the proposer, the run, and the relations to other entries that the proposer named."""
     head = entry.head
-    parts = [f"by {head.proposed_by}" if head.proposed_by else "by hand"]
+    parts = [f"by {head.proposed_by}" if head.proposed_by else "added manually"]
     parts += [f"from run {head.source}"] if head.source else []
     parts += [f"arrives as {one_line(head.arrives, 20)}"] if head.arrives else []
     parts += [f"superseded by {', '.join(head.superseded_by)}"] if head.superseded_by else []

@@ -53,7 +53,7 @@ def test_a_merge_is_settled_by_the_hook(git_project: Path) -> None:
         ("DEC-002", True),
     ]
     assert started(["doctor"], git_project).returncode == 0
-    assert "nothing to settle" in started(["settle"], git_project).stderr
+    assert "Nothing to reconcile" in started(["reconcile"], git_project).stderr
 
 
 def test_a_clone_that_was_not_told_settles_from_the_index(repository: Path) -> None:
@@ -83,7 +83,7 @@ def test_settling_brings_what_both_branches_decided_to_the_files_of_tools(reposi
     forked(repository)
     git(repository, "merge", "-q", "side", code=1)
     done = started(["settle"], repository)
-    assert "brought to AGENTS.md" in done.stderr
+    assert "Updated AGENTS.md" in done.stderr
     assert "Deploys wait for the bank." in rules.read_text()
     assert "Logs go to standard error." in rules.read_text()
 
@@ -101,7 +101,7 @@ def test_a_file_of_tools_that_git_left_in_conflict_is_settled_too(repository: Pa
     assert "Deploys wait for the bank." in text
     assert "Logs go to standard error." in text
     assert started(["sync", "--check"], repository).returncode == 0
-    assert "nothing to review" in started(["inbox"], repository).stderr
+    assert "Nothing to review" in started(["inbox"], repository).stderr
 
 
 def test_the_next_change_settles_and_says_so(repository: Path) -> None:

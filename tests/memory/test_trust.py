@@ -191,7 +191,7 @@ def test_an_edit_to_a_candidate_is_shown_and_settled_before_it_is_approved(plane
     id_ = plane.propose(decision("One."))
     swap(plane.layout.memory / "candidates.md", "One.", "One, changed while it waited.")
     assert changes(plane) == [(id_, "changed")]
-    with pytest.raises(Refused, match="by hand"):
+    with pytest.raises(Refused, match="manual edit"):
         plane.inbox.approve([id_])
     plane.memory.adopt([id_])
     plane.inbox.approve([id_])

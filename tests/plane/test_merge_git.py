@@ -328,7 +328,7 @@ def test_revert_of_an_earlier_commit(forked: Repository) -> None:
     forked.git("revert", "--no-edit", "HEAD~1")
     forked.settle()
     found = [f for f in health.collect(forked.plane.store) if f.severity != "info"]
-    assert [f.what for f in found] == ["DEC-002 was removed by hand"]
+    assert [f.what for f in found] == ["DEC-002 has a manual edit (removed)"]
     forked.plane.memory.adopt()
     forked.looks_well()
 

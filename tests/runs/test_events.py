@@ -107,7 +107,7 @@ def test_one_event_a_run_whoever_writes_it(plane: Plane) -> None:
     said = [process.communicate(timeout=120)[0] for process in all_]
     assert len(run_events(plane)) == 1
     assert sorted(map(bool, said)) == [False, True, True, True, True]
-    assert all("in the log already" in text for text in said if text)
+    assert all("already in the log" in text for text in said if text)
 
 
 def test_a_run_that_others_name_is_not_in_the_log_itself(plane: Plane) -> None:

@@ -34,7 +34,7 @@ _PARTS = {"file": "memory", "hooks": "hooks", "mcp": "MCP"}
 @command("tools", "tools connect codex", "tools disconnect all")
 @json_option
 def tools_command(as_json: bool) -> None:
-    """List coding tools and their integration status, or connect and disconnect them.
+    """List coding tools and their integration status.
 
     The list shows the memory file, the hooks and the MCP server of each tool.
     """

@@ -173,7 +173,7 @@ def test_deprecate_takes_out_of_force(shelf: Plane, person: Cli) -> None:
 
     assert (data["verb"], data["ids"]) == ("deprecate", ["DEC-001"])
     assert shelf.memory.read().get("DEC-001").head.status == "deprecated"
-    person("deprecate", "dec-1").refused(2, "DEC-001 is deprecated already")
+    person("deprecate", "dec-1").refused(2, "DEC-001 is already deprecated")
 
 
 def test_a_candidate_is_rejected_not_deprecated(plane: Plane, person: Cli) -> None:
@@ -187,7 +187,7 @@ def test_pin_and_unpin(shelf: Plane, person: Cli) -> None:
     assert person("show", "dec-1", "--json").json("show")["entries"][0]["pinned"]
     assert "pinned:        yes" in person("show", "dec-1").out
     assert [one["pinned"] for one in person("list", "--json").json("list")["entries"]].count(True) == 1
-    person("pin", "dec-1").refused(2, "DEC-001 is pinned already")
+    person("pin", "dec-1").refused(2, "DEC-001 is already pinned")
     assert "Unpinned DEC-001" in person("pin", "--remove", "dec-1").err
     assert files_of(shelf) == before
     person("pin", "--remove", "dec-1").refused(2, "DEC-001 is not pinned")

@@ -22,7 +22,7 @@ def test_it_says_what_it_took_and_what_it_left(rules: Path, plane: Plane, cli: C
     told = cli("import")
     assert (told.code, told.out) == (0, "")
     assert "instructions: 1 from 1 file, 1 skipped" in told.err
-    assert "skipped CLAUDE.md:2, command or path: `make test`" in told.err
+    assert "Skipped CLAUDE.md:2 (command or path): `make test`" in told.err
     assert "1 candidate in the inbox" in told.err
     (entry,) = plane.memory.read().inbox
     assert entry.head.proposed_by == "claude-code"

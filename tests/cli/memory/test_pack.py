@@ -16,7 +16,7 @@ def test_pack_writes_the_file_and_its_receipt(plane: Plane, cli: Cli) -> None:
     assert UNLIKE[0] in (folder / "active.md").read_text()
     receipt = json.loads((folder / "receipt.json").read_bytes())
     assert receipt["revision"] == plane.status().revision
-    assert "is current" in cli("context").err
+    assert "Already up to date" in cli("context").err
 
 
 def test_pack_print_writes_nothing(plane: Plane, cli: Cli) -> None:

@@ -42,7 +42,7 @@ def test_a_tool_and_a_script_do_not(
 ) -> None:
     cli("propose", "--again", "Sessions are cached in Redis").refused(3, "isn't interactive")
     monkeypatch.setenv("CLAUDECODE", "1")
-    person("propose", "--again", "Sessions are cached in Redis").refused(3, "claude-code")
+    person("propose", "--again", "Sessions are cached in Redis").refused(3, "Claude Code")
     assert plane.memory.read().inbox_ids == []
 
 

@@ -320,7 +320,7 @@ def test_history_of_what_was_added_by_hand_is_no_riddle(shelf: Plane, cli: Cli) 
     )
 
     assert cli("show", "DEC-090").code == 0
-    assert "no entry DEC-090" not in cli("history", "DEC-090").err
+    assert "Entry not found: DEC-090" not in cli("history", "DEC-090").err
 
 
 def test_inbox_says_that_an_entry_hides_a_candidate(shelf: Plane, cli: Cli) -> None:
@@ -353,7 +353,7 @@ def test_many_new_candidates_are_listed_before_they_are_checked(
     assert data["unchecked"] == 6
     assert all(one["flags"] == ["not checked yet"] and not one["checked"] for one in data["candidates"])
     monkeypatch.setattr("agentplane.cli.background_checks.start", lambda _: True)
-    assert "0 of 6 candidates checked; the rest are being checked in the background." in cli("status").out
+    assert "0 of 6 candidates checked, the rest in the background." in cli("status").out
     data = cli("inbox", "--wait", "--json").json("inbox")
     assert data["unchecked"] == 0
     assert all(not one["flags"] and one["checked"] for one in data["candidates"])

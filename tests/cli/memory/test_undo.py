@@ -33,7 +33,7 @@ def test_undo_again_goes_further_back_and_redo_comes_forward(plane: Plane, perso
     assert files_of(plane) == states[1]
     assert person("redo").code == 0
     assert files_of(plane) == states[2]
-    person("redo").refused(2, "nothing to redo")
+    person("redo").refused(2, "Nothing to redo")
 
 
 def test_undo_json(plane: Plane, person: Cli) -> None:
@@ -210,7 +210,7 @@ def test_prune_needs_a_text_that_is_there(plane: Plane, cli: Cli) -> None:
     cli("prune", "--yes", piped="").refused(2, "is required")
     cli("prune", "--yes", piped="\n \n").refused(2, "is required")
     cli("prune", "--yes", piped="abc").refused(2, "four characters")
-    cli("prune", "--yes", piped="nowhere to be found").refused(2, "no op record")
+    cli("prune", "--yes", piped="nowhere to be found").refused(2, "Text not found in operation records")
 
 
 def test_prune_without_yes_and_without_a_terminal_says_what_to_do(

@@ -132,7 +132,7 @@ def test_add_diff_and_remove(plane: Plane, project: Path, cli: Cli) -> None:
     assert "trust it: `/hooks`" in ran.err
     again = cli("tools", "connect", "claude", "codex")
     assert (again.code, again.err) == (0, "nothing was missing.\n")
-    assert (cli("tools", "diff").code, cli("tools", "diff").err) == (0, "nothing is to be written.\n")
+    assert (cli("tools", "diff").code, cli("tools", "diff").err) == (0, "No changes.\n")
 
     shown = cli("tools", "disconnect", "claude", "--dry-run")
     assert shown.code == 1

@@ -221,7 +221,7 @@ def test_an_error_names_the_line_and_the_field(plane: Plane, cli: Cli, line: str
 def test_a_run_is_logged_once(plane: Plane, cli: Cli) -> None:
     line = f'{{"summary":"a","run_id":"{RUN}"}}\n'
     assert cli("run", "log", "--stdin", piped=line).code == 0
-    cli("run", "log", "--stdin", piped=line).refused(2, "run_id", RUN, "in the log already")
+    cli("run", "log", "--stdin", piped=line).refused(2, "run_id", RUN, "already in the log")
     # A parent of this id, or a text that looks like the field, is no second event.
     other = RUN.replace("abcdef", "bbbbbb")
     named = json.dumps({"parent_run_id": other, "summary": f'"run_id":"{other}"'})

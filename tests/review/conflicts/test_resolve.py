@@ -334,7 +334,7 @@ def test_two_that_say_the_same_are_told_that_one_decision_does(plane: Plane) -> 
 def test_what_is_out_of_force_cannot_be_superseded(rivals: tuple[Plane, str]) -> None:
     plane, id_ = rivals
     plane.memory.deprecate(["DEC-001"])
-    with pytest.raises(BadInput, match="DEC-001 is deprecated already"):
+    with pytest.raises(BadInput, match="DEC-001 is already deprecated"):
         plane.inbox.approve([id_], Choice(supersede=("DEC-001",)))
 
 

@@ -459,7 +459,7 @@ def test_one_bad_folder_stops_no_other_run(plane: Plane, tmp_path: Path) -> None
     assert held(plane, run, "outputs/stdout") == b"hi\n"
     said = {finding.where.rpartition("/")[2]: finding.what for finding in bad(plane)}
     assert "symbolic link" in said[bad_id]
-    assert "cannot be used" in said[junk]
+    assert "can't be read" in said[junk]
 
 
 def test_an_open_run_cannot_name_another_folder(plane: Plane, tmp_path: Path) -> None:
