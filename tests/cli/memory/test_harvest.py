@@ -23,12 +23,12 @@ def test_it_says_what_it_took_and_what_it_left(rules: Path, plane: Plane, cli: C
     assert (told.code, told.out) == (0, "")
     assert "instructions: 1 from 1 file, 1 skipped" in told.err
     assert "Skipped CLAUDE.md:2 (command or path): `make test`" in told.err
-    assert "1 candidate in the inbox" in told.err
+    assert "Added 1 candidate to the inbox" in told.err
     (entry,) = plane.memory.read().inbox
     assert entry.head.proposed_by == "claude-code"
     again = cli("import")
-    assert "1 known already" in again.err
-    assert "nothing new" in again.err
+    assert "1 already known" in again.err
+    assert "Nothing new" in again.err
 
 
 def test_a_dry_run_shows_and_writes_nothing(rules: Path, plane: Plane, cli: Cli) -> None:

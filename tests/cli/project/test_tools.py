@@ -139,7 +139,7 @@ def test_add_diff_and_remove(plane: Plane, project: Path, cli: Cli) -> None:
     assert "+++ /dev/null" in shown.out
     ran = cli("tools", "disconnect", "claude", "codex")
     assert ran.code == 0
-    assert "taken out of" in ran.err
+    assert "Removed agentplane from" in ran.err
     assert sorted(path.name for path in project.iterdir()) == [".agentplane", ".mcp.json"]
     assert (project / ".mcp.json").read_text() == '{"mcpServers": {}}\n'
     assert "Nothing to remove" in cli("tools", "disconnect", "all").err
