@@ -114,7 +114,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
             p.layout.memory / "facts.md", (HEADER % b"FACT-1").replace(b": decision", b": rumour")
         ),
         "facts.md:",
-        "no kind `rumour`",
+        "unknown kind `rumour`",
         "warning",
     ),
     "an entry in the wrong file": (
@@ -143,19 +143,19 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "an odd id": (
         lambda p: append(p.layout.memory / "decisions.md", HEADER % b"../../etc"),
         "decisions.md:",
-        "not an id",
+        "not an ID",
         "warning",
     ),
     "a forged view": (
         lambda p: swap(p.layout.state, b'"revision": "', b'"revision": "f'),
         "state.json",
-        "not what the log says",
+        "doesn't match the log",
         "warning",
     ),
     "unknown settings": (
         lambda p: p.layout.config.write_text("[trust]\nhand_edit = 1\n"),
         "config.toml:2",
-        "unknown key",
+        "Unknown setting",
         "error",
     ),
     "another program's files": (
@@ -167,7 +167,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "a stray file": (
         lambda p: (p.layout.root / "notes.txt").write_text("x"),
         "notes.txt",
-        "nothing of a plane",
+        "doesn't belong to agentplane",
         "info",
     ),
     "a link": (

@@ -286,7 +286,7 @@ def _views(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
             remedy = Mend("views", after=" or the next change updates it.")
             yield Finding("view-old", "info", shown, what, (remedy,), path.name)
         else:
-            what = "is not what the log says" if path.exists() else "is missing"
+            what = "doesn't match the log" if path.exists() else "is missing"
             remedy = Mend("views", after=" makes it anew.")
             yield Finding("view-wrong", "warning", shown, what, (remedy,), path.name)
 

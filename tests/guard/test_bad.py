@@ -467,7 +467,7 @@ def config_with_a_weaker_gate(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('\n[gate]\nsecret = "flag"\n')
 
 
-@bad(r"\.agentplane/config\.toml:2", r"unknown key `trust\.hand_edit`")
+@bad(r"\.agentplane/config\.toml:2", r"Unknown setting: `trust\.hand_edit`")
 def config_that_cannot_be_used(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('[trust]\nhand_edit = "accept"\n')
 
@@ -494,7 +494,7 @@ def link_in_place_of_a_file(repo: Repo) -> None:
     repo.path(DECISIONS).symlink_to("/etc/passwd")
 
 
-@bad(rf"{MEMORY}", "is no real folder")
+@bad(rf"{MEMORY}", "is not a real folder")
 def link_in_place_of_a_folder(repo: Repo) -> None:
     os.rename(repo.layout.memory, repo.folder / "elsewhere")
     repo.layout.memory.symlink_to("../elsewhere")

@@ -154,15 +154,15 @@ def test_hand_edits_can_count_at_once(plane: Plane, shelf: Path) -> None:
 
 def test_deprecating_an_edited_entry_asks_to_settle_it_first(plane: Plane, shelf: Path) -> None:
     swap(shelf, "One.", "Won.")
-    with pytest.raises(Refused, match="adopt"):
+    with pytest.raises(Refused, match="approve DEC-001"):
         plane.memory.deprecate(["DEC-001"])
 
 
 def test_nothing_to_adopt(plane: Plane, shelf: Path) -> None:
-    with pytest.raises(BadInput, match="nothing was edited"):
+    with pytest.raises(BadInput, match="no manual edits"):
         plane.memory.adopt()
     swap(shelf, "One.", "Won.")
-    with pytest.raises(BadInput, match="DEC-002 was not edited"):
+    with pytest.raises(BadInput, match="DEC-002 has no manual edit"):
         plane.memory.adopt(["DEC-002"])
 
 

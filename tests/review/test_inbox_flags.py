@@ -76,7 +76,7 @@ def test_hidden_characters_and_hand_edits(plane: Plane) -> None:
     assert any("zero width space" in flag for flag in flags(plane, id_))
     inbox = plane.layout.memory / "candidates.md"
     inbox.write_bytes(inbox.read_bytes() + b"\nAdded.\n")
-    assert "hand edit: changed" in flags(plane, id_)
+    assert "manual edit: changed" in flags(plane, id_)
 
 
 def test_what_slipped_into_the_file_by_hand_is_flagged_though_the_gate_never_saw_it(plane: Plane) -> None:

@@ -197,7 +197,7 @@ def test_a_hook_that_fails_says_so_and_git_succeeds(tmp_path: Path) -> None:
     made.checkout("main")
     done = made.git("merge", "--no-edit", "side", check=False)
     assert done.returncode == 0
-    assert "agentplane: the post-merge hook failed: unknown key `trust.foo`" in done.stderr
+    assert "agentplane: the post-merge hook failed: Unknown setting: `trust.foo`" in done.stderr
     assert "Run `agentplane doctor`." in done.stderr
 
 

@@ -136,7 +136,7 @@ def test_init_asks_before_it_chains_a_hook(
     assert "Git hook post-merge was not added: .git/hooks/post-merge is a hook of your own." in done.err
     assert "Run agentplane after your own post-merge?" in done.err
     assert (mine.read_text() == "#!/bin/sh\necho mine\n") is not chained
-    assert ("chained: .git/hooks/post-merge (to undo: mv " in done.err) is chained
+    assert ("Chained: .git/hooks/post-merge (to undo: mv " in done.err) is chained
 
 
 def test_init_asks_and_takes_enter_for_yes(person: Cli, project: Path) -> None:
@@ -287,7 +287,7 @@ def test_demo_says_what_opens_the_screens_where_the_program_is_not_on_the_path(
     told = cli("demo", "--into", "a folder").err
 
     assert "cd 'a folder/payments-api'\n" in told
-    assert f"There, `{'agentplane' if on_path else repr(str(program))}` alone opens the screens.\n" in told
+    assert f"Then run `{'agentplane' if on_path else repr(str(program))}` to open the TUI.\n" in told
 
 
 def test_demo_into_a_file(cli: Cli, project: Path) -> None:
@@ -309,7 +309,7 @@ def test_init_wires_the_tools_in_use_and_again_completes_them(cli: Cli, project:
     assert "Updated CLAUDE.md, .claude/settings.json, .mcp.json" in ran.err
     before = tree(project)
     ran = cli("init", "--yes")
-    assert "nothing was missing" in ran.err
+    assert "Already initialized" in ran.err
     assert tree(project) == before
     (project / ".mcp.json").unlink()
     assert "Updated .mcp.json" in cli("init", "--yes").err

@@ -75,9 +75,9 @@ def test_it_needs_a_run_that_there_is(plane: Plane, cli: Cli) -> None:
     cli("run", "diff", "--run", "20260101T000000Z-abcdef").refused(
         2, "20260101T000000Z-abcdef", "agentplane timeline"
     )
-    assert "\x1b" not in cli("run", "diff", "--run", "\x1b[31m").refused(2, "no run")
+    assert "\x1b" not in cli("run", "diff", "--run", "\x1b[31m").refused(2, "No run")
     cli("run", "log", "--summary", "x")
-    cli("run", "diff", "--run", "\udcff").refused(2, "no run")
+    cli("run", "diff", "--run", "\udcff").refused(2, "No run")
 
 
 def test_hostile_text_is_shown_and_not_sent(plane: Plane, cli: Cli, project: Path) -> None:

@@ -181,18 +181,18 @@ def test_a_bad_line_in_the_middle_is_named_and_those_before_it_stand(plane: Plan
     ran = cli("run", "log", "--stdin", piped='{"summary":"a"}\n\n{"task":7}\n{"summary":"c"}\n')
     assert ran.code == 2
     assert len(ran.out.split()) == 1
-    assert ran.err.startswith("error: Line 3: task: expected `str | null`, got `int`\n")
-    assert "1 event before it is in the log" in ran.err
+    assert ran.err.startswith("error: Line 3: task: expected `str | null`, got `int`.\n")
+    assert "1 event before it was logged" in ran.err
     assert [event.get("summary") for event in lines(plane)[1:]] == ["a"]
 
 
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ("[1]", "no JSON object"),
-        ("{", "no JSON object"),
-        ("\x1b[31m", "no JSON object"),
-        ('{"inputs":' + "[" * 100_000, "no JSON object"),
+        ("[1]", "Not a JSON object"),
+        ("{", "Not a JSON object"),
+        ("\x1b[31m", "Not a JSON object"),
+        ('{"inputs":' + "[" * 100_000, "Not a JSON object"),
         ('{"summary":7}', "summary: expected `str"),
         ('{"sumary":"x"}', "unknown field `sumary`"),
         ('{"outputs":[{"path":"a"},{"path":"b","sha256":"x"}]}', "outputs[1].sha256: not 64 hex digits"),
@@ -212,7 +212,7 @@ def test_a_bad_line_in_the_middle_is_named_and_those_before_it_stand(plane: Plan
 def test_an_error_names_the_line_and_the_field(plane: Plane, cli: Cli, line: str, wanted: str) -> None:
     before = plane.layout.log.read_bytes()
     error = cli("run", "log", "--stdin", piped=line + "\n").refused(
-        2, "line 1: ", wanted, "nothing was logged"
+        2, "Line 1: ", wanted, "Nothing was logged"
     )
     assert "\x1b" not in error
     assert plane.layout.log.read_bytes() == before
@@ -267,7 +267,7 @@ def test_add_belongs_to_the_run_that_it_is_called_in(plane: Plane, cli: Cli, pro
 def test_add_outside_of_a_run(plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     cli("run", "log", "--add", "--summary", "x").refused(2, "agentplane run")
     monkeypatch.setenv("AGENTPLANE_RUN_ID", RUN)
-    cli("run", "log", "--add", "--summary", "x").refused(2, RUN, "is open")
+    cli("run", "log", "--add", "--summary", "x").refused(2, RUN, "Open run not found")
 
 
 def test_add_changes_nothing_that_the_run_says_itself(

@@ -208,7 +208,7 @@ def test_a_scale_that_is_none_is_refused(plane: Plane, cli: Cli, bad: str) -> No
 
 @pytest.mark.parametrize("bad", ["", " ", ","])
 def test_a_filter_by_no_layer_is_refused(rated: dict[str, str], cli: Cli, bad: str) -> None:
-    cli("timeline", "--layer", bad).refused(2, "--layer: No layer was given")
+    cli("timeline", "--layer", bad).refused(2, "--layer: A layer is required")
 
 
 def test_a_filter_without_a_hit_names_its_options(plane: Plane, cli: Cli) -> None:

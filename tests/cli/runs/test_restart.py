@@ -75,7 +75,7 @@ def test_it_lists_them_with_what_helps(held: Plane, person: Cli, codex: int) -> 
     assert "type:" not in done.out
     held.inbox.approve([held.propose(decision(UNLIKE[1]))])
     done = person("restart")
-    assert f"memory {before}, old\n  end it, then type: codex resume abc-123\n" in done.out
+    assert f"memory revision {before}, outdated\n  end it, then run: codex resume abc-123\n" in done.out
     assert held.status().revision in done.err
     rows = person("restart", "--json").json("restart")
     assert rows["revision"] == held.status().revision
@@ -106,7 +106,7 @@ def test_only_a_person_asks(
     assert cli("restart").code == 0
     cli("restart", "--all").refused(3, "requires a person")
     monkeypatch.setenv("CLAUDECODE", "1")
-    person("restart", str(codex)).refused(3, "a shell of claude-code")
+    person("restart", str(codex)).refused(3, "started by Claude Code")
     assert person("restart").code == 0
 
 
@@ -150,7 +150,7 @@ def test_in_a_terminal_it_says_what_came_of_it(plane: Plane, tmp_path: Path) -> 
         stage.approve(UNLIKE[2])
         done = stage.person("restart", str(screen.process.pid))
         assert done.code == 1
-        assert "not restarted: somebody may be writing a line" in done.screen
+        assert "not restarted (somebody may be writing a line" in done.screen
         done = stage.person("restart", "--all")
         assert done.code == 1
         assert f"`agentplane restart {screen.process.pid}` to restart it immediately" in done.screen
@@ -172,7 +172,10 @@ def test_where_the_settings_restart_it_an_op_says_that(plane: Plane, tmp_path: P
             f"codex (pid {hooked.process.pid}) is using outdated memory. It restarts when it is idle.\n"
             in done
         )
-        assert f"old memory in codex (pid {other.process.pid}): `agentplane restart`\n" in done
+        assert (
+            f"codex (pid {other.process.pid}) is using outdated memory. Run `agentplane restart` to update it.\n"
+            in done
+        )
         hooked.expect("resumed")
     finally:
         stage.close()

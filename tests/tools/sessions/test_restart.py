@@ -62,14 +62,14 @@ def test_some_commands_are_never_restarted(plane: Plane, words: str) -> None:
     assert restart.restarter(plane.store, RunSpec(command=words.split()), variables) is None
 
 
-def test_it_goes_on_with_the_id_that_hooks_told_and_says_what_it_leaves_out(held: Plane) -> None:
+def test_it_goes_on_with_the_id_that_hooks_told_and_says_the_revision(held: Plane) -> None:
     run, asked = opened(
         held, "claude", "--model", "opus", "--fork-session", "fix it", told=ToolSession(id="s-1")
     )
     revision = new(held)
     assert decided(held, run, asked) == Again(
         ["claude", "--resume", "s-1", "--model", "opus"],
-        f"restarting claude with memory {revision}, without --fork-session",
+        f"memory updated to {revision}, resuming session…",
         revision,
     )
 
@@ -109,7 +109,7 @@ def test_without_an_id_it_goes_on(held: Plane, tmp_path: Path) -> None:
     new(held)
     came = decided(held, run, asked, HOME=str(tmp_path))
     assert isinstance(came, Never)
-    assert "id is not known" in came.why
+    assert "session ID is unknown" in came.why
 
 
 def test_a_session_without_a_word_begins_anew(held: Plane, tmp_path: Path) -> None:
