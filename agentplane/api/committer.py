@@ -21,7 +21,7 @@ from agentplane.plane.derived.badge_counts import Badge
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store.store import Done, Plan, Snapshot, Store
+from agentplane.plane.store.store import Done, Plan, Rebuilt, Snapshot, Store
 from agentplane.tools.foreign_file import Change
 
 
@@ -140,12 +140,12 @@ class Committer:
         solved = git_conflicts.solve(layout)
         changed = (*solved.merged, *solved.removed)
         done = settling.settle(self.store, deep=deep, stopped=bool(changed or solved.left))
-        told = (*done.told, *map(FileRemoved, solved.removed))
+        notes = (*done.notes, *map(FileRemoved, solved.removed))
         done = msgspec.structs.replace(
-            done, told=told, merged=list(solved.merged), conflicts=list(solved.left)
+            done, notes=notes, merged=list(solved.merged), conflicts=list(solved.left)
         )
         reached = Reached()
-        if done.op or done.joined or done.told or (done.merged and not done.picking and not done.left):
+        if done.op or done.joined or done.notes or (done.merged and not done.picking and not done.left):
             reached = self._update_dependents(self.read())
         if solved.merged or (done.did and is_merge):
             self._add_to_merge(before if is_merge else None, solved.merged, reached)
@@ -153,15 +153,17 @@ class Committer:
             self.listeners.settled(done)
         return Settlement(done, reached)
 
-    def settle_merged(self) -> Settlement | None:
+    def settle_merged(self, *, uncached: bool = False) -> Settlement | None:
         """Reconcile after a merge that ran no agentplane hook, such as `git stash pop`.
 
-        This happens only in a clone that `init` set up.
+        This happens only in a clone that `init` set up. With `uncached`, the cache stays as it is if there is
+        nothing to reconcile, so that `doctor` can check it.
         """
         from agentplane.plane.git import merge_driver
 
+        store = Rebuilt(self.layout, self.store.clock, self.store.token) if uncached else self.store
         with suppress(AgentplaneError, OSError):  # `doctor` reports why it didn't settle
-            ledger = self.store.snapshot().ledger
+            ledger = store.snapshot().ledger
             is_open = ledger.unsettled and not ledger.gaps and merge_driver.is_set(self.layout)
             is_busy = is_open and (
                 git.unfinished_operations(self.layout.root) or git.stages(self.layout.root)
@@ -270,12 +272,8 @@ class Committer:
 def required(done: Committed | None) -> Committed:
     """Return the committed operation. Raise BadInput if there was nothing to change."""
     if done is None:
-        raise nothing_to_do()
+        raise BadInput("nothing to do")
     return done
-
-
-def nothing_to_do() -> BadInput:
-    return BadInput("nothing to do")
 
 
 def _with_receipts(plan: Callable[[Memory], Plan | None], memory: Memory) -> Plan | None:

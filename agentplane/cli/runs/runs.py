@@ -181,7 +181,7 @@ def run_log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) ->
     if add:
         _add(plane, event, as_json=as_json)
         return
-    _told(plane.runs.log(event), as_json=as_json)
+    _print_logged(plane.runs.log(event), as_json=as_json)
 
 
 @a_command("timeline --since 2d", "timeline --task PAY-42 --tool codex", "timeline --limit 100 --json")
@@ -317,7 +317,7 @@ def _add(plane: Plane, event: dict[str, Any], *, as_json: bool) -> None:
         what = f"{' and '.join(fixed)} can't be combined with --add, because the run already has a value."
         raise BadInput(what, todo=f"Omit {' and '.join(fixed)}, or omit --add to log a separate run.")
     plane.runs.note(run_id, event)
-    _told(Logged(run_id), as_json=as_json)
+    _print_logged(Logged(run_id), as_json=as_json)
 
 
 def _text(given: str | None) -> str | None:
@@ -361,7 +361,7 @@ def _log_lines(plane: Plane, *, as_json: bool) -> None:
         if not line.strip():
             continue
         try:
-            _told(plane.runs.log(_one_event.decode(line)), as_json=as_json)
+            _print_logged(plane.runs.log(_one_event.decode(line)), as_json=as_json)
         except (msgspec.MsgspecError, RecursionError) as error:
             raise _bad_line(f"Not a JSON object: {error}", number, written) from None
         except BadInput as error:
@@ -381,7 +381,7 @@ def _bad_line(what: str, number: int, written: int) -> BadInput:
     )
 
 
-def _told(logged: Logged, *, as_json: bool) -> None:
+def _print_logged(logged: Logged, *, as_json: bool) -> None:
     if as_json:
         output.emit_line("log", **msgspec.to_builtins(logged))
         return
