@@ -66,7 +66,7 @@ class Standing(msgspec.Struct, frozen=True):
     """Entries that don't fit."""
     short: tuple[str, ...] = ()
     """Entries of which only the statement fits."""
-    repeated: dict[str, str] = {}
+    repeated: dict[str, str] = msgspec.field(name="said", default_factory=dict)
     """Entries that the block leaves out because the file already says them, with their places."""
 
 
