@@ -78,7 +78,12 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
         "error",
     ),
     "no records": (lambda p: op_file(p).unlink(), "ops/", "missing", "error"),
-    "a line that is no record": (lambda p: append(op_file(p), b"{}\n"), "ops/", "is not an operation record", "error"),
+    "a line that is no record": (
+        lambda p: append(op_file(p), b"{}\n"),
+        "ops/",
+        "is not an operation record",
+        "error",
+    ),
     "broken frontmatter": (
         lambda p: append(p.layout.memory / "facts.md", b"\n---\nid: [FACT-1\n---\nFact: X.\n"),
         "facts.md:7",

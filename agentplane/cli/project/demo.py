@@ -1,51 +1,78 @@
-"""The command demo, which copies the example project to a temporary folder."""
+"""The demo, which creates the example project with a recent project memory, and opens the screens on it."""
 
 import shlex
 import shutil
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from agentplane.cli import output
 from agentplane.cli.help import command
+from agentplane.cli.project import screens
 from agentplane.errors import BadInput
 from agentplane.plane.git import git
 from agentplane.system import programs
 from agentplane.text.visible import visible
 
 
-@command("demo", "demo --into ~/agentplane-demo")
+@command("demo", "demo --into ~/agentplane-demo", "demo --print")
 @click.option(
     "--into",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder for the copy [default: a temporary folder].",
+    help="Folder for the example project [default: a new temporary folder].",
 )
+@click.option("--print", "only_print", is_flag=True, help="Print the inbox instead of opening the TUI.")
 @click.pass_context
-def demo_command(ctx: click.Context, into: Path | None) -> None:
-    """Create a copy of the example project and list its inbox."""
-    plane, project = _example()
-    target = into or Path(tempfile.mkdtemp(prefix="agentplane-demo-"))
-    folder = target / "payments-api"
+def demo_command(ctx: click.Context, into: Path | None, only_print: bool) -> int:
+    """Create a copy of the example project and open the TUI on it.
+
+    In a non-interactive shell, or with --print, prints the inbox instead.
+    """
+    folder = (into or Path(tempfile.mkdtemp(prefix="agentplane-demo-"))) / "payments-api"
     if folder.exists():
         raise BadInput(f"Directory already exists: {folder}", todo="Choose another with --into.")
     try:
-        shutil.copytree(project, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copytree(plane, folder / ".agentplane")
+        _create(folder)
     except OSError as error:
         what = f"Can't create {folder}: {error.strerror or error}."
-        raise BadInput(what, todo="Choose another directory with --into.") from None
-    git.make_example(folder)  # the copy then behaves like a project, and it also works without Git
-    ctx.find_root().obj = str(folder / ".agentplane")
+        raise BadInput(what, todo="Choose another folder with --into.") from None
+    show = not only_print and screens.at_terminal()
+    code = _open_screens(folder) if show else _print_inbox(ctx, folder)
+    there = shlex.quote(visible(str(folder)))
+    output.note(f"The example stays in {there}. Run `cd {there}` and `{_called()}` to open it again.")
+    return code
+
+
+def _create(folder: Path) -> None:
+    """Create the example, with a story that ends now. It also works without Git."""
+    from agentplane.demo import example
+
+    shutil.copytree(_project(), folder, ignore=shutil.ignore_patterns("__pycache__"))
+    with_git = git.make_example(folder) and git.commit_example(folder)
+    example.create_memory(folder, datetime.now(UTC) - example.DURATION)
+    if with_git:
+        git.commit_example(folder)
+
+
+def _open_screens(folder: Path) -> int:
+    from agentplane.tui.hints import Hints
+    from agentplane.tui.main import run
+
+    return run(str(folder / ".agentplane"), hints=Hints())
+
+
+def _print_inbox(ctx: click.Context, folder: Path) -> int:
     from agentplane.cli.memory.show import inbox_command, status_command
 
+    ctx.find_root().obj = str(folder / ".agentplane")
     ctx.invoke(status_command)
     output.line()
     ctx.invoke(inbox_command)
-    there = shlex.quote(visible(str(folder)))
-    output.note(f"\nTo try it, run: cd {there}\nThen run `{_called()}` to open the TUI.")
+    return 0
 
 
 def _called() -> str:
@@ -59,15 +86,10 @@ def _called() -> str:
     return shlex.quote(visible(str(mine)))
 
 
-def _example() -> tuple[Path, Path]:
-    """Return the folders of the example's plane and project. They are in the package or in a source checkout."""
+def _project() -> Path:
+    """Return the folder of the example's code. It is in the package or in a source checkout."""
     package = Path(__file__).parents[2]
-    for plane, project in (
-        (package / "example" / "plane", package / "example" / "project"),
-        (package.parent / ".agentplane-example", package.parent / "tests" / "example" / "project"),
-    ):
-        if plane.is_dir() and project.is_dir():
-            return plane, project
-    raise BadInput(
-        "The example isn't part of this installation.", todo="Run `agentplane demo` in a source checkout."
-    )
+    for project in (package / "example" / "project", package.parent / "tests" / "example" / "project"):
+        if project.is_dir():
+            return project
+    raise BadInput("The example isn't part of this installation.", todo="Run `make demo` in a checkout.")
