@@ -33,7 +33,7 @@ def codex(client: MakeClient, plane: Plane) -> Client:
     trust(tool)
     plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
     subprocess.run(
-        ["agentplane", "tools", "add", "codex"], cwd=tool.project, env=environment(tool), check=True
+        ["agentplane", "tools", "connect", "codex"], cwd=tool.project, env=environment(tool), check=True
     )
     plane.propose(decision(UNLIKE[1]))
     return tool

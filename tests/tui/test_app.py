@@ -595,7 +595,7 @@ def test_a_candidate_that_somebody_else_decided_meanwhile_is_said(three: Plane) 
         gone = three.memory.read().inbox_ids[0]
         three.inbox.reject([gone])
         await sitting.press("a")
-        await sitting.until(lambda: f"no entry {gone}" in sitting.said, "said")
+        await sitting.until(lambda: f"Entry not found: {gone}" in sitting.said, "said")
         await sitting.calm()
         assert sitting.rows == ["Log in JSON lines.", "Deploy on Tuesdays only."]
 
@@ -684,7 +684,7 @@ def test_where_there_is_no_plane_or_no_terminal_there_are_no_screens(
     terminal = Terminal(folder, TERM="dumb" if where == "dumb" else "xterm")
     code = terminal.ends()
     assert code == (0 if where == "dumb" else 2)
-    assert ("3 candidates" if where == "dumb" else "no plane here") in terminal.seen
+    assert ("3 candidates" if where == "dumb" else "directory found in") in terminal.seen
     assert "\x1b[?1049h" not in terminal.seen
 
 

@@ -83,7 +83,9 @@ def approve(
     )
     changed = _changed_by(memory, entries, targets)
     if targets and len(entries) != 1:
-        raise BadInput("--supersede goes with one candidate", todo="approve them one by one.")
+        raise BadInput(
+            "--supersede needs exactly one candidate ID.", todo="Approve the candidates one by one."
+        )
     if not _keeps_both(choice) or any(
         _excludes(conflict) for found in conflicts_of(entries, EXCLUDING) for conflict in found
     ):
@@ -109,9 +111,7 @@ def _rejected(memory: Memory, entries: Sequence[Entry], choice: Choice) -> list[
     if not choice.reject:
         return []
     if len(entries) != 1:
-        raise BadInput(
-            "--reject works with a single candidate to approve", todo="Approve the candidates individually."
-        )
+        raise BadInput("--reject needs exactly one candidate ID.", todo="Approve the candidates one by one.")
     found = [entry.id for entry in operations.candidates(memory, choice.reject)]
     if entries[0].id in found:
         raise BadInput(f"{entries[0].id} can't be approved and rejected at once")
@@ -141,9 +141,9 @@ def merge(
     operations.check_candidate(memory, entry)
     planned = operations.edit(memory, into.id, text, seen_digest)
     if planned is None:
-        raise BadInput(f"the merged text is that of {into.id}", todo="reject the candidate instead.")
-    todo = "say it in another way, or approve it with --supersede {}."
-    _check_reworded(memory, into, planned.edits[0].text or b"", "the merged text", todo)
+        raise BadInput(f"The merged text is the same as {into.id}.", todo="Reject the candidate instead.")
+    todo = "Reword it, or approve it with --supersede {}."
+    _check_reworded(memory, into, planned.edits[0].text or b"", "The merged text", todo)
     merged = msgspec.structs.replace(planned.edits[0], was=entry.id)
     return Plan("merge", [Edit(entry.id, INBOX, None), merged], why=why)
 
@@ -165,8 +165,8 @@ def merge_candidates(
             f"The merged text is that of {entry.id}.", todo=f"Approve {entry.id} and reject {absorbed.id}."
         )
     core = planned.edits[0].text or b""
-    todo = "say it in another way, or approve it with --supersede {}."
-    _check_reworded(memory, entry, core, "the merged text", todo, before=False)
+    todo = "Reword it, or approve it with --supersede {}."
+    _check_reworded(memory, entry, core, "The merged text", todo, before=False)
     plan = operations.approve(memory, [entry.id], stamp, {entry.id: core})
     removal, addition = plan.edits
     return Plan("merge", [removal, Edit(absorbed.id, INBOX, None), addition], why=why)
@@ -179,8 +179,8 @@ def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | N
     planned = operations.edit(memory, wanted, text, seen_digest)
     entry = memory.get(wanted)
     if planned is not None and entry.file != INBOX and entry.head.status == "accepted":
-        todo = "say it in another way, or `agentplane deprecate {}` first."
-        _check_reworded(memory, entry, planned.edits[0].text or b"", "the new text", todo)
+        todo = "Reword it, or run `agentplane deprecate {}` first."
+        _check_reworded(memory, entry, planned.edits[0].text or b"", "The new text", todo)
     return planned
 
 
@@ -199,7 +199,7 @@ def _check_reworded(
     for conflict in find(new, rules):
         if _excludes(conflict) and conflict.id not in known:
             raise Refused(
-                f"{what} {described(conflict)}; an invariant cannot stand beside what contradicts it",
+                f"{what} {described(conflict)}; an invariant can't coexist with an entry that contradicts it",
                 todo=todo.format(conflict.id),
             )
 
@@ -269,14 +269,14 @@ def _rationale(entry: Entry) -> str:
 def _target(memory: Memory, name: str) -> Entry:
     entry = memory.get(name)
     if entry.file == INBOX:
-        raise BadInput(f"{entry.id} is a candidate", todo="name an entry on the shelf.")
+        raise BadInput(f"{entry.id} is a candidate.", todo="Use the ID of an approved entry.")
     if entry.head.status != "accepted":
-        raise BadInput(f"{entry.id} is {entry.head.status} already", todo="name an entry in force.")
+        raise BadInput(f"{entry.id} is already {entry.head.status}.", todo="Use the ID of an accepted entry.")
     if not entry.trusted:
         raise Refused(
-            f"{entry.id} was edited by hand",
+            f"{entry.id} has a manual edit.",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo=f"`agentplane adopt {entry.id}` or `agentplane revert {entry.id}` first.",
+            todo=f"Run `agentplane approve {entry.id}` to accept it or `agentplane reject {entry.id}` to discard it first.",
         )
     return entry
 
@@ -310,7 +310,7 @@ def _check_resolved(
     if not choice.keep_both or _excludes(first):
         what = f"{entry.id} {described(first, len(unresolved))}"
         if _excludes(first):
-            what += "; an invariant cannot stand beside what contradicts it"
+            what += "; an invariant can't coexist with an entry that contradicts it"
         others = [c.id for c in unresolved if c.id != first.id and c.id not in together]
         named = (*sorted(targets), *others)
         todo = choices(entry.id, first, named, together=first.id in together)

@@ -98,7 +98,7 @@ def test_what_is_adopted_is_what_was_seen(three: Plane) -> None:
     model = model_of(three)
     seen = (("DEC-001", model.load().memory.get("DEC-001").digest),)
     path.write_text(path.read_text().replace("MariaDB", "a spreadsheet"))
-    with pytest.raises(Refused, match="changed by hand once more since it was shown"):
+    with pytest.raises(Refused, match="edited again after it was shown"):
         model.do(Adopt(("DEC-001",), seen))
     path.write_text("# Decisions\n")
     with pytest.raises(Refused, match="once more"):

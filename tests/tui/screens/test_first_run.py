@@ -164,7 +164,7 @@ def test_a_bare_agentplane_that_is_left_made_nothing(bare: Path, home: Path) -> 
     terminal.until(" set up")
     terminal.type("q")
     assert terminal.ends() == 0
-    assert "nothing was made" in terminal.seen
+    assert "Nothing was created" in terminal.seen
     assert {path: data for path, data in tree(bare).items() if "/.git/" not in path} == before
 
 

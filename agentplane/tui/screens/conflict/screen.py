@@ -21,6 +21,7 @@ from agentplane.plane.layout import INBOX
 from agentplane.review.conflicts.conflicts import Conflict
 from agentplane.review.conflicts.resolve import Choice, headline
 from agentplane.review.inbox import Reviewed
+from agentplane.text import word_changes
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions
 from agentplane.tui.backend.entries.choice_preview import ChoicePreview, previews
@@ -220,7 +221,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
             head.append(f"   {self._at + 1} of {count}", self._look("muted"))
         self.query_one("#what", Static).update(head)
         self.query_one("#why", Static).update(Text("\n".join(visible(why) for why in conflict.reasons)))
-        old, new = word_diff.compare(_without_label(other) if other else "", _without_label(entry))
+        old, new = word_changes.compare(_without_label(other) if other else "", _without_label(entry))
         self._fill(
             "#was",
             other,
@@ -335,7 +336,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         for number in range(min(len(self._previews), options.option_count)):
             options.replace_option_prompt_at_index(number, self._line(number, here=number == place))
 
-    def _side(self, side: word_diff.Side) -> Style:
+    def _side(self, side: word_changes.Side) -> Style:
         return Style.null() if side == "same" else self._look(side)
 
     def _look(self, name: str) -> Style:

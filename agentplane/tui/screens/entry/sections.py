@@ -13,6 +13,7 @@ from rich.text import Text
 
 from agentplane.memory.entry import Entry
 from agentplane.plane.layout import INBOX
+from agentplane.text import word_changes
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.backend.entries.entry_facts import EntryFacts, Link, Subject
 from agentplane.tui.widgets import word_diff
@@ -267,7 +268,7 @@ class About:
         )
         return [legend, *(self._marked("", line) for line in word_diff.changed_lines(was, now, self._side))]
 
-    def _side(self, side: word_diff.Side) -> Style:
+    def _side(self, side: word_changes.Side) -> Style:
         return self.look("text" if side == "same" else side)
 
     def _used(self) -> list[RenderableType]:
