@@ -147,6 +147,9 @@ def test_json_keys_are_documented(
         "log": {"refused"},
         "inbox": {"state", "day", "days_left"},
         "status": {"current", "behind", "missing"},
+        # One row of the table has both: `history` with an ID, and without one.
+        "history": {"ops"},
+        "ops": {"id", "steps"},
     }.get(name, set())
     assert documented - used <= empty
 
