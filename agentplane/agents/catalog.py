@@ -294,6 +294,11 @@ def tool_in(environment: "Mapping[str, str]") -> str | None:
     return found.name if found else environment.get(ANY_TOOL) or None
 
 
+def title_of(name: str) -> str:
+    """Return the title of a tool, or the name itself if the tool is unknown."""
+    return next((tool.title for tool in TOOLS if tool.name == name), name)
+
+
 def of_client(name: str) -> str | None:
     """Return the name of the tool with this MCP client name, or None if it is unknown."""
     lower = name.strip().lower()

@@ -429,10 +429,10 @@ def test_in_the_shell_of_a_tool_nothing_is_decided_and_it_says_why(
     before = files_of(three)
 
     async def steps(sitting: Sitting) -> None:
-        assert "this is a shell of codex" in sitting.screen
+        assert "this shell was started by Codex CLI" in sitting.screen
         for key in ("a", "r", "A", "e", "u"):
             await sitting.press(key)
-            assert "a person's decision" in sitting.said
+            assert "requires a person" in sitting.said
         await sitting.calm()
 
     sit(three, steps, check=policy.check_person)
@@ -753,7 +753,7 @@ def test_in_tmux_a_person_approves_undoes_and_quits(three: Plane, tmp_path: Path
         until("Approved DEC-001 · u to undo")
         assert on_shelf(three) == ["Use Postgres for the ledger."]
         tmux("send-keys", "u")
-        until("Undid the approve")
+        until("Undid approval of")
         assert on_shelf(three) == []
         tmux("send-keys", "q")
         until("ended 0")
