@@ -194,7 +194,9 @@ def test_old_memory_is_told_and_brought(one: Plane) -> None:
         screen = await opened(sitting)
         assert state(screen, "codex")[1] == "incomplete"
         await at(sitting, screen, "codex")
-        assert f"Press s to update it to {one.status().revision}" in " ".join(sitting.screen.split())
+        assert f"Press s to update it to {one.status().revision}" in " ".join(
+            sitting.screen.replace("│", " ").split()
+        )
         await asked(sitting, "s")
         assert "+- DEC-002" in sitting.screen
         await sitting.press("y")
@@ -218,7 +220,7 @@ def test_a_file_that_is_not_ours_to_write_stays_and_what_to_add_is_said(one: Pla
         await at(sitting, screen, "codex")
         assert "Add this to .codex/config.toml yourself" in sitting.screen
         await asked(sitting, "w")
-        assert "× .codex/config.toml is not changed: it isn" in sitting.screen
+        assert "× .codex/config.toml is not changed: it is" in sitting.screen
         await sitting.press("y")
         await done(sitting, screen)
         assert "was not changed" in sitting.screen
@@ -237,7 +239,7 @@ def test_a_link_out_of_the_project_is_not_followed(one: Plane, tmp_path: Path) -
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await at(sitting, screen, "goose")
-        assert "is a link to outside of the project" in " ".join(sitting.screen.split())
+        assert "is a link to outside of the project" in " ".join(sitting.screen.replace("│", " ").split())
 
     sit(one, steps, size=(160, 50))
     assert outside.read_text() == "theirs\n"

@@ -279,4 +279,7 @@ def test_an_approval_says_what_it_is_against(plane: Plane) -> None:
     first, second = (entry.id for entry in plane.memory.read().inbox)
     model = PlaneModel(plane, lambda *_: None)
     assert message_of(model.do(Approve((first,)))) == "Approved FACT-001 · u to undo"
-    assert message_of(model.do(Approve((second,)))) == "Approved FACT-002, which contradicts FACT-001 · u to undo"
+    assert (
+        message_of(model.do(Approve((second,))))
+        == "Approved FACT-002, which contradicts FACT-001 · u to undo"
+    )
