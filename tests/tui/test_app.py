@@ -445,14 +445,14 @@ def test_a_file_that_is_broken_while_it_is_open_is_said_and_the_rest_goes_on(thr
     async def steps(sitting: Sitting) -> None:
         whole = path.read_text()
         path.write_text(whole.replace("type: decision", "type: [decision", 1))
-        await sitting.until(lambda: "× 1 cannot be read" in sitting.screen, "broken")
+        await sitting.until(lambda: "× 1 unreadable" in sitting.screen, "broken")
         await sitting.calm()
         assert len([row for row in sitting.rows if "broken" not in row]) == 2
         await sitting.press("g", "a")
         await sitting.calm()
         assert on_shelf(three) == ["Log in JSON lines."]
         path.write_text(whole.replace("type: decision", "type: decision", 1))
-        await sitting.until(lambda: "cannot be read" not in sitting.screen, "mended")
+        await sitting.until(lambda: "unreadable" not in sitting.screen, "mended")
 
     sit(three, steps)
 
@@ -660,7 +660,7 @@ class Terminal:
 def test_a_bare_agentplane_opens_the_screens_and_ends_with_q(three: Plane) -> None:
     terminal = Terminal(three.layout.project)
     terminal.until("Use Postgres for the ledger.")
-    terminal.until("clean")
+    terminal.until("all ready")
     terminal.type("q")
     assert terminal.ends() == 0
     assert "\x1b[?1049l" in terminal.seen

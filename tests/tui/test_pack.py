@@ -130,7 +130,7 @@ def test_entries_stand_by_group_each_with_why_it_is_there(shelf: Plane) -> None:
         assert "invariants come first" in told(sitting)
         assert "about app/**, which matches the files" in told(sitting)
         await at(sitting, screen, "DEC-002")
-        assert "number 1 of 1 by its words in common with the task" in told(sitting)
+        assert "rank 1 of 1 for the task" in told(sitting)
         await at(sitting, screen, "DEC-003")
         assert "pinned: other entries are left out first" in told(sitting)
 
@@ -179,10 +179,10 @@ def test_a_tool_is_told_with_its_limits_and_what_it_has_no_room_for(shelf: Plane
         assert names == ["claude-code", "codex", "windsurf"]
         await at(sitting, screen, f"{rows.TOOL}claude-code")
         assert "A line in the file imports context/active.md" in told(sitting)
-        assert "of the 10,000 characters that it takes" in told(sitting)
+        assert "of the 10,000 characters that fit" in told(sitting)
         assert "No room at the start of a session for" in told(sitting)
         await at(sitting, screen, f"{rows.TOOL}windsurf")
-        assert "of 12,000 that are read" in told(sitting)
+        assert "limit 12,000." in told(sitting)
         assert "No room for" in told(sitting)
         assert "no room within the budget" in told(sitting)
         made = screen.made
@@ -339,7 +339,7 @@ def test_another_budget_changes_what_is_cut_and_writes_nothing(shelf: Plane) -> 
         wanted = shelf.tools.pack(Ask(budget=250)).receipt
         assert out == [cut.id for cut in wanted.cut]
         assert out
-        assert "of 250 tokens · tried" in told(sitting)
+        assert "of 250 tokens · not written" in told(sitting)
         await sitting.press("escape")
         await sitting.until(lambda: not group(screen, rows.LEFT_OUT), "as before")
         assert sitting.app.screen is screen
