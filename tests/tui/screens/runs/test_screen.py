@@ -564,7 +564,7 @@ def test_the_chart_comes_and_goes(ran: Plane) -> None:
         assert "runs per day" not in sitting.screen
         await sitting.press("C")
         await sitting.until(lambda: "runs per day: 2, 1 failed" in sitting.screen, "drawn")
-        assert "nothing was decided" in sitting.screen
+        assert "no decisions in these days" in sitting.screen
         assert screen.query_one(RunChart).size.height == 6
         ran.inbox.approve(ran.memory.read().inbox_ids)
         await sitting.until(lambda: "approved: 1 of 1 (100 %)" in sitting.screen, "drawn anew")
