@@ -601,7 +601,7 @@ def test_a_candidate_that_somebody_else_decided_meanwhile_is_said(three: Plane) 
         gone = three.memory.read().inbox_ids[0]
         three.inbox.reject([gone])
         await sitting.press("a")
-        await sitting.until(lambda: f"Entry not found: {gone}" in sitting.said, "said")
+        await sitting.until(lambda: f"{gone} no longer exists." in sitting.said, "said")
         await sitting.calm()
         assert sitting.rows == ["Log in JSON lines.", "Deploy on Tuesdays only."]
 
