@@ -22,6 +22,7 @@ from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Done, Plan, Snapshot, Store
+from agentplane.review import attention
 from agentplane.tools.foreign_file import Change
 
 
@@ -64,12 +65,13 @@ class Committer:
 
     def keep_badge(self, memory: Memory) -> Badge:
         """Store the counts of a memory for `agentplane badge`."""
-        waiting = memory.inbox_ids
+        divided = attention.divide(memory, self.today())
+        waiting = divided.asking
         contested = badge_counts.contested(self.layout, waiting, memory.is_in_files) if waiting else ()
         badge = Badge(len(waiting), len(contested), len(memory.hand_edits))
         snapshot = memory.snapshot
         shas = {file: page.sha256 for file, page in snapshot.pages.items()}
-        badge_counts.keep(self.layout, badge, shas, snapshot.ledger.size)
+        badge_counts.keep(self.layout, badge, shas, snapshot.ledger.size, divided.changes_on)
         return badge
 
     def do(self, command: Decision | Undo | Redo) -> Committed | None:

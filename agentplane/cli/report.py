@@ -33,6 +33,10 @@ _PAST = {
     "supersede": "approved",
     "merge": "merged",
     "relate": "related",
+    "replace": "replaced",
+    "send-back": "sent back",
+    "snooze": "snoozed",
+    "tag": "tagged",
 }
 
 

@@ -14,13 +14,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from agentplane.context import notes
+from agentplane.context import notes, returned
 from agentplane.context.choose import KINDS, PINNED, Ask, Choice, choose, section
 from agentplane.context.notes import Notes
 from agentplane.memory import expiry, ids
 from agentplane.memory.entry import Entry
 from agentplane.review import delivery
 from agentplane.review.conflicts.assumptions import Contradiction
+from agentplane.review.feedback import Feedback
 from agentplane.text.json import canonical
 from agentplane.text.visible import one_line, visible
 
@@ -166,6 +167,8 @@ class Sources(msgspec.Struct, frozen=True):
     """The contradictions of each assumption that has one."""
     by_history: bool = False
     """Whether the history of the commit checked out decided which run was the last one."""
+    sent_back: tuple[Feedback, ...] = ()
+    """The candidates that a reviewer sent back to the reader."""
 
     def without(self, given: delivery.Given) -> "Sources":
         """Return these sources without entries that look like they contain a secret."""
@@ -228,11 +231,12 @@ def make(
 def _fitted(sources: Sources, ask: Ask, choice: Choice, repeated: Mapping[str, str]) -> Pack:
     ordered = [entry for entry in choice.ordered if entry.id not in repeated]
     size = _SIZES[ask.measure]
-    frame = _head(sources, ask) + "".join(_foot(sources, ()))
+    returned_text = returned.text(sources.sent_back, ask.budget // _SHARE_RETURNED, size)
+    frame = _head(sources, ask) + "".join(_foot(sources, ())) + returned_text
     room = ask.budget - size(frame) - _reserve(ordered, size)
     forms, held_back = _forms(ordered, sources, room, size)
     left_out = [entry for entry in ordered if entry.id not in forms]
-    text = _text(sources, ask, ordered, forms, [entry.id for entry in left_out])
+    text = _text(sources, ask, ordered, forms, [entry.id for entry in left_out]) + returned_text
     with_notes = f"{text}{_notes(sources.last_run)}"
     # Unreviewed notes get only the room that reviewed entries leave.
     text = with_notes if size(with_notes) <= ask.budget else text
@@ -274,6 +278,8 @@ def _expired(entry: Entry) -> Cut:
     return Cut(entry.id, f"expired on {expiry.day_of(entry.head)}", entry.head.pinned, "expired")
 
 
+_SHARE_RETURNED = 4
+"""Sent-back candidates get at most this part of the budget: one fourth."""
 _SIZES = {"tokens": tokens, "characters": characters}
 
 

@@ -32,11 +32,8 @@ def recall(session: Session, asked: tools.Recall) -> Fields:
     if not asked.query.strip():
         raise BadInput("the query is empty", where="query", todo="say what you look for.")
     wanted = Wanted(asked.kind, asked.tag, asked.status, asked.path)
-    return {
-        "results": [
-            _found(result) for result in session.plane.recall(asked.query, limit=asked.limit, wanted=wanted)
-        ]
-    }
+    results = session.plane.recall(asked.query, limit=asked.limit, wanted=wanted)
+    return {"results": [_found(result) for result in results], **session.sent_back()}
 
 
 def _found(result: Result) -> Fields:
@@ -95,11 +92,12 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
     }
     if offered.earlier:
         fields["rejected"] = msgspec.to_builtins(offered.earlier)
-    return fields
+    return fields | session.sent_back(offered.memory)
 
 
 def context(session: Session, asked: tools.Context) -> Fields:
-    pack = session.plane.tools.pack(Ask(asked.task, tuple(asked.paths), asked.budget))
+    reader = session.plane.origin.actor
+    pack = session.plane.tools.pack(Ask(asked.task, tuple(asked.paths), asked.budget, reader=reader))
     receipt = pack.receipt
     return {
         "text": pack.text,

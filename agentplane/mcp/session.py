@@ -1,12 +1,18 @@
 """The session of a call, whose run is the source of proposals and records."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from agentplane.api import Logged, Plane
 from agentplane.mcp import resources
 from agentplane.runs.open.open_run import OpenRun
 
+
+if TYPE_CHECKING:
+    from agentplane.memory.view import Memory
+    from agentplane.review.feedback import Feedback
 
 _SUMMARY = "Proposed over MCP, outside of a run."
 
@@ -14,11 +20,21 @@ _SUMMARY = "Proposed over MCP, outside of a run."
 class Session:
     """The open run that the server belongs to. Without one, a logged run represents the session."""
 
-    def __init__(self, plane: Plane, run: OpenRun | None, own: dict[tuple[Path, str], str]) -> None:
-        """`own` has the runs of this server without a capsule, by plane and tool."""
+    def __init__(
+        self,
+        plane: Plane,
+        run: OpenRun | None,
+        own: dict[tuple[Path, str], str],
+        told: "dict[tuple[Path, str], tuple[Feedback, ...]]",
+    ) -> None:
+        """`own` has the runs of this server without a capsule, by plane and tool.
+
+        `told` has the sent-back candidates that it reported, by plane and tool.
+        """
         self.plane = plane
         self.run = run
         self._own = own
+        self._told = told
         self._key = (plane.layout.root, plane.origin.actor)
 
     def listed(self, start: int) -> tuple[list[resources.Listed], int | None]:
@@ -26,6 +42,16 @@ class Session:
 
     def read(self, uri: str) -> resources.Content:
         return resources.read(self.plane, uri)
+
+    def sent_back(self, memory: "Memory | None" = None) -> dict[str, Any]:
+        """Return a field with the candidates that were sent back to this tool, if they aren't reported yet."""
+        from agentplane.review import feedback
+
+        found = feedback.given_to(memory or self.plane.memory.read(), self.plane.origin.actor)
+        if found == self._told.get(self._key, ()):
+            return {}
+        self._told[self._key] = found
+        return {"sent_back": msgspec.to_builtins(found)} if found else {}
 
     def source(self) -> str:
         """Return the run that a proposal cites.

@@ -116,7 +116,7 @@ def figures(snapshot: Snapshot) -> list[SourceFigures]:
     source_of: dict[str, str] = {}
     for record in in_force(snapshot):
         for change in record.changes:
-            if record.verb == "propose":
+            if record.verb in ("propose", "replace") and change.left is not None:
                 source_of[change.id] = record.actor
                 proposed[record.actor] += 1
             elif (record.verb == "reject" or change.id in record.rejected) and change.id in source_of:
