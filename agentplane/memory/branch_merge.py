@@ -213,6 +213,8 @@ class _BranchMerge:
         winning_text = self._text(winner)
         for tip in tips:
             text = self._text(tip)
+            if tip.file == INBOX and self._only_postpones(tip):
+                continue
             if text is not None and (winning_text is None or not says_the_same(text, winning_text)):
                 candidate = self._propose(tip.file, id_of(text), text, into if tip.file != INBOX else None)
                 self.notes.append(ChangedTwice(into or id_of(text), candidate))

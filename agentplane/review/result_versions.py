@@ -13,7 +13,7 @@ GATE = 1
 """Flags of the gate for a candidate, apart from secrets."""
 SECRETS = 1
 """Likely secrets in texts."""
-CONTEXT = 2
+CONTEXT = 1
 """Texts of contexts for the same memory."""
 
 
