@@ -8,11 +8,11 @@ import sys
 
 
 def main() -> None:
-    if sys.argv[1:] == ["badge"]:
-        from agentplane.cli.hooks.badge import answer
+    if sys.argv[1:] in (["badge"], ["badge", "--all"]):
+        from agentplane.cli.hooks.badge import answer, answer_all
 
         try:
-            if answer():
+            if answer_all() if sys.argv[2:] else answer():
                 return
         except OSError as error:
             sys.stderr.write(f"error: cannot write the badge: {error.strerror}\n")

@@ -78,6 +78,7 @@ KEYS: dict[str, str] = {
     "runs": "3",
     "tools": "4",
     "pack": "5",
+    "projects": "ctrl+g",
     "help": "question_mark,f1",
     "palette": "ctrl+p,colon",
     "refresh": "ctrl+r,f5",

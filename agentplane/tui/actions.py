@@ -47,7 +47,9 @@ _NOT_ON = {
     # The number keys select a choice there.
     "conflict": frozenset((*_GO_TO, *_OF_SESSIONS)),
     # The text comes first there. Leaving asks whether to keep it.
-    "edit": frozenset((*_GO_TO, *_OF_SESSIONS, "undo", "redo", "refresh", "theme", "back", "leave")),
+    "edit": frozenset(
+        (*_GO_TO, *_OF_SESSIONS, "undo", "redo", "refresh", "theme", "projects", "back", "leave")
+    ),
     "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "undo", "redo")),
 }
 """For some screens, the actions of `EVERYWHERE` that are not available on them."""
@@ -119,6 +121,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit.outside", "ctrl+o", "in $EDITOR", "Go on in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
     Action("edit.leave", "escape", "leave", "Back; asks what becomes of the text, where it was changed.", ("edit",), _WRITE, "leave", rank=3, priority=True),
     *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),
+    Action("projects", "ctrl+g", "open project", "Open another project or worktree. The list shows where something waits.", (EVERYWHERE,), _GO),
     Action("help", "question_mark,f1", "help", "What the keys do here.", (EVERYWHERE,), _GO, rank=7),
     Action("palette", "ctrl+p,colon", "commands", "Find any action by its name.", (EVERYWHERE,), _GO, "command_palette"),
     Action("refresh", "ctrl+r,f5", "read again", "Read the plane anew.", (EVERYWHERE,), _GO),
@@ -226,6 +229,11 @@ class Keymap(msgspec.Struct, frozen=True):
     def shown(self, item: Action, limit: int = 1, where: str = "") -> str:
         """Return the first keys of an action as a person reads them."""
         return " ".join(shown_key(key) for key in self.keys_on(item, where)[:limit])
+
+
+def by_id(id_: str) -> Action:
+    """Return the action with an id."""
+    return _BY_ID[id_]
 
 
 def keymap(wanted: Mapping[str, str]) -> Keymap:

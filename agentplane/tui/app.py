@@ -38,6 +38,7 @@ from agentplane.tui.messages import (
 )
 from agentplane.tui.navigator import Navigator
 from agentplane.tui.notices import Notices
+from agentplane.tui.project_switch import ProjectSwitch
 from agentplane.tui.protocols import AwaitsCommand, GetsKeysFirst, InRegistry, StepsBack
 from agentplane.tui.screens.restart.keys import Sessions
 from agentplane.tui.textual_fixes.push_and_focus import open_field
@@ -88,6 +89,7 @@ class PlaneApp(App[None]):
         self._reader = PlaneReader(open_model, self._post)
         self._queue = CommandQueue(self._reader.model, self._post)
         self.sessions = Sessions(self, self._post, self._reader.quiet_in)
+        self.projects = ProjectSwitch(self)
         self._started = False
         self._watch: Watch | None = None
         self._leaving = False
@@ -192,6 +194,7 @@ class PlaneApp(App[None]):
 
             self._watch = Watch(model.plane.layout.root, lambda: self._post(Changed()))
             self._watch.start()
+            self.run_worker(self.projects.look_at_worktrees())
         self.relay(lambda: Refreshed(message.shown))
         self.notices.show_figures()
         self.sessions.memory_changed(message.shown.revision)
@@ -400,6 +403,9 @@ class PlaneApp(App[None]):
         """Take one step back. If no step is left, hide the session notices."""
         if not await self.navigator.back():
             self.sessions.hide_messages()
+
+    def action_projects(self) -> None:
+        self.run_worker(self.projects.choose(), group="projects", exclusive=True)
 
     async def action_help(self) -> None:
         from agentplane.tui.widgets.modals.help_modal import Help

@@ -4,12 +4,34 @@ import gc
 import os
 import sys
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from agentplane.tui.backend.entries import first_rows
 
 
+if TYPE_CHECKING:
+    from agentplane.tui.app import PlaneApp
+
+
 def run(plane_dir: str | None = None) -> int:
     """Open the screens and return their exit code. The default plane is the one around the current folder."""
+    while True:
+        app = _run_app(plane_dir)
+        still_reads = app.settle()
+        if app.projects.chosen is None:
+            break
+        plane_dir = str(app.projects.chosen)
+    code = app.return_code or 0
+    if still_reads:
+        # The reader thread may be inside a C++ library. A normal exit of Python would make that library abort.
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os._exit(code)
+    return code
+
+
+def _run_app(plane_dir: str | None) -> "PlaneApp":
+    """Show the screens of one project until they are closed."""
     # Objects made before the first paint stay alive, so the garbage collector would only cost time.
     gc.disable()
     first = first_rows.load(plane_dir)
@@ -22,14 +44,8 @@ def run(plane_dir: str | None = None) -> int:
 
     app = PlaneApp(open_model, first)
     app.run()
-    code = app.return_code or 0
     from agentplane.text.visible import visible
 
     for path in app.unsaved_drafts:
         print(f"what you were writing is kept in {visible(path)}", file=sys.stderr)
-    if app.settle():
-        # The reader thread may be inside a C++ library. A normal exit of Python would make that library abort.
-        with suppress(OSError, ValueError):
-            sys.stdout.flush()
-        os._exit(code)
-    return code
+    return app

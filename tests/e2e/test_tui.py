@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
+from agentplane.plane import known_projects
 from tests.conftest import UNLIKE, decision, plane_in
 from tests.e2e.terminal import AGENTPLANE
 from tests.e2e.tmux import PATIENCE, Tmux
@@ -40,6 +41,30 @@ def terminal(plane: Plane, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def shelf(plane: Plane) -> list[str]:
     return [entry.statement for entry in plane.memory.read().shelf]
+
+
+def test_another_project_opens_in_the_same_terminal(
+    plane: Plane, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    other = tmp_path / "other"
+    other.mkdir()
+    known_projects.add(str(plane_in(other).layout.root))
+    tmux = Tmux(plane.layout.project, tmp_path_factory.mktemp("tmux") / "socket", (100, 30))
+    try:
+        tmux.wait_for("3 wait")
+        tmux.press("C-g")
+        tmux.wait_for("Open another project")
+        tmux.press("Enter")
+        tmux.wait_for("0 wait")
+        tmux.press("C-g")
+        tmux.wait_for("Open another project")
+        tmux.press("Enter")
+        tmux.wait_for("3 wait")
+        tmux.press("q")
+        assert "Traceback" not in tmux.wait_for("ended with 0")
+    finally:
+        tmux.close()
 
 
 def comes_true(said: object) -> bool:

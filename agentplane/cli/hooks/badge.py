@@ -44,6 +44,64 @@ def answer() -> bool:
     return True
 
 
+def answer_all() -> bool:
+    """Print the sum of the badges of every project that this user works with.
+
+    Return False if this system can't count with a budget.
+    """
+    from agentplane.plane import known_projects
+
+    here = os.environ.get("AGENTPLANE_PLANE") or badge_stamp.folder_of(os.getcwd())
+    roots = {
+        *known_projects.every(),
+        *([here] if here and os.path.isdir(os.path.join(here, "memory")) else []),
+    }
+    total, outdated = [0, 0, 0], []
+    for root in sorted({os.path.realpath(root) for root in roots}):
+        counts = badge_stamp.kept_counts(root)
+        if counts is None:
+            outdated.append(root)
+        else:
+            total = [*map(sum, zip(total, counts, strict=True))]
+    unknown = False
+    if outdated:
+        if not hasattr(os, "fork"):
+            return False
+        counted, unknown = _count_each(outdated)
+        total = [*map(sum, zip(total, counted, strict=True))]
+    if sys.stdout is not None:
+        text = badge_stamp.shown(total, sys.stdout.encoding)
+        text = f"{text} ?".strip() if unknown else text
+        if text:
+            os.write(sys.stdout.fileno(), f"{text}\n".encode())
+    return True
+
+
+def _count_each(roots: list[str]) -> tuple[list[int], bool]:
+    """Count several projects within one budget. Return the sum, and True if not all could be counted."""
+    from agentplane.cli import limited_process
+
+    result = limited_process.within(
+        lambda: _write_counts(roots), seconds=_SECONDS, cpu_seconds=_CPU_SECONDS, memory=_MEMORY
+    )
+    rows = [[*map(int, line.split())] for line in result[1].splitlines()] if result else []
+    total = [sum(column) for column in zip(*rows, strict=True)] or [0, 0, 0]
+    return total, len(rows) < len(roots)
+
+
+def _write_counts(roots: list[str]) -> int:
+    from agentplane.api import open_plane
+    from agentplane.errors import AgentplaneError
+
+    for root in roots:
+        try:
+            badge = open_plane(root).inbox.badge()
+        except (AgentplaneError, OSError):
+            continue
+        os.write(1, b"%d %d %d\n" % (badge.waiting, badge.conflicts, badge.hand_edits))
+    return 0
+
+
 def _out_of_reach() -> bool:
     if sys.stdout is not None:
         os.write(sys.stdout.fileno(), _UNKNOWN)

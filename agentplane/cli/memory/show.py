@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from agentplane.cli import background_checks, complete, output
-from agentplane.cli.memory import entry_rows
+from agentplane.cli.memory import all_projects, entry_rows
 from agentplane.cli.memory.entry_rows import with_signer
 from agentplane.cli.open import ids_argument, json_option, opened, run_named
 from agentplane.errors import AgentplaneError, BadInput, Damaged
@@ -65,9 +65,12 @@ def status_command(as_json: bool) -> None:
 
 
 @click.command()
+@click.option("--all", "everywhere", is_flag=True, help="The sum of every project that you use.")
 @json_option
-def badge_command(as_json: bool) -> int:
+def badge_command(everywhere: bool, as_json: bool) -> int:
     """A short count for the prompt; prints nothing when nothing waits, and `?` for a plane that cannot be read."""
+    if everywhere:
+        return all_projects.print_badge(as_json=as_json)
     try:
         plane = opened(quiet=True)
         badge = plane.inbox.badge()
@@ -92,13 +95,18 @@ def badge_command(as_json: bool) -> int:
 @click.command()
 @click.option("--sources", is_flag=True, help="How the proposals of each source have fared.")
 @click.option("--wait", is_flag=True, help="Check every candidate before printing them.")
+@click.option("--all", "everywhere", is_flag=True, help="Every project and worktree that you use.")
 @json_option
-def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
+def inbox_command(sources: bool, wait: bool, everywhere: bool, as_json: bool) -> None:
     """The candidates, and what was edited by hand.
 
     Many new candidates are checked in the background. Until then they are listed as not checked yet.
     """
+    if everywhere:
+        all_projects.print_inboxes(as_json=as_json)
+        return
     plane = opened(doing="Checking candidates")
+    all_projects.add(plane.layout)
     memory = plane.memory.read()
     if sources:
         _print_sources(memory, as_json=as_json)
@@ -129,6 +137,7 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
     if unchecked:
         output.note(_checked_text(len(found), unchecked, in_background=in_background))
     _print_inbox_notes(memory)
+    all_projects.print_other_worktrees(plane.layout)
     if not (memory.inbox_ids or memory.hand_edits or expiring or memory.broken):
         output.note("nothing waits.")
 

@@ -9,6 +9,7 @@ import click
 from agentplane import setup
 from agentplane.agents.model import Tool
 from agentplane.cli import complete, output
+from agentplane.cli.memory import all_projects
 from agentplane.cli.open import opened
 from agentplane.cli.project.tools import named_tools, print_wired
 from agentplane.errors import BadInput
@@ -65,6 +66,7 @@ def init_command(
     wanted = setup.preview(folder, _wanted_tools(folder.parent, names))
     _ask(wanted, yes=yes)
     made = setup.make(wanted, "terminal" if sys.stdin.isatty() else "cli")
+    all_projects.add(Layout(root=folder.resolve()))
     for text in made.git:
         output.note(f"set: {text}")
     for name in made.files:

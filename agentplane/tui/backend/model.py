@@ -4,12 +4,14 @@ commands.
 It doesn't use Textual. Threads call it, and give a `PlaneView` to the screens.
 """
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
+from agentplane.agents.catalog import tool_in
 from agentplane.api import Listeners, Plane, open_plane
 from agentplane.commands import Adopt, Command, Mask, MemoryCommand, Revert, ToolCommand
 from agentplane.errors import AgentplaneError, BadInput, Damaged, PlaneError
@@ -17,7 +19,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.settle import Settled
 from agentplane.memory.view import HandEdit, Memory
-from agentplane.plane import layout
+from agentplane.plane import known_projects, layout
 from agentplane.plane.derived import badge_stamp, cache
 from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX
@@ -285,7 +287,10 @@ def _still_holds(found: Reviewed | None, entry: Entry, memory: Memory) -> bool:
 
 def open_model(wanted: str | None) -> PlaneModel:
     """Return a model of the plane at `wanted`, or of the plane around the current folder."""
-    return PlaneModel(open_plane(Path(wanted or "."), channel="tui"))
+    plane = open_plane(Path(wanted or "."), channel="tui")
+    if tool_in(os.environ) is None:
+        known_projects.add(str(plane.layout.root))
+    return PlaneModel(plane)
 
 
 def as_error(error: Exception) -> AgentplaneError:

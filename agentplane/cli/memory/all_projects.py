@@ -1,0 +1,153 @@
+"""`agentplane inbox --all`, and the note about other worktrees in which something waits."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agentplane.agents.catalog import tool_in
+from agentplane.cli import output
+from agentplane.cli.memory import entry_rows
+from agentplane.errors import AgentplaneError, Refused
+from agentplane.plane import known_projects
+from agentplane.plane.derived import badge_stamp
+from agentplane.plane.layout import Layout
+from agentplane.text.visible import one_line, visible
+
+
+if TYPE_CHECKING:
+    from agentplane.api.projects import Waiting
+    from agentplane.review.inbox import Reviewed
+
+_MOST = 5
+"""Number of candidates that are printed for each project."""
+
+
+def add(layout: Layout) -> None:
+    """List a project memory as one that this user works with. The shell of a coding tool adds none."""
+    if tool_in(os.environ) is None:
+        known_projects.add(str(layout.root))
+
+
+def print_inboxes(*, as_json: bool) -> None:
+    """Print what waits in every project and worktree that this user works with.
+
+    A coding tool is given nothing of other projects.
+    """
+    if tool := tool_in(os.environ):
+        what = f"Only a person can list all projects, and this is a shell of {tool}."
+        raise Refused(what, todo="Run `agentplane inbox --all` in your own terminal.")
+    from agentplane.api import projects
+
+    waiting = projects.everywhere(_layout_here())
+    found = [(one, _candidates(one)) for one in waiting]
+    if as_json:
+        output.emit("inbox", projects=[_as_json(one, candidates) for one, candidates in found])
+        return
+    quiet = 0
+    for one, candidates in found:
+        if one.count or one.problem:
+            _print_project(one, candidates)
+        else:
+            quiet += 1
+    if not waiting:
+        output.note("No project memory found. Run `agentplane init` in a project to create one.")
+    elif quiet == len(waiting):
+        output.note(f"Nothing waits in {output.count(quiet, 'project')}.")
+    elif quiet:
+        output.note(f"Nothing waits in {output.count(quiet, 'other project')}.")
+
+
+def print_badge(*, as_json: bool) -> int:
+    """Print the sum of the badges of every project that this user works with. Return the exit code."""
+    from agentplane.api import projects
+
+    badges = [one.badge for one in projects.everywhere(_layout_here()) if one.badge]
+    counts = [sum(column) for column in zip(*map(msgspec.structs.astuple, badges), strict=True)] or [0, 0, 0]
+    if as_json:
+        output.emit("badge", **dict(zip(("waiting", "conflicts", "hand_edits"), counts, strict=True)))
+    elif text := badge_stamp.shown(counts, sys.stdout.encoding):
+        output.line(text)
+    return 0
+
+
+def print_other_worktrees(layout: Layout) -> None:
+    """Print one line if something waits in another worktree of the same repository."""
+    if tool_in(os.environ) or not known_projects.in_other_worktrees(str(layout.root)):
+        return
+    from agentplane.api import projects
+
+    others = projects.in_other_worktrees(layout)
+    if not others:
+        return
+    where = ", ".join(_worktree_name(one) for one in others[:_MOST])
+    total = output.count(sum(one.count for one in others), "more decision waits", "more decisions wait")
+    output.note(f"{total} in other worktrees ({where}). Run `agentplane inbox --all` to see them.")
+
+
+def _layout_here() -> Layout | None:
+    from agentplane.plane import layout
+
+    try:
+        return layout.find(Path(os.getcwd()))
+    except (AgentplaneError, OSError):
+        return None
+
+
+def _candidates(one: "Waiting") -> "list[Reviewed]":
+    """Return the candidates of a project, checked as far as that takes little time."""
+    if not one.badge or not one.badge.waiting:
+        return []
+    from agentplane.api import open_plane
+
+    try:
+        reviewer = open_plane(one.root, channel="cli").inbox.reviewer()
+        return [entry_rows.readable_candidate(reviewer.memory, found) for found in reviewer.first_answer()]
+    except AgentplaneError:
+        return []
+
+
+def _as_json(one: "Waiting", candidates: "list[Reviewed]") -> dict[str, Any]:
+    return {
+        "path": str(one.root),
+        "project": str(one.project),
+        "branch": one.branch or None,
+        "waiting": one.badge.waiting if one.badge else None,
+        "conflicts": one.badge.conflicts if one.badge else None,
+        "hand_edits": one.badge.hand_edits if one.badge else None,
+        "problem": one.problem or None,
+        "candidates": [entry_rows.as_candidate(found) for found in candidates],
+    }
+
+
+def _print_project(one: "Waiting", candidates: "list[Reviewed]") -> None:
+    counts = [one.problem] if one.badge is None else []
+    if one.badge:
+        counts += [output.count(one.badge.waiting, "candidate")] if one.badge.waiting else []
+        counts += [output.count(one.badge.conflicts, "conflict")] if one.badge.conflicts else []
+        counts += [output.count(one.badge.hand_edits, "manual edit")] if one.badge.hand_edits else []
+    output.line(f"{_short(one.project)}{_branch(one)}: {', '.join(counts)}")
+    for found in candidates[:_MOST]:
+        output.line(output.row([("", 1), (found.entry.id, 11)], one_line(found.entry.statement, 300)))
+    if len(candidates) > _MOST:
+        command = f"agentplane --plane {shlex.quote(visible(str(one.root)))} inbox"
+        output.line(f"  {len(candidates) - _MOST} more: {command}", dim=True)
+
+
+def _worktree_name(one: "Waiting") -> str:
+    return f"{_short(one.project)}{_branch(one)}: {one.count}"
+
+
+def _branch(one: "Waiting") -> str:
+    return f" ({one_line(one.branch, 40)})" if one.branch else ""
+
+
+def _short(path: Path) -> str:
+    """Return a path with `~` for the home folder."""
+    home = os.path.expanduser("~")
+    text = str(path)
+    short = f"~{text[len(home) :]}" if text == home or text.startswith(f"{home}{os.sep}") else text
+    return one_line(visible(short), 120)
