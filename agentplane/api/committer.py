@@ -11,7 +11,7 @@ import msgspec
 from agentplane.api import plans
 from agentplane.api.listeners import Listeners
 from agentplane.api.results import Committed, LeftContradiction, Reached, Settlement
-from agentplane.commands import ApproveClean, Decision, MemoryCommand, Redo, Undo
+from agentplane.commands import Approve, ApproveClean, Decision, Edit, MemoryCommand, Merge, Redo, Undo
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.memory import operations
 from agentplane.memory.operations import Stamp
@@ -92,8 +92,19 @@ class Committer:
             return planned.plan
 
         done = self.commit(plan)
+        if done is not None:
+            self._note_streak(command, done)
         left = _left_contradicting(done, met) if done else ()
         return msgspec.structs.replace(done, left_contradicting=left) if done else None
+
+    def _note_streak(self, command: Decision, done: Committed) -> None:
+        """Count the approvals of a person. Editing or merging a candidate means opening it."""
+        from agentplane.review import streak
+
+        if isinstance(command, Approve | ApproveClean):
+            streak.note_approved(self.layout, self.origin, len(done.renamed))
+        elif isinstance(command, Edit | Merge):
+            streak.note_opened(self.layout, self.origin)
 
     def preview(self, command: MemoryCommand) -> tuple[Change, ...]:
         """Return the memory files that a command would change, without writing anything."""

@@ -32,6 +32,8 @@ COMMANDS = {
     "propose": ("memory.propose", "Put a candidate into the inbox."),
     "approve": ("memory.decide", "Move candidates to the shelf."),
     "reject": ("memory.decide", "Drop candidates."),
+    "send-back": ("memory.postpone", "Send candidates back to the tool that proposed them, with a comment."),
+    "snooze": ("memory.postpone", "Fold candidates in the inbox until a date."),
     "edit": ("memory.edit", "Change an entry or a candidate in your editor."),
     "deprecate": ("memory.decide", "Take entries out of force."),
     "pin": ("memory.decide", "Pin entries: they come right after the invariants in what tools are given."),
@@ -148,7 +150,7 @@ def cli(ctx: click.Context, plane: str | None) -> None:
 
 
 def _command(name: str) -> click.Command:
-    module, function = HIDDEN.get(name) or (COMMANDS[name][0], f"{name}_command")
+    module, function = HIDDEN.get(name) or (COMMANDS[name][0], f"{name.replace('-', '_')}_command")
     command: click.Command = getattr(importlib.import_module(f"agentplane.cli.{module}"), function)
     return command
 

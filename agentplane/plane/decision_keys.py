@@ -13,6 +13,9 @@ import msgspec
 KEYS: dict[str, str] = {
     "approve": "a",
     "reject": "r",
+    "send_back": "b",
+    "snooze": "Z",
+    "tag": "number_sign",
     "edit": "e",
     "edit_outside": "E",
     "approve_clean": "A",
@@ -29,6 +32,7 @@ KEYS: dict[str, str] = {
     "list.extend_up": "shift+up,K",
     "filter": "slash",
     "group": "t",
+    "folded": "H",
     "list.open": "enter",
     "evidence": "o",
     "links": "l",
@@ -90,7 +94,7 @@ KEYS: dict[str, str] = {
 
 DECISIONS = frozenset(
     {
-        "approve", "approve_clean", "reject", "deprecate", "supersede", "pin", "undo", "redo", "conflict.take",
+        "approve", "approve_clean", "reject", "send_back", "snooze", "tag", "deprecate", "supersede", "pin", "undo", "redo", "conflict.take",
         "conflict.choose_1", "conflict.choose_2", "conflict.choose_3", "conflict.choose_4",
     }
 )  # fmt: skip

@@ -60,6 +60,9 @@ _WRITE = "Writing"
 ACTIONS: tuple[Action, ...] = (
     Action("approve", "a", "approve", "Move the candidate to the shelf, or all that are marked; adopt a hand edit.", _LISTS, _DECIDE, rank=1),
     Action("reject", "r", "reject", "Drop the candidate, or all that are marked, and say why; revert a hand edit.", _LISTS, _DECIDE, rank=2),
+    Action("send_back", "b", "send back", "Send the candidate or the selected candidates back to the proposer, with a comment.", ("inbox",), _DECIDE),
+    Action("snooze", "Z", "snooze", "Fold the candidate or the selected candidates until a date.", ("inbox",), _DECIDE),
+    Action("tag", "number_sign", "tag", "Add tags to the entry or the selected entries, or remove tags.", _LISTS, _DECIDE),
     Action("edit", "e", "edit", "Change the text here.", _LISTS, _DECIDE, rank=3),
     Action("edit_outside", "E", "edit in $EDITOR", "Change the text in your own editor.", _LISTS, _DECIDE),
     Action("approve_clean", "A", "all clean", "Approve every clean candidate that is shown, after one summary.", ("inbox",), _DECIDE, rank=5),
@@ -76,6 +79,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("list.extend_up", "shift+up,K", "mark up", "Mark upwards.", (LIST,), _MARK, "extend(-1)"),
     Action("filter", "slash", "filter", "Show only what holds the words you type.", _WITH_LIST, _LOOK, rank=6),
     Action("group", "t", "group by", "Group the inbox by run or by kind, the runs by day or by task.", ("inbox", "runs"), _LOOK),
+    Action("folded", "H", "show folded", "Show or hide candidates that were sent back, snoozed or are over the daily limit.", ("inbox",), _LOOK),
     Action("list.open", "enter", "open", "Compare it with what it conflicts with; else open it in full.", (LIST,), _LOOK, "open"),
     Action("evidence", "o", "open evidence", "Open a file that it cites in your editor.", _LISTS, _LOOK),
     Action("links", "l", "go to link", "Go to an entry that it is linked with, or that the run proposed.", _READ, _LOOK),

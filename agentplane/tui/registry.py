@@ -67,7 +67,7 @@ SCREENS: tuple[ScreenRow, ...] = (
             "1",
             "What waits.",
             "agentplane.tui.screens.inbox.screen:InboxScreen",
-            lambda view: len(view.inbox),
+            lambda view: view.waiting,
         ),
         "● clean   ≈ clean, with advice   ! conflict   ? flag   ~ hand edit   · not checked yet   ◆ marked   ✓ decided",
         has_list=True,

@@ -7,11 +7,11 @@ import click
 
 from agentplane.api import Plane
 from agentplane.api.results import Committed
-from agentplane.cli import complete, output
+from agentplane.cli import output
 from agentplane.cli.memory import confirming
-from agentplane.cli.open import json_option, opened
+from agentplane.cli.open import ids_argument, json_option, opened
 from agentplane.cli.report import carry_out, report
-from agentplane.commands import Edit, Mask, Merge
+from agentplane.commands import Edit, Mask, Merge, Tag
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.entry import Entry
 from agentplane.plane import drafts
@@ -19,23 +19,42 @@ from agentplane.text import files
 
 
 @click.command()
-@click.argument("id", metavar="ID", shell_complete=complete.ids("all"))
+@ids_argument("all")
+@click.option("--tag", "add", multiple=True, metavar="TAG", help="Tag to add. Can be repeated.")
+@click.option("--untag", "remove", multiple=True, metavar="TAG", help="Tag to remove. Can be repeated.")
 @click.option("--mask", is_flag=True, help="Mask the likely secrets, without opening the editor.")
 @click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)
 @json_option
-def edit_command(id: str, mask: bool, codes: str | None, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
-    """Change an entry or a candidate in your editor ($VISUAL or $EDITOR)."""
+def edit_command(
+    ids: tuple[str, ...],
+    add: tuple[str, ...],
+    remove: tuple[str, ...],
+    mask: bool,
+    codes: str | None,
+    as_json: bool,
+) -> None:
+    """Change an entry or a candidate in your editor ($VISUAL or $EDITOR).
+
+    With --tag or --untag, change the tags of all named entries and candidates in one step, without the editor.
+    """
+    if (add or remove) and (mask or codes is not None):
+        raise BadInput("--tag and --untag can't be combined with --mask or --confirm.")
+    if len(ids) > 1 and not (add or remove):
+        raise BadInput("Edit one entry at a time.", todo="Only --tag and --untag take several IDs.")
     plane = opened(deciding="editing")
+    if add or remove:
+        carry_out(plane, Tag(ids, add, remove), as_json=as_json)
+        return
     if mask:
         if codes is not None:
             raise BadInput("Use either --mask or --confirm, not both.")
-        carry_out(plane, Mask(id), as_json=as_json)
+        carry_out(plane, Mask(ids[0]), as_json=as_json)
         output.note(
             "The history still has the earlier text. If the secret is real, change it and run `agentplane prune`."
         )
         return
     memory = plane.memory.read()
-    entry = memory.get(id)
+    entry = memory.get(ids[0])
     core = memory.snapshot.core(entry.file, entry.id) or b""
 
     def take(text: bytes) -> Committed | None:

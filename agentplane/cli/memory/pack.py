@@ -1,10 +1,12 @@
 """The command pack, which writes the context pack."""
 
+import os
 from collections.abc import Sequence
 
 import click
 import msgspec
 
+from agentplane.agents.catalog import tool_in
 from agentplane.cli import output
 from agentplane.cli.open import json_option, opened
 from agentplane.context.choose import Ask
@@ -33,7 +35,9 @@ def pack_command(task: str | None, paths: tuple[str, ...], budget: int, printed:
     Candidates and what was edited by hand are not in it. What had no room is named in it, and in its receipt.
     """
     plane = opened(doing="Choosing entries")
-    made = plane.tools.imported_pack(Ask(task, paths, budget))
+    # The file is for every reader, so it has no comments for one tool.
+    ask = Ask(task, paths, budget, reader=tool_in(os.environ) if printed else None)
+    made = plane.tools.imported_pack(ask)
     changed = False if printed else plane.tools.write_pack(made)
     if as_json:
         output.emit("pack", text=made.text, receipt=msgspec.to_builtins(made.receipt))

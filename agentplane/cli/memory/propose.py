@@ -15,6 +15,7 @@ from agentplane.cli.open import ids_option, json_option, opened, run_named
 from agentplane.commands import Propose
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.memory.operations import Proposal
+from agentplane.review.conflicts.relation import Relation
 from agentplane.text.visible import one_line, visible
 
 
@@ -41,6 +42,12 @@ from agentplane.text.visible import one_line, visible
 @click.option("--confidence", type=float, help="0 to 1.")
 @click.option("--scope", multiple=True, help="A path glob that it is about.")
 @ids_option("--supersedes", "shelf", "Entry that it replaces.")
+@click.option(
+    "--replaces",
+    metavar="ID",
+    shell_complete=complete.ids("inbox"),
+    help="Your candidate that was sent back and that this one replaces.",
+)
 @click.option("--expires", "expires_at", metavar="DATE", help="When it should be looked at again.")
 @click.option("--check", help="A command that an assumption must keep passing.")
 @click.option(
@@ -57,6 +64,7 @@ def propose_command(
     confidence: float | None,
     scope: tuple[str, ...],
     supersedes: tuple[str, ...],
+    replaces: str | None,
     expires_at: str | None,
     check: str | None,
     again: bool,
@@ -82,7 +90,8 @@ def propose_command(
         proposal, source=known or source or _run_around(plane), supersedes=superseded
     )
     try:
-        offered = plane.inbox.offer(Propose(proposal, again))
+        relation = Relation("replaces", replaces) if replaces else None
+        offered = plane.inbox.offer(Propose(proposal, again, relation))
     except Refused as error:
         if as_json:
             output.emit("propose", refused=error.what, **_repeated(error))

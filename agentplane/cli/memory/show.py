@@ -21,12 +21,13 @@ from agentplane.memory.view import Memory
 from agentplane.plane.derived import badge_stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import lock
-from agentplane.review import promote
+from agentplane.review import promote, streak
 from agentplane.text.visible import one_line, visible
 
 
 if TYPE_CHECKING:
     from agentplane.api import Plane
+    from agentplane.review.attention import Attention
     from agentplane.review.inbox import Reviewed
 
 _MOST_AWAITED = 5
@@ -46,6 +47,7 @@ def status_command(as_json: bool) -> None:
     output.line(f"memory {status.revision}  {plane.layout.root}")
     counts = [output.count(status.waiting, "candidate"), output.count(status.hand_edits, "hand edit")]
     counts += [f"{status.conflicts} of them with conflicts"] if status.conflicts else []
+    counts += [f"{status.folded} folded"] if status.folded else []
     counts += [output.count(status.broken, "broken entry", "broken entries")] if status.broken else []
     counts += (
         [f"{output.count(status.expired, 'expired entry', 'expired entries')}"] if status.expired else []
@@ -60,7 +62,9 @@ def status_command(as_json: bool) -> None:
     if status.weakened:
         output.line(f"  weakened trust settings: {', '.join(status.weakened)}")
     if status.unchecked:
-        output.line(f"  {_checked_text(status.waiting, status.unchecked, in_background=in_background)}")
+        output.line(
+            f"  {_checked_text(status.waiting + status.folded, status.unchecked, in_background=in_background)}"
+        )
     output.line(f"  next: {status.next}")
 
 
@@ -95,9 +99,14 @@ def badge_command(everywhere: bool, as_json: bool) -> int:
 @click.command()
 @click.option("--sources", is_flag=True, help="How the proposals of each source have fared.")
 @click.option("--wait", is_flag=True, help="Check every candidate before printing them.")
+@click.option(
+    "--folded",
+    is_flag=True,
+    help="Also list candidates that were sent back, snoozed or are over the daily limit.",
+)
 @click.option("--all", "everywhere", is_flag=True, help="Every project and worktree that you use.")
 @json_option
-def inbox_command(sources: bool, wait: bool, everywhere: bool, as_json: bool) -> None:
+def inbox_command(sources: bool, wait: bool, folded: bool, everywhere: bool, as_json: bool) -> None:
     """The candidates, and what was edited by hand.
 
     Many new candidates are checked in the background. Until then they are listed as not checked yet.
@@ -127,16 +136,21 @@ def inbox_command(sources: bool, wait: bool, everywhere: bool, as_json: bool) ->
     dated = {
         entry.id: entry for entry in entry_rows.readable(memory, [memory.entries[id_] for id_ in expiring])
     }
+    attention = plane.inbox.attention(memory)
     if as_json:
-        output.emit("inbox", **_inbox_as_json(memory, found, expiring, dated), unchecked=unchecked)
+        output.emit("inbox", **_inbox_as_json(memory, found, attention, expiring, dated), unchecked=unchecked)
         return
     for reviewed in found:
-        _print_candidate(reviewed)
+        if reviewed.entry.id not in attention.folded:
+            _print_candidate(reviewed)
+    _print_folded(attention, found if folded else ())
     _print_hand_edits(memory)
     _print_expiring(dated, expiring)
     if unchecked:
         output.note(_checked_text(len(found), unchecked, in_background=in_background))
     _print_inbox_notes(memory)
+    if notice := streak.notice(plane.layout):
+        output.note(notice)
     all_projects.print_other_worktrees(plane.layout)
     if not (memory.inbox_ids or memory.hand_edits or expiring or memory.broken):
         output.note("nothing waits.")
@@ -145,17 +159,33 @@ def inbox_command(sources: bool, wait: bool, everywhere: bool, as_json: bool) ->
 def _inbox_as_json(
     memory: Memory,
     found: "Sequence[Reviewed]",
+    attention: "Attention",
     expiring: Mapping[str, Expiry],
     dated: Mapping[str, Entry],
 ) -> dict[str, object]:
     return {
-        "candidates": [entry_rows.as_candidate(reviewed) for reviewed in found],
+        "candidates": [
+            entry_rows.as_candidate(reviewed)
+            | {"folded": msgspec.to_builtins(attention.folded.get(reviewed.entry.id))}
+            for reviewed in found
+        ],
         "hand_edits": [entry_rows.as_hand_edit(edit) for edit in memory.hand_edits],
         "awaited": [{"id": id_, "run_id": run} for id_, run in promote.awaited(memory).items()],
         "expiring": [
             entry_rows.as_expiring(dated[id_], entry_expiry) for id_, entry_expiry in expiring.items()
         ],
     }
+
+
+def _print_folded(attention: "Attention", found: "Sequence[Reviewed]") -> None:
+    """Print the folded candidates among `found`, or how many there are and how to list them."""
+    by_id = {reviewed.entry.id: reviewed for reviewed in found}
+    for id_, folded in attention.folded.items():
+        if id_ in by_id:
+            _print_candidate(by_id[id_])
+            output.line(output.row([("", 1)], folded.text(by_id[id_].entry.head)), dim=True)
+    if attention.folded and not by_id:
+        output.note(f"{attention.summary()}. To list them, run `agentplane inbox --folded`.")
 
 
 def _print_expiring(dated: Mapping[str, Entry], expiring: Mapping[str, Expiry]) -> None:
@@ -239,6 +269,8 @@ def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
     entries = entry_rows.readable(memory, [memory.get(id_) for id_ in ids])
     candidates = [entry.id for entry in entries if entry.file == INBOX]
     found = plane.inbox.reviewer(memory).look(candidates) if candidates else []
+    if candidates:
+        streak.note_opened(plane.layout, plane.origin)
     reviewed = {each.entry.id: entry_rows.readable_candidate(memory, each) for each in found}
     if as_json:
         output.emit(

@@ -58,7 +58,7 @@ def of_shown(shown: "PlaneView", dot: str, unchecked: int, problem: str) -> Figu
     if shown.damaged and not problem:
         problem = "the log and the files do not fit together: agentplane doctor"
     return Figures(
-        waiting=len(shown.inbox),
+        waiting=shown.waiting,
         conflicts=shown.conflicts,
         hand_edits=len(shown.hand_edits),
         broken=shown.broken,

@@ -69,7 +69,7 @@ class ShelfScreen(EntryScreen):
 
     def what_is_off(self) -> dict[str, str]:
         shown, listing = self.plane_app.shown, self.view.listing
-        deciding = ("approve", "reject", "edit", "edit_outside", "deprecate", "supersede", "pin")
+        deciding = ("approve", "reject", "edit", "edit_outside", "deprecate", "supersede", "pin", "tag")
         if shown is None:
             return dict.fromkeys(deciding, STILL_READ)
         if shown.refusal:
@@ -87,6 +87,8 @@ class ShelfScreen(EntryScreen):
             off["supersede"] = f"it is {one_line(entry.head.status, 20)} already"
         if not self._deprecable():
             off["deprecate"] = "it is out of force already, or edited by hand"
+        if not self.target_entries or not all(entry.trusted for entry in self.target_entries):
+            off["tag"] = "it was edited by hand"
         if not self._pins():
             off["pin"] = "it is out of force, or edited by hand"
         return off
