@@ -11,7 +11,7 @@ INTRODUCTION = (
     "A reviewer returned these candidates of yours. To replace one, propose a better statement over MCP with "
     '`relation: {"kind": "replaces", "id": "CAND-…"}`, or run `agentplane propose --replaces CAND-… "…"`.'
 )
-_OWN_WORDS = "These are your own words, which nobody approved:"
+_OWN_WORDS = "You proposed these statements. Nobody approved them:"
 _WITHHELD = "(comment withheld; a person can read it with `agentplane show`)"
 
 

@@ -104,7 +104,8 @@ TOOLS = (
         _object(
             results=_list(
                 _object(id=_TEXT, kind=_TEXT, score=_NUMBER, text=_TEXT, why=_TEXT, file=_TEXT, trusted=_FLAG),
-            )
+            ),
+            sent_back=_OBJECTS,
         ),
         reads=True,
     ),

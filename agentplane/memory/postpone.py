@@ -1,4 +1,4 @@
-"""Operations that postpone a candidate: it is sent back to its proposer, or snoozed until a day.
+"""Operations that send a candidate back to its proposer, snooze it until a day, or replace it.
 
 The header of a postponed candidate has the day on which it asks for attention again. Whoever reads the inbox
 compares this day with the current one, so no operation is needed when the day comes.
@@ -55,7 +55,7 @@ def send_back(memory: Memory, wanted: Sequence[str], comment: str, today: date) 
     """Send candidates back to their proposers with one comment."""
     words = " ".join(comment.split())
     if not words:
-        raise BadInput("The comment is empty.", todo="Say what the proposer should change.")
+        raise BadInput("The comment is empty.", todo="Name the change that you want.")
     entries = list(_candidates(memory, wanted))
     for entry in entries:
         if entry.head.proposed_by is None:

@@ -43,7 +43,7 @@ class Attention(msgspec.Struct, frozen=True, dict=True):
     folded: dict[str, Folded]
     """The others. Candidates over the limit come in the order in which they will ask."""
     changes_on: date | None
-    """The next day on which the division changes, if nobody decides anything."""
+    """The next day on which the division changes without a decision."""
 
     @cached_property
     def asking_ids(self) -> frozenset[str]:

@@ -1,8 +1,8 @@
-"""The words that a reviewer adds: comments on candidates that were sent back, and tags.
+"""Comments on candidates that were sent back, and tags.
 
-Tools read both. A comment goes only to the tool that proposed the candidate. Text that the gate would flag
-with high severity is refused when a person writes it, and withheld if it came in another way, such as with a
-branch.
+A reviewer writes them, and tools read them. A comment goes only to the tool that proposed the candidate. Text
+that the gate flags with high severity is refused when a person writes it. If a branch brings such a text, it
+is withheld from tools.
 """
 
 from collections.abc import Iterable

@@ -216,14 +216,22 @@ def test_what_only_a_person_may_do_is_listed(
 ) -> None:
     """Every command that refuses where there is no terminal, and no other."""
     section = (ROOT / page).read_text().partition(f"## {heading}\n")[2]
-    listed = set(re.findall(r"`(\w+)[^`]*`", section.partition("refuse")[0]))
+    listed = set(re.findall(r"`([\w-]+)[^`]*`", section.partition("refuse")[0]))
     monkeypatch.chdir(plane.layout.project)
-    words = {"run": ["--", "true"], "check": ["--base", "HEAD"], "diff": ["--run", "x"], "restart": ["--all"]}
+    words = {
+        "send-back": ["x", "-m", "x"],
+        "run": ["--", "true"],
+        "check": ["--base", "HEAD"],
+        "diff": ["--run", "x"],
+        "restart": ["--all"],
+    }
     left_out = {"badge", "completion", "demo", "hook", "mcp", "recall", "run", "init"}
     for name in COMMANDS.keys() - left_out:
         takes_id = name in (
             "approve",
             "reject",
+            "send-back",
+            "snooze",
             "edit",
             "deprecate",
             "pin",

@@ -12,7 +12,13 @@ from agentplane.text.visible import one_line
 
 @click.command()
 @ids_argument("inbox")
-@click.option("-m", "--comment", required=True, metavar="TEXT", help="What the proposer should change.")
+@click.option(
+    "-m",
+    "--comment",
+    required=True,
+    metavar="TEXT",
+    help="Comment for the proposer, which says what to change.",
+)
 @json_option
 def send_back_command(ids: tuple[str, ...], comment: str, as_json: bool) -> None:
     """Send candidates back to the tool that proposed them, with a comment.

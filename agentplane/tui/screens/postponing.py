@@ -1,4 +1,4 @@
-"""Sending candidates back, snoozing them, and changing tags: each asks for one line, and submits a command."""
+"""Dialogs that send candidates back, snooze them or change tags. Each asks for one line and submits a command."""
 
 from collections.abc import Callable, Sequence
 from datetime import date

@@ -37,7 +37,7 @@ def test_a_candidate_goes_back_and_its_replacement_takes_its_place(
     old = of_codex(plane)
     ran = person("send-back", old, "-m", "Name the version.")
     assert ran.code == 0
-    assert f"sent back {old}" in ran.err.lower()
+    assert f"ent back {old}" in ran.err
     assert "`agentplane undo`" in ran.err
 
     listed = cli("inbox")
@@ -119,12 +119,12 @@ def test_several_entries_are_only_tagged(shelf: Plane, person: Cli) -> None:
 
 
 def test_the_inbox_says_when_somebody_approves_without_opening(plane: Plane, person: Cli, cli: Cli) -> None:
-    made = [plane.propose(decision(f"{words} Again."), again=True) for words in UNLIKE[:7]]
+    made = [plane.propose(decision(words)) for words in UNLIKE]
     for _ in range(2):
         person("approve", *made)
         person("undo")
     assert "in a row" not in cli("inbox").err
-    person("approve", made[0])
+    person("approve", *made[:3])
     assert "You approved 15 candidates in a row without opening one." in cli("inbox").err
-    person("show", made[1])
+    person("show", made[3])
     assert "in a row" not in cli("inbox").err

@@ -78,7 +78,7 @@ def folded_row(
     entry: "Entry", folded: "Folded", reviewed: "Reviewed | None", place: Place, *, edited: bool = False
 ) -> Row:
     made = row(entry, reviewed, place, edited=edited)
-    until = f"until {folded.until}" if folded.until else made.right
+    until = _until(folded.until, place.now.date()) if folded.until else made.right
     return msgspec.structs.replace(made, group=folded.text(entry.head).partition(",")[0], right=until)
 
 
@@ -101,6 +101,11 @@ def row(entry: "Entry", reviewed: "Reviewed | None", place: Place, *, edited: bo
         state=state,
         group=_group(entry, place),
     )
+
+
+def _until(day: date, today: date) -> str:
+    """Return a day in the few characters that a row has for it."""
+    return f"until {day:%b} {day.day}" if day.year == today.year else str(day)
 
 
 def edit_row(shown: "PlaneView", edit: "HandEdit", place: Place) -> Row:

@@ -45,7 +45,7 @@ class InboxScreen(EntryScreen):
         super().__init__()
         self._by: inbox_rows.By = "run"
         self._place_of: dict[str, int] = {}
-        self._shows_folded = False
+        self._shows_folded = self._rows_have_folded = False
         self._has_opened = False
         """True if a candidate was opened since the plane was read. Then the note about approvals is outdated."""
         self.decisions = Decisions(self)
@@ -69,13 +69,15 @@ class InboxScreen(EntryScreen):
         return self._shows_folded or bool(self._words)
 
     def rows_of(self, shown: "PlaneView") -> list[Row]:
-        return inbox_rows.rows(shown, self._place)
+        place = self._place
+        self._rows_have_folded = place.folded
+        return inbox_rows.rows(shown, place)
 
     def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str]:
         return inbox_rows.matching(words, rows_, shown)
 
     def _filter(self, words: str) -> None:
-        if self._shown and self._shown.attention.folded:
+        if self._rows_have_folded != self._lists_folded:
             self.read(force=True)
         super()._filter(words)
 
