@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from agentplane import extensions
 from agentplane.api import Logged, Plane
+from agentplane.extensions import ExtensionError
 from agentplane.mcp import resources
 from agentplane.runs.open.open_run import OpenRun
 
@@ -13,6 +15,9 @@ from agentplane.runs.open.open_run import OpenRun
 if TYPE_CHECKING:
     from agentplane.memory.view import Memory
     from agentplane.review.feedback import Feedback
+
+Key = tuple[Path, str]
+"""A plane and a tool."""
 
 _SUMMARY = "Proposed over MCP, outside of a run."
 
@@ -24,18 +29,21 @@ class Session:
         self,
         plane: Plane,
         run: OpenRun | None,
-        own: dict[tuple[Path, str], str],
-        told: "dict[tuple[Path, str], tuple[Feedback, ...]]",
+        own: dict[Key, str],
+        seen_failures: dict[Key, set[str]],
+        told: "dict[Key, tuple[Feedback, ...]]",
     ) -> None:
         """`own` has the runs of this server without a capsule, by plane and tool.
 
-        `told` has the sent-back candidates that it reported, by plane and tool.
+        `seen_failures` has the extensions whose failure a tool was told. `told` has the sent-back candidates that
+        a tool was told.
         """
         self.plane = plane
         self.run = run
         self._own = own
         self._told = told
         self._key = (plane.layout.root, plane.origin.actor)
+        self._seen_failures = seen_failures.setdefault(self._key, set())
 
     def listed(self, start: int) -> tuple[list[resources.Listed], int | None]:
         return resources.listed(self.plane, start)
@@ -52,6 +60,10 @@ class Session:
             return {}
         self._told[self._key] = found
         return {"sent_back": msgspec.to_builtins(found)} if found else {}
+
+    def new_failures(self) -> list[ExtensionError]:
+        """Return the failures of extensions that this tool was not told yet."""
+        return extensions.unseen(self._seen_failures)
 
     def source(self) -> str:
         """Return the run that a proposal cites.
