@@ -247,7 +247,7 @@ class Plane:
         divided = self.inbox.attention(memory)
         waiting, edits = len(divided.asking), 0 if damaged else len(memory.hand_edits)
         conflicts, unchecked = self.inbox.contested(memory)
-        dated = [told.state for told in self.memory.expiring(memory).values()]
+        dated = [expiry.state for expiry in self.memory.expiring(memory).values()]
         return Status(
             revision=memory.snapshot.ledger.revision(),
             waiting=waiting,
