@@ -64,7 +64,7 @@ def send_back(memory: Memory, wanted: Sequence[str], comment: str, today: date) 
                 todo=f"Change it yourself with `agentplane edit {one_line(entry.id, 40)}`.",
             )
     fields = {"sent_back": words, "snoozed_until": today + timedelta(days=SENT_BACK_DAYS)}
-    return Plan("send-back", [_with(memory, entry, fields) for entry in entries], why=words)
+    return Plan("send-back", _edits(memory, entries, fields), why=words)
 
 
 def snooze(memory: Memory, wanted: Sequence[str], until: date | None, today: date) -> Plan:
@@ -75,7 +75,7 @@ def snooze(memory: Memory, wanted: Sequence[str], until: date | None, today: dat
     if until is None and (awake := next((one for one in entries if of(one.head, today) is None), None)):
         raise BadInput(f"{awake.id} isn't snoozed.")
     value = header.DROP if until is None else until
-    return Plan("snooze", [_with(memory, entry, {"snoozed_until": value}) for entry in entries])
+    return Plan("snooze", _edits(memory, entries, {"snoozed_until": value}))
 
 
 def replace(memory: Memory, proposed: Plan, wanted: str, by: str) -> Plan:
@@ -98,6 +98,13 @@ def _candidates(memory: Memory, wanted: Sequence[str]) -> Iterator[Entry]:
         yield entry
 
 
-def _with(memory: Memory, entry: Entry, fields: dict[str, Any]) -> Edit:
-    core = memory.snapshot.core(entry.file, entry.id) or b""
-    return Edit(entry.id, INBOX, header.set_fields(core, fields))
+def _edits(memory: Memory, entries: Sequence[Entry], fields: dict[str, Any]) -> list[Edit]:
+    """Return the edits of candidates with other fields. Those that have these fields already stay as they are."""
+    edits = []
+    for entry in entries:
+        core = memory.snapshot.core(entry.file, entry.id) or b""
+        if (text := header.set_fields(core, fields)) != core:
+            edits.append(Edit(entry.id, INBOX, text))
+    if not edits:
+        raise BadInput("Nothing to change.")
+    return edits

@@ -13,7 +13,7 @@ import msgspec
 KEYS: dict[str, str] = {
     "approve": "a",
     "reject": "r",
-    "send_back": "b",
+    "send_back": "h",
     "snooze": "Z",
     "tag": "number_sign",
     "edit": "e",

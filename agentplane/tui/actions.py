@@ -60,7 +60,7 @@ _WRITE = "Writing"
 ACTIONS: tuple[Action, ...] = (
     Action("approve", "a", "approve", "Move the candidate to the shelf, or all that are marked; adopt a hand edit.", _LISTS, _DECIDE, rank=1),
     Action("reject", "r", "reject", "Drop the candidate, or all that are marked, and say why; revert a hand edit.", _LISTS, _DECIDE, rank=2),
-    Action("send_back", "b", "send back", "Send the candidate or the selected candidates back to the proposer, with a comment.", ("inbox",), _DECIDE),
+    Action("send_back", "h", "send back", "Send the candidate or the selected candidates back to the proposer, with a comment.", ("inbox",), _DECIDE),
     Action("snooze", "Z", "snooze", "Fold the candidate or the selected candidates until a date.", ("inbox",), _DECIDE),
     Action("tag", "number_sign", "tag", "Add tags to the entry or the selected entries, or remove tags.", _LISTS, _DECIDE),
     Action("edit", "e", "edit", "Change the text here.", _LISTS, _DECIDE, rank=3),

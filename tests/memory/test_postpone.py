@@ -63,6 +63,8 @@ def test_a_snoozed_candidate_asks_again_on_its_day(plane: Plane, waiting: str) -
     head = plane.memory.read().get(waiting).head
     assert postpone.of(head, SOON - timedelta(days=1)) == postpone.Postponed("snoozed", SOON)
     assert postpone.of(head, SOON) is None
+    with pytest.raises(BadInput, match="Nothing to change"):
+        plane.inbox.snooze([waiting], SOON)
     plane.inbox.snooze([waiting], None)
     assert files_of(plane) == before
     with pytest.raises(BadInput, match="isn't snoozed"):

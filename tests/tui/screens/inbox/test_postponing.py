@@ -32,7 +32,7 @@ def test_one_key_and_one_line_send_a_candidate_back(of_tools: Plane) -> None:
     first = ids(of_tools)[0]
 
     async def steps(sitting: Sitting) -> None:
-        await sitting.press("b")
+        await sitting.press("h")
         assert f"Send {first} back to codex" in sitting.screen
         await sitting.press("enter")
         assert "The comment is empty." in sitting.screen
@@ -120,7 +120,7 @@ def test_escape_changes_nothing(of_tools: Plane) -> None:
     before = files_of(of_tools)
 
     async def steps(sitting: Sitting) -> None:
-        for key in ("b", "Z", "number_sign"):
+        for key in ("h", "Z", "number_sign"):
             await sitting.press(key)
             assert isinstance(sitting.app.screen, Line)
             await sitting.type("ui")
