@@ -19,7 +19,7 @@ KEYS: dict[str, str] = {
     "edit": "e",
     "edit_outside": "E",
     "approve_clean": "A",
-    "skip": "n",
+    "next_conflict": "n",
     "deprecate": "d",
     "supersede": "s",
     "pin": "i",
@@ -27,14 +27,19 @@ KEYS: dict[str, str] = {
     "redo": "U,ctrl+y",
     "list.mark": "space",
     "list.mark_all": "asterisk",
+    "list.mark_group": "V",
     "list.range": "v",
     "list.extend_down": "shift+down,J",
     "list.extend_up": "shift+up,K",
     "filter": "slash",
+    "sort": "o",
+    "filter.save": "ctrl+s",
+    "filter.next": "greater_than_sign",
+    "filter.previous": "less_than_sign",
     "group": "t",
     "folded": "H",
     "list.open": "enter",
-    "evidence": "o",
+    "evidence": "f",
     "links": "l",
     "run": "R",
     "run.diff": "D",
@@ -102,7 +107,7 @@ DECISIONS = frozenset(
 _APPROVE = ("approve", "approve_clean")
 _SAME = {
     "ctrl+m": "enter", "ctrl+i": "tab", "ctrl+h": "backspace", "ctrl+[": "escape", "ctrl+left_square_bracket": "escape",
-    "slash": "/", "asterisk": "*", "plus": "+", "minus": "-", "question_mark": "?", "colon": ":",
+    "slash": "/", "less_than_sign": "<", "greater_than_sign": ">", "asterisk": "*", "plus": "+", "minus": "-", "question_mark": "?", "colon": ":",
     "left_square_bracket": "[", "right_square_bracket": "]", "esc": "escape", "return": "enter",
 }  # fmt: skip
 """Other names of a key, and keys that a terminal can't distinguish."""

@@ -22,6 +22,7 @@ import msgspec
 from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Hooks, Mcp, Tool
 from agentplane.cli.app import COMMANDS, cli
+from agentplane.query import fields
 from agentplane.tools.settings_file.desired import NAME
 from agentplane.tui import actions
 from tests.conftest import clean_environment
@@ -148,6 +149,7 @@ def filled(text: str) -> str:
         "commands": commands,
         "modules": modules,
         "keys": actions.as_markdown,
+        "query": fields.as_markdown,
         "tools": tools,
         "wiring": wiring,
         "answers": answers,

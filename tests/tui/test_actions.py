@@ -113,9 +113,9 @@ def test_the_list_binds_what_the_registry_says() -> None:
 
 
 def test_keys_can_be_changed() -> None:
-    found = actions.keymap({"approve": "Y", "copy": "c", "list.down": "n,down", "skip": "s", "filter": "f"})
+    found = actions.keymap({"approve": "Y", "copy": "c", "list.down": "N,down", "group": "s", "filter": "S"})
     assert found.problems == ()
-    assert found.keys == {"approve": "Y", "copy": "c", "list.down": "n,down", "skip": "s", "filter": "f"}
+    assert found.keys == {"approve": "Y", "copy": "c", "list.down": "N,down", "group": "s", "filter": "S"}
     assert found.shown(actions.action("approve")) == "Y"
     assert found.shown(actions.action("reject")) == "r"
 
@@ -131,14 +131,14 @@ def test_a_name_of_a_list_action_may_be_said_without_its_list() -> None:
         ({"approve": ""}, "no key ``"),
         ({"approve": "hyper+ü"}, "no key `hyper+ü`"),
         ({"approve": "r"}, "`r` is reject already"),
-        ({"skip": "/"}, "`/` is filter already"),
+        ({"group": "/"}, "`/` is filter already"),
         ({"undo": "j"}, "`j` is down already"),
         ({"conflict.turn": "n"}, "`n` is next conflict already"),
         ({"conflict.choose_1": "u"}, "`u` is undo already"),
-        ({"redo": "o"}, "`o` is open evidence already"),
+        ({"redo": "o"}, "`o` is sort already"),
         ({"edit.save": "s"}, "`s` is typed there"),
         ({"edit.leave": "ctrl+g,enter"}, "`ctrl+g,enter` is typed there"),
-        ({"help": "ctrl+s"}, "`ctrl+s` is save already"),
+        ({"help": "ctrl+s"}, "`ctrl+s` is save filter already"),
     ],
 )
 def test_what_cannot_be_had_is_said_in_one_line_and_the_key_stays(wanted: dict[str, str], said: str) -> None:
@@ -196,7 +196,7 @@ def test_the_table_of_keys_is_that_of_the_registry() -> None:
         for one in deciding - decision_keys.DECISIONS
         if not one.startswith(("tools.", "pack.", "restart"))
     }
-    assert left == {"edit", "edit_outside", "skip"}, (
+    assert left == {"edit", "edit_outside"}, (
         "say in plane/decision_keys.py whether a new action decides something"
     )
 

@@ -157,11 +157,11 @@ def test_help_can_be_scrolled_where_it_has_no_room(three: Plane) -> None:
 
 def test_the_palette_finds_an_action_and_runs_it(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
-        await sitting.press("ctrl+p")
-        await sitting.type("skip")
-        await sitting.found("skip")
+        await sitting.press("j", "ctrl+p")
+        await sitting.type("sort")
+        await sitting.found("sort")
         await sitting.press("enter")
-        await sitting.until(lambda: sitting.here == "Log in JSON lines.", "skipped")
+        await sitting.until(lambda: sitting.inbox.words == "sort:newest", "sorted")
         await sitting.press("colon")
         await sitting.type("approve")
         await sitting.found("approve")

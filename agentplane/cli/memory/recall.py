@@ -2,7 +2,7 @@
 
 import click
 
-from agentplane.cli import complete, output
+from agentplane.cli import complete, output, querying
 from agentplane.cli.memory.pack import tell_withheld
 from agentplane.cli.open import json_option, opened
 from agentplane.retrieval.scan import Wanted
@@ -36,15 +36,20 @@ def recall_command(
 ) -> None:
     """Find accepted entries that match QUERY, best match first.
 
+    QUERY consists of words and fields, for example `tag:money rounding`.
+
     If QUERY is a task, a run id or a path, its runs are found too, with the facts from them and the files they produced.
     """
-    wanted = Wanted(kind, tag, path=path, unreviewed=unreviewed)
     plane = opened(doing="Searching")
-    found = plane.recall.find(" ".join(words), limit=limit, wanted=wanted)
+    search = querying.search_of(plane, " ".join(words))
+    ids = None if search.ids is None else frozenset(search.ids)
+    wanted = Wanted(kind, tag, path=path, unreviewed=unreviewed, ids=ids)
+    found = plane.recall.find(search.words, limit=limit, wanted=wanted)
+    results = search.ordered(found.results)
     if as_json:
-        output.emit("recall", results=found.results, withheld=found.withheld)
+        output.emit("recall", results=results, withheld=found.withheld)
         return
-    for result in found.results:
+    for result in results:
         shown = result.kind if result.kind == "artifact" else result.id
         output.line(output.row([(shown, 11), (f"{result.score:.2f}", 4)], result.statement))
         state = "expired · " if result.expired else ""
@@ -52,6 +57,6 @@ def recall_command(
         output.line(
             output.row([("", 11)], f"{state}{sort}{result.file} · {one_line(result.why, 100)}"), dim=True
         )
-    if not found.results:
+    if not results:
         output.note("nothing is near to that.")
     tell_withheld(found.withheld)

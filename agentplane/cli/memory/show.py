@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from agentplane.cli import background_checks, complete, output
+from agentplane.cli import background_checks, complete, output, querying
 from agentplane.cli.memory import all_projects, entry_rows
 from agentplane.cli.memory.entry_rows import with_signer
 from agentplane.cli.open import ids_argument, json_option, opened, run_named
@@ -27,7 +27,8 @@ from agentplane.text.visible import one_line, visible
 
 if TYPE_CHECKING:
     from agentplane.api import Plane
-    from agentplane.review.attention import Attention
+    from agentplane.memory.view import HandEdit
+    from agentplane.review.attention import Attention, Folded
     from agentplane.review.inbox import Reviewed
     from agentplane.tools.receivers import Receivers
 
@@ -110,6 +111,7 @@ def badge_command(everywhere: bool, as_json: bool) -> int:
 
 
 @click.command()
+@querying.query_argument
 @click.option("--sources", is_flag=True, help="How the proposals of each source have fared.")
 @click.option("--wait", is_flag=True, help="Check every candidate before printing them.")
 @click.option(
@@ -119,11 +121,16 @@ def badge_command(everywhere: bool, as_json: bool) -> int:
 )
 @click.option("--all", "everywhere", is_flag=True, help="Every project and worktree that you use.")
 @json_option
-def inbox_command(sources: bool, wait: bool, folded: bool, everywhere: bool, as_json: bool) -> None:
+def inbox_command(
+    words: tuple[str, ...], sources: bool, wait: bool, folded: bool, everywhere: bool, as_json: bool
+) -> None:
     """The candidates, and what was edited by hand.
 
-    Many new candidates are checked in the background. Until then they are listed as not checked yet.
+    QUERY filters them, for example `is:conflict tool:codex`. Many new candidates are checked in the background. Until then they are listed as not checked yet.
     """
+    query = querying.of_words(words, "inbox")
+    if query is not None and (everywhere or sources):
+        raise BadInput("A query can't be used with --all or --sources.", todo="Remove one of them.")
     if everywhere:
         all_projects.print_inboxes(as_json=as_json)
         return
@@ -144,6 +151,15 @@ def inbox_command(sources: bool, wait: bool, folded: bool, everywhere: bool, as_
         plane.inbox.keep_badge(reviewer.memory)
         if not unchecked and reviewer.conflicts.missing:
             output.note(reviewer.conflicts.missing)
+    if query is not None:
+        total, edits = len(found), querying.edits_of(plane, memory, query)
+        found = querying.candidates_of(plane, memory, found, query)
+        found = [entry_rows.readable_candidate(memory, reviewed) for reviewed in found]
+        folded_ids = plane.inbox.attention(memory).folded
+        _print_found(memory, found, edits, unchecked, folded_ids, as_json=as_json)
+        if unchecked and not as_json:
+            output.note(_checked_text(total, unchecked, in_background=in_background))
+        return
     found = [entry_rows.readable_candidate(memory, reviewed) for reviewed in found]
     expiring = plane.memory.expiring(memory)
     dated = {
@@ -156,8 +172,8 @@ def inbox_command(sources: bool, wait: bool, folded: bool, everywhere: bool, as_
     for reviewed in found:
         if reviewed.entry.id not in attention.folded:
             _print_candidate(reviewed)
-    _print_folded(attention, found if folded else ())
-    _print_hand_edits(memory)
+    _print_folded(attention, found, listed=folded or query is not None)
+    _print_hand_edits(memory, memory.hand_edits)
     _print_expiring(dated, expiring)
     if unchecked:
         output.note(_checked_text(len(found), unchecked, in_background=in_background))
@@ -169,6 +185,44 @@ def inbox_command(sources: bool, wait: bool, folded: bool, everywhere: bool, as_
         output.note("nothing waits.")
 
 
+def _print_found(
+    memory: Memory,
+    found: "Sequence[Reviewed]",
+    edits: "Sequence[HandEdit]",
+    unchecked: int,
+    folded: "Mapping[str, Folded]",
+    *,
+    as_json: bool,
+) -> None:
+    """Print the candidates and the manual edits that match a query."""
+    if as_json:
+        candidates = _candidates_as_json(found, folded)
+        hand_edits = [entry_rows.as_hand_edit(edit) for edit in edits]
+        output.emit(
+            "inbox",
+            candidates=candidates,
+            hand_edits=hand_edits,
+            awaited=[],
+            expiring=[],
+            unchecked=unchecked,
+        )
+        return
+    for reviewed in found:
+        _print_candidate(reviewed)
+    _print_hand_edits(memory, edits)
+    if not (found or edits):
+        output.note("No matches.")
+
+
+def _candidates_as_json(
+    found: "Sequence[Reviewed]", folded: "Mapping[str, Folded]"
+) -> list[dict[str, object]]:
+    return [
+        entry_rows.as_candidate(reviewed) | {"folded": msgspec.to_builtins(folded.get(reviewed.entry.id))}
+        for reviewed in found
+    ]
+
+
 def _inbox_as_json(
     memory: Memory,
     found: "Sequence[Reviewed]",
@@ -177,11 +231,7 @@ def _inbox_as_json(
     dated: Mapping[str, Entry],
 ) -> dict[str, object]:
     return {
-        "candidates": [
-            entry_rows.as_candidate(reviewed)
-            | {"folded": msgspec.to_builtins(attention.folded.get(reviewed.entry.id))}
-            for reviewed in found
-        ],
+        "candidates": _candidates_as_json(found, attention.folded),
         "hand_edits": [entry_rows.as_hand_edit(edit) for edit in memory.hand_edits],
         "awaited": [{"id": id_, "run_id": run} for id_, run in promote.awaited(memory).items()],
         "expiring": [
@@ -190,14 +240,14 @@ def _inbox_as_json(
     }
 
 
-def _print_folded(attention: "Attention", found: "Sequence[Reviewed]") -> None:
-    """Print the folded candidates among `found`, or how many there are and how to list them."""
-    by_id = {reviewed.entry.id: reviewed for reviewed in found}
+def _print_folded(attention: "Attention", found: "Sequence[Reviewed]", *, listed: bool) -> None:
+    """Print the folded candidates among `found` if they are `listed`, or else how to list them."""
+    by_id = {reviewed.entry.id: reviewed for reviewed in found} if listed else {}
     for id_, folded in attention.folded.items():
         if id_ in by_id:
             _print_candidate(by_id[id_])
             output.line(output.row([("", 1)], folded.text(by_id[id_].entry.head)), dim=True)
-    if attention.folded and not by_id:
+    if attention.folded and not listed:
         output.note(f"{attention.summary()}. To list them, run `agentplane inbox --folded`.")
 
 
@@ -223,6 +273,7 @@ def _print_inbox_notes(memory: Memory) -> None:
 
 
 @click.command()
+@querying.query_argument
 @click.option("--kind", "--type", metavar="KIND", shell_complete=complete.kinds, help="Only this kind.")
 @click.option(
     "--status",
@@ -233,11 +284,20 @@ def _print_inbox_notes(memory: Memory) -> None:
 )
 @click.option("--tag", metavar="TAG", help="Only entries with this tag.")
 @json_option
-def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) -> None:
-    """The entries on the shelf."""
+def list_command(
+    words: tuple[str, ...], kind: str | None, status: str, tag: str | None, as_json: bool
+) -> None:
+    """The entries on the shelf.
+
+    QUERY filters them, for example `kind:fact older:4w`.
+    """
     plane = opened()
     memory, today = plane.memory.read(), plane.today()
     name = kind_named(memory.kinds, kind).name if kind else None
+    query = querying.of_words(words, "memory")
+    asked = click.get_current_context().get_parameter_source("status")
+    if query is not None and query.asks_for("status") and asked is click.core.ParameterSource.DEFAULT:
+        status = "all"
     status = status.lower()
     if status not in (*SHELF_STATUSES, "all"):
         what = f"no status `{one_line(status, 30)}`"
@@ -249,6 +309,8 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
         and status in ("all", entry.head.status)
         and (tag is None or tag in entry.head.tags)
     ]
+    if query is not None:
+        entries = querying.entries_of(plane, memory, entries, query)
     entries = entry_rows.readable(memory, entries)
     if as_json:
         output.emit("list", entries=[entry_rows.as_entry(entry, today) for entry in entries])
@@ -410,8 +472,8 @@ def _print_sources(memory: Memory, *, as_json: bool) -> None:
         output.note("nothing was proposed yet.")
 
 
-def _print_hand_edits(memory: Memory) -> None:
-    for edit in memory.hand_edits:
+def _print_hand_edits(memory: Memory, edits: "Sequence[HandEdit]") -> None:
+    for edit in edits:
         if edit.file == INBOX and edit.change in ("changed", "added"):
             continue
         place = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from agentplane.api import Logged, Plane
-from agentplane.cli import complete, output
+from agentplane.cli import complete, output, querying
 from agentplane.cli.open import json_option, opened
 from agentplane.errors import BadInput
 from agentplane.text.json import decode
@@ -161,6 +161,7 @@ def log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> Non
 
 
 @click.command()
+@querying.query_argument
 @click.option("--task", metavar="TASK", help="Of this task only.")
 @click.option(
     "--since", metavar="TIME", help="From then on: a date, a time, or an age such as 30min, 3h, 2d or 1w."
@@ -183,6 +184,7 @@ def log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> Non
 )
 @json_option
 def timeline_command(
+    words: tuple[str, ...],
     task: str | None,
     since: str | None,
     tool: str | None,
@@ -192,16 +194,25 @@ def timeline_command(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    """List what runs and operations did, newest first."""
+    """List what runs and operations did, newest first.
+
+    QUERY filters them, for example `tool:codex outcome:failed`.
+    """
     from agentplane.cli.runs import rows
     from agentplane.runs import rubric
     from agentplane.runs.query import timeline
 
     plane = opened()
-    start = None if since is None else timeline.since(since, plane.store.clock())
+    query, now = querying.of_words(words, "runs"), plane.store.clock()
+    start = None if since is None else timeline.since(since, now)
+    if query is not None:
+        start = querying.since_of(query, now, start)
     layers = () if layer is None else rubric.wanted_layers(layer)
     wanted = timeline.Wanted(task, tool, start, layers, None if scale is None else rubric.wanted_range(scale))
-    found = timeline.ordered(timeline.rows(plane.layout, wanted), sort)
+    found = timeline.rows(plane.layout, wanted)
+    if query is not None:
+        found = querying.runs_of(found, query, now)
+    found = timeline.ordered(found, sort)
     if as_json:
         output.emit("timeline", events=list(islice(found, limit)))
         return
@@ -210,7 +221,8 @@ def timeline_command(
     rows.print_timeline(page[:most])
     if not page:
         options = {"--task": task, "--since": since, "--tool": tool, "--layer": layer, "--scale": scale}
-        asked = [name for name, value in options.items() if value]
+        asked = [str(query)] if query is not None else []
+        asked += [name for name, value in options.items() if value]
         output.note(f"nothing that fits {' and '.join(asked)}." if asked else "nothing yet.")
     elif len(page) > most:
         output.note("there is more: `--limit` shows it.")

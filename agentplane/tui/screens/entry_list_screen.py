@@ -1,6 +1,7 @@
 """The base of the inbox and memory screens, whose rows are entries and manual edits of entries."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,21 @@ if TYPE_CHECKING:
 
 class EntryScreen(ListScreen):
     """A list screen that knows the entry of each row."""
+
+    def selected(self, words: str) -> list[str] | None:
+        """Return the ids of the rows that match a query, in its order, or None for all rows."""
+        from agentplane.query import match, order
+        from agentplane.query.parse import EMPTY, parse
+
+        target = self.QUERY or "inbox"
+        query = parse(words, target)
+        if query == EMPTY:
+            return None
+        # In memory, people search for entries that they know. There a word may have a typo.
+        found = match.select(
+            query, self.records(states=query.needs_states), datetime.now(UTC), typos=target == "memory"
+        )
+        return [record.key for record in order.ordered(found, query.sort)]
 
     @property
     def entry_id(self) -> str | None:

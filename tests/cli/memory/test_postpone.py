@@ -50,6 +50,9 @@ def test_a_candidate_goes_back_and_its_replacement_takes_its_place(
     assert "1 folded" in cli("status").out
     assert cli("badge").out == ""
 
+    assert old in cli("inbox", "is:sent-back").out
+    assert old not in cli("inbox", "is:snoozed").out
+
     text = codex("context", "--print") if "context" in cli("--help").out else codex("pack", "--print")
     assert f"- {old}: Name the version." in text.out
     new = codex("propose", UNLIKE[1], "--replaces", old).out.strip()

@@ -23,6 +23,8 @@ from agentplane.tui.screens.inbox.decisions import Decisions
 
 
 if TYPE_CHECKING:
+    from agentplane.query.records import Record
+    from agentplane.tui.backend.entries.entry_records import EntryRecords
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.screens.entry.pane import Detail
 
@@ -34,11 +36,14 @@ FIRST_START = (
 NOTHING_LEFT = (
     "Nothing waits: everything is decided.\n2 shows what is on the shelf; u takes back the last op."
 )
+NO_CONFLICT = "No conflicts in this list."
 NO_HIT = "Nothing holds these words.\nesc takes the filter away."
 
 
 class InboxScreen(EntryScreen):
     WHERE = "inbox"
+    HINT = "words   kind:fact   tool:codex   is:conflict   older:7d   -tag:ui   (tab completes)"
+    QUERY = "inbox"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("inbox")]
 
     def __init__(self) -> None:
@@ -48,6 +53,7 @@ class InboxScreen(EntryScreen):
         self._shows_folded = self._rows_have_folded = False
         self._has_opened = False
         """True if a candidate was opened since the plane was read. Then the note about approvals is outdated."""
+        self._entry_records: EntryRecords | None = None
         self.decisions = Decisions(self)
 
     # The rows
@@ -73,8 +79,18 @@ class InboxScreen(EntryScreen):
         self._rows_have_folded = place.folded
         return inbox_rows.rows(shown, place)
 
-    def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str]:
-        return inbox_rows.matching(words, rows_, shown)
+    def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
+        return self.selected(words)
+
+    def records(self, *, states: bool = False) -> "list[Record]":
+        from agentplane.query import records
+        from agentplane.tui.backend.entries.entry_records import EntryRecords
+
+        if self._shown is None:
+            return []
+        if self._entry_records is None:
+            self._entry_records = EntryRecords(records.of_candidate)
+        return self._entry_records.of_inbox(self._shown, states=states)
 
     def _filter(self, words: str) -> None:
         if self._rows_have_folded != self._lists_folded:
@@ -99,10 +115,17 @@ class InboxScreen(EntryScreen):
 
     def on_looked(self, message: Looked) -> None:
         self._update(message.ids)
+        if self._words and self._filter_depends_on_checks:
+            self._filter(self._words)
         if self.current in message.ids:
             self.show_detail()
         self.update_status()
         self.decisions.show_requested_summary()
+
+    @property
+    def _filter_depends_on_checks(self) -> bool:
+        """True if a check of a candidate can change which rows the filter shows, or their order."""
+        return self._queries is not None and self._queries.query.needs_states
 
     def _update(self, ids: Sequence[str]) -> None:
         """Update the rows of candidates that were reviewed after the rows were made."""
@@ -231,8 +254,16 @@ class InboxScreen(EntryScreen):
         if self.may("snooze") and model is not None:
             await postponing.snooze(self, self.target_entries, model.plane.today())
 
-    def action_skip(self) -> None:
-        self.view.action_step(1)
+    def action_next_conflict(self) -> None:
+        """Move the cursor to the next candidate that needs a choice."""
+        if not self.view.seek_state("conflict"):
+            reviewed = self._shown.reviewed if self._shown else {}
+            unchecked = self._shown is None or any(
+                id_ not in reviewed or not reviewed[id_].checked for id_ in self._place_of if EDIT not in id_
+            )
+            self.say(
+                "No conflict found yet. Candidates are still being checked." if unchecked else NO_CONFLICT
+            )
 
     def on_op_done(self, message: OpDone) -> None:
         self.decisions.done(message)

@@ -18,11 +18,13 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from agentplane.errors import AgentplaneError
+from agentplane.query import records
+from agentplane.query.parse import EMPTY, parse
+from agentplane.query.records import Record
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
 from agentplane.tui.backend.list_state import Row
-from agentplane.tui.backend.runs import run_query
 from agentplane.tui.backend.runs.chain_check import ChainChecker, Checked
 from agentplane.tui.backend.runs.log_pager import PAGE, Book
 from agentplane.tui.screens.entry.pane import Detail
@@ -53,7 +55,8 @@ _TWO = 2
 
 class RunsScreen(ListScreen):
     WHERE = "runs"
-    HINT = run_query.HINT
+    HINT = "words   tool:codex   task:webhooks   outcome:failed   newer:7d   (tab completes)"
+    QUERY = "runs"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("runs")]
 
     class _OpenChanged(Message, bubble=False):
@@ -72,7 +75,8 @@ class RunsScreen(ListScreen):
     def __init__(self) -> None:
         super().__init__()
         self._by: rows.By = "day"
-        self._query = run_query.parse("")
+        self._query = EMPTY
+        """The query that the log is read with."""
         self._reading = threading.Lock()
         """Lock for the book. Only the thread that holds it may use the book."""
         self._book: Book | None = None
@@ -161,22 +165,26 @@ class RunsScreen(ListScreen):
         """Return None, because the filter was applied when the log was read."""
         return None
 
+    def records(self, *, states: bool = False) -> list[Record]:
+        return [records.of_run(run) for run in list(self._runs.values())]
+
     def empty_text(self) -> str:
         if self._problem:
             return f"The log cannot be read: {one_line(self._problem, 200)}"
-        if not self._ended or self._query != run_query.parse(self._words):
+        if not self._ended or self._query != parse(self._words, "runs"):
             return LOOKING
         return NO_HIT if self._words else NOTHING
 
     def _filter(self, words: str) -> None:
-        if run_query.parse(words) != self._query:
+        if parse(words, "runs") != self._query:
             self._update_empty_text()
             self.set_timer(_FILTER_SECONDS, partial(self._search, words))
 
     def _search(self, words: str) -> None:
         """Search for these words if the person has stopped typing."""
-        if words == self._words and run_query.parse(words) != self._query:
-            self._query, self._count = run_query.parse(words), PAGE
+        query = parse(words, "runs")
+        if words == self._words and query != self._query:
+            self._query, self._count = query, PAGE
             self.read(force=True)
 
     def hit_count(self) -> str:
@@ -187,7 +195,7 @@ class RunsScreen(ListScreen):
         self._wanted_id = id_
         if self._words:
             self._close_filter(keep=False)
-        self._query = run_query.parse("")
+        self._query = EMPTY
         if self._shown is not None:
             self.read(force=True)
 

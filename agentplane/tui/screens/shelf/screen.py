@@ -11,7 +11,6 @@ from textual.binding import BindingType
 from agentplane.commands import Command, Deprecate, Pin, Revert, Unpin
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
-from agentplane.tui.backend.entries import memory_query
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.screens.entry import editor
@@ -24,6 +23,8 @@ from agentplane.tui.widgets.modals.reason_modal import ReasonDialog
 
 
 if TYPE_CHECKING:
+    from agentplane.query.records import Record
+    from agentplane.tui.backend.entries.entry_records import EntryRecords
     from agentplane.tui.backend.model import PlaneView
 
 NOTHING = "The shelf is empty.\nWhat is approved in the inbox stands here: 1 goes there."
@@ -32,8 +33,13 @@ NO_HIT = "No entry fits.\nesc takes the filter away."
 
 class ShelfScreen(EntryScreen):
     WHERE = "shelf"
-    HINT = memory_query.HINT
+    HINT = "words   kind:decision   is:expired   tag:ui   path:app/   older:4w   (tab completes)"
+    QUERY = "memory"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("shelf")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entry_records: EntryRecords | None = None
 
     # The rows
 
@@ -41,11 +47,17 @@ class ShelfScreen(EntryScreen):
         return rows.rows(shown, plain=self.plane_app.plain)
 
     def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
-        query = memory_query.parse(words)
-        if shown is None or query.empty:
-            return None
-        edited = frozenset(edit.id for edit in shown.shelf_edits)
-        return memory_query.matching_ids(query, shown.shelf, edited)
+        return self.selected(words)
+
+    def records(self, *, states: bool = False) -> "list[Record]":
+        from agentplane.query import records
+        from agentplane.tui.backend.entries.entry_records import EntryRecords
+
+        if self._shown is None:
+            return []
+        if self._entry_records is None:
+            self._entry_records = EntryRecords(records.of_approved)
+        return self._entry_records.of_memory(self._shown, states=states)
 
     def empty_text(self) -> str:
         return NO_HIT if self._words else NOTHING

@@ -19,7 +19,7 @@ from agentplane.runs.open.open_run import RunSpec
 from agentplane.runs.query.daily_counts import Day
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.log import chain
-from agentplane.tui.backend.runs import chain_check, run_query
+from agentplane.tui.backend.runs import chain_check
 from agentplane.tui.backend.runs.log_pager import PAGE, Book
 from agentplane.tui.screens.runs import rows as run_rows
 from agentplane.tui.screens.runs.chart import bars
@@ -175,37 +175,6 @@ def test_many_capsules_are_not_looked_through_again_and_again(
 
 
 # What is typed
-
-
-@pytest.mark.parametrize(
-    ("typed", "fits"),
-    [
-        ("", True),
-        ("pool", True),
-        ("POOL settings", True),
-        ("pool nothing", False),
-        ("tool:gem", True),
-        ("tool:codex", False),
-        ("tool:codex tool:gemini", True),
-        ("task:data", True),
-        ("task:web", False),
-        ("outcome:fail", True),
-        ("outcome:ok", False),
-        ("outcome:", True),
-        ("make", True),
-        ("20260911t10", True),
-        ("nothing:here", False),
-    ],
-)
-def test_the_filter(typed: str, fits: bool) -> None:
-    row = run(
-        tool="gemini-cli",
-        task="database",
-        exit_status=2,
-        summary="Compared pools;\nwrote the settings.",
-        command=["make"],
-    )
-    assert run_query.fits(run_query.parse(typed), row) is fits
 
 
 # Rows

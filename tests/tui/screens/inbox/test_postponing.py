@@ -86,6 +86,12 @@ def test_a_filter_finds_folded_candidates(of_tools: Plane) -> None:
         await sitting.until(lambda: sitting.rows == [UNLIKE[0]], "the folded candidate is found")
         await sitting.press("escape")
         await sitting.until(lambda: sitting.rows == [*UNLIKE[1:3]], "it is folded again")
+        await sitting.press("slash")
+        await sitting.type("is:snoozed")
+        await sitting.press("enter")
+        await sitting.until(lambda: sitting.rows == [UNLIKE[0]], "the state is found")
+        await sitting.press("escape")
+        await sitting.until(lambda: sitting.rows == [*UNLIKE[1:3]], "it is folded again")
 
     sit(of_tools, steps)
 

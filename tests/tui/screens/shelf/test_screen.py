@@ -375,7 +375,7 @@ def test_evidence_opens_at_its_line(shelf: Plane, monkeypatch: pytest.MonkeyPatc
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "DEC-003")
         await ready(pilot, app)
-        await pilot.press("o")
+        await pilot.press("f")
 
     drive(Stand(shelf), steps, screen=screen)
     assert opened == [(str(shelf.layout.project / "app.py"), 3)]
