@@ -282,12 +282,12 @@ def _tools(command: Wire | Unwire) -> "list[Tool]":
 
 def _next_step(memory: Memory, waiting: int) -> str:
     if memory.snapshot.ledger.unsettled and not memory.snapshot.ledger.gaps:
-        return "agentplane settle"
+        return "agentplane reconcile"
     if memory.broken:
         return "agentplane doctor"
     if memory.hand_edits or waiting:
         return "agentplane inbox"
-    return "nothing waits" if memory.shelf else 'agentplane propose --type decision "…"'
+    return "nothing to review" if memory.shelf else 'agentplane propose --type decision "…"'
 
 
 def open_plane(

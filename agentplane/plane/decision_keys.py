@@ -12,7 +12,9 @@ import msgspec
 
 KEYS: dict[str, str] = {
     "approve": "a",
+    "accept": "a",
     "reject": "r",
+    "discard": "r",
     "send_back": "h",
     "snooze": "Z",
     "tag": "number_sign",
@@ -21,7 +23,7 @@ KEYS: dict[str, str] = {
     "approve_clean": "A",
     "next_conflict": "n",
     "deprecate": "d",
-    "supersede": "s",
+    "supersede": "S",
     "pin": "i",
     "undo": "u,ctrl+z",
     "redo": "U,ctrl+y",
@@ -36,7 +38,7 @@ KEYS: dict[str, str] = {
     "filter.save": "ctrl+s",
     "filter.next": "greater_than_sign",
     "filter.previous": "less_than_sign",
-    "group": "t",
+    "group": "z",
     "folded": "H",
     "list.open": "enter",
     "evidence": "f",
@@ -47,6 +49,8 @@ KEYS: dict[str, str] = {
     "preview": "p",
     "preview_side": "P",
     "copy": "y",
+    "copy_text": "Y",
+    "export": "",
     "list.down": "down,j",
     "list.up": "up,k",
     "list.top": "home,g",
@@ -58,27 +62,27 @@ KEYS: dict[str, str] = {
     "tools.wire": "w",
     "tools.sync": "s",
     "tools.unwire": "x",
-    "tools.restart": "R",
+    "tools.restart": "M",
     "restart": "M",
-    "restart_by_itself": "T",
+    "restart_by_itself": "f4",
     "pack.write": "s",
-    "pack.budget": "b",
+    "pack.budget": "B",
     "pack.more": "plus",
     "pack.less": "minus",
     "pack.task": "t",
     "pack.paths": "F",
-    "conflict.choose_1": "1",
-    "conflict.choose_2": "2",
-    "conflict.choose_3": "3",
-    "conflict.choose_4": "4",
+    "conflict.choose_1": "c",
+    "conflict.choose_2": "m",
+    "conflict.choose_3": "b",
+    "conflict.choose_4": "r",
     "conflict.take": "enter",
     "conflict.next": "n,right_square_bracket",
-    "conflict.previous": "p,left_square_bracket",
-    "conflict.turn": "o",
+    "conflict.previous": "N,left_square_bracket",
+    "conflict.turn": "P",
     "conflict.texts": "tab",
     "conflict.down": "down,j",
     "conflict.up": "up,k",
-    "rundiff.turn": "o",
+    "rundiff.turn": "P",
     "edit.save": "ctrl+s",
     "edit.outside": "ctrl+o",
     "edit.leave": "escape",
@@ -90,21 +94,25 @@ KEYS: dict[str, str] = {
     "projects": "ctrl+g",
     "help": "question_mark,f1",
     "palette": "ctrl+p,colon",
+    "import": "",
+    "sync": "",
+    "doctor": "",
+    "reconcile": "",
     "refresh": "ctrl+r,f5",
     "theme": "f2",
     "back": "escape",
     "leave": "q",
 }
-"""The default keys of every action, separated by commas, in Textual's notation."""
+"""The default keys of every action, separated by commas, in Textual's notation. Empty for an action without a key."""
 
 DECISIONS = frozenset(
     {
-        "approve", "approve_clean", "reject", "send_back", "snooze", "tag", "deprecate", "supersede", "pin", "undo", "redo", "conflict.take",
+        "approve", "accept", "approve_clean", "reject", "send_back", "snooze", "tag", "discard", "deprecate", "supersede", "pin", "undo", "redo", "conflict.take",
         "conflict.choose_1", "conflict.choose_2", "conflict.choose_3", "conflict.choose_4",
     }
 )  # fmt: skip
 """The actions that decide about memory."""
-_APPROVE = ("approve", "approve_clean")
+_APPROVE = ("approve", "accept", "approve_clean")
 _SAME = {
     "ctrl+m": "enter", "ctrl+i": "tab", "ctrl+h": "backspace", "ctrl+[": "escape", "ctrl+left_square_bracket": "escape",
     "slash": "/", "less_than_sign": "<", "greater_than_sign": ">", "asterisk": "*", "plus": "+", "minus": "-", "question_mark": "?", "colon": ":",

@@ -215,14 +215,14 @@ def _facts(entry: Entry) -> dict[str, str | None]:
         "snoozed until": head.snoozed_until,
         "layer": head.layer,
         "scale": "" if head.systemic_scale is None else f"{head.systemic_scale:g}",
-        "harvested": head.harvested,
+        "imported": head.harvested,
     }
 
 
 def _trusted(entry: Entry) -> str:
     if entry.head.status == "proposed":
         return ""
-    return "yes" if entry.trusted else "no: edited by hand"
+    return "yes" if entry.trusted else "no (manual edit)"
 
 
 def _print_conflicts(reviewed: "Reviewed") -> None:

@@ -2,6 +2,7 @@
 
 import click
 
+from agentplane.cli.help import command
 from agentplane.cli.open import ids_argument, json_option, opened
 from agentplane.cli.report import carry_out
 from agentplane.commands import SendBack, Snooze
@@ -30,7 +31,7 @@ def send_back_command(ids: tuple[str, ...], comment: str, as_json: bool) -> None
     carry_out(plane, SendBack(ids, comment), as_json=as_json)
 
 
-@click.command()
+@command("snooze CAND-7F3K2Q --until 2w", "snooze CAND-7F3K2Q --remove")
 @ids_argument("inbox")
 @click.option(
     "--until",

@@ -279,11 +279,11 @@ class Listing:
 
     @property
     def marks_text(self) -> str:
-        """A text such as `3 marked (1 hidden)`, or an empty string without marks."""
+        """A text such as `3 selected (1 hidden)`, or an empty string without marks."""
         if not self.marks:
             return ""
         hidden = sum(id_ not in self._places for id_ in self.marks)
-        return f"{len(self.marks):,} marked" + (f" ({hidden:,} hidden)" if hidden else "")
+        return f"{len(self.marks):,} selected" + (f" ({hidden:,} hidden)" if hidden else "")
 
     # Decided rows
 

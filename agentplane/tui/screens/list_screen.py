@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
 _PREVIEW_SECONDS = 0.05
 _FILTER_SECONDS = 0.08
-STILL_READ = "the plane is still being read"
+STILL_READ = "still reading the project memory"
+NO_ROW = "no row selected"
+SELECTION_HIDDEN = "the filter hides all selected rows"
 
 
 class ListScreen(FixedSizeScreen[None]):
@@ -47,7 +49,7 @@ class ListScreen(FixedSizeScreen[None]):
 
     WHERE: ClassVar[str]
     """Name of the screen in the table of screens."""
-    HINT: ClassVar[str] = "words, an id, a kind, a tag, a tool"
+    HINT: ClassVar[str] = "words, ID, kind, tag or tool"
     QUERY: "ClassVar[Target | None]" = None
     """The list whose fields the filter knows. None if the filter takes words only."""
     AUTO_FOCUS = "RowList"
@@ -176,7 +178,7 @@ class ListScreen(FixedSizeScreen[None]):
         yield Badge(self.WHERE)
         if self.QUERY:
             yield FilterTabs()
-        panes = Panes(RowList(glyphs=ASCII if plain else None, empty="Reading the plane…"))
+        panes = Panes(RowList(glyphs=ASCII if plain else None, empty="Reading the project memory…"))
         panes.fit(*self.app.size, self._side_wanted)
         yield panes
         yield HintLine()
@@ -212,7 +214,7 @@ class ListScreen(FixedSizeScreen[None]):
 
     def on_unreadable(self, message: Unreadable) -> None:
         if self._shown is None:
-            self.view.set_empty_text(f"The plane cannot be read: {one_line(message.error.what)}")
+            self.view.set_empty_text(f"Can't read the project memory: {one_line(message.error.what)}")
 
     def read(self, *, force: bool = False) -> None:
         """Make the rows from the current view in a thread.
@@ -293,7 +295,7 @@ class ListScreen(FixedSizeScreen[None]):
         """Update the two lines at the foot, with the selected rows, the filter, reasons and keys."""
         listing = self.view.listing
         self.off = self.what_is_off()
-        filter_text = f"/{one_line(self._words, 40)} finds {self.hit_count()}" if self._words else ""
+        filter_text = f"/{one_line(self._words, 40)} matches {self.hit_count()}" if self._words else ""
         selection = "   ".join(filter(None, (listing.marks_text, filter_text)))
         # If there is no room for the header, this line says how many candidates wait.
         waiting = self.query_one(Badge).brief if self.has_class("-low") else ""

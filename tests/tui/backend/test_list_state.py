@@ -95,13 +95,13 @@ def test_a_verb_acts_on_what_is_marked_and_shown() -> None:
         listing.toggle(id_)
     listing.narrow({"b", "c"})
     assert listing.target_ids == ("b",)
-    assert listing.marks_text == "2 marked (1 hidden)"
+    assert listing.marks_text == "2 selected (1 hidden)"
     listing.narrow({"c"})
     assert listing.target_ids == ()
-    assert listing.marks_text == "2 marked (2 hidden)"
+    assert listing.marks_text == "2 selected (2 hidden)"
     listing.narrow(None)
     assert listing.target_ids == ("a", "b")
-    assert listing.marks_text == "2 marked"
+    assert listing.marks_text == "2 selected"
 
 
 def test_a_range_marks_what_the_cursor_passes_and_gives_back_what_it_leaves() -> None:

@@ -117,7 +117,7 @@ def edit_row(shown: "PlaneView", edit: "HandEdit", place: Place) -> Row:
         text=f"{edit.id} {edit.change}: {entry.statement if entry else edit.file}",
         right=edit.change,
         state="edited",
-        group="edited by hand",
+        group="manual edits",
     )
 
 
@@ -138,7 +138,7 @@ def _badge(reviewed: "Reviewed | None", marks: Marks, *, edited: bool) -> tuple[
 def _group(entry: "Entry", place: Place) -> str:
     if place.by == "kind":
         return f"{entry.head.type or 'no kind'}s"
-    who = entry.head.proposed_by or "by hand"
+    who = entry.head.proposed_by or "manual"
     source = entry.head.source
     if not source:
         return f"{who} · no run"

@@ -29,15 +29,13 @@ if TYPE_CHECKING:
     from agentplane.tui.screens.entry.pane import Detail
 
 FIRST_START = (
-    "Nothing waits. Coding tools propose memories, and they wait here until you decide.\n"
+    "Nothing to review. Coding tools propose memories, and you review them here.\n"
     'Try it: agentplane propose --type decision "Use UTC everywhere"\n'
-    "Then a approves, r rejects, u takes it back; ? shows every key."
+    "Then press a to approve, r to reject and u to undo. Press ? for all keys."
 )
-NOTHING_LEFT = (
-    "Nothing waits: everything is decided.\n2 shows what is on the shelf; u takes back the last op."
-)
+NOTHING_LEFT = "Nothing to review.\nPress 2 for the approved entries, and u to undo your last change."
 NO_CONFLICT = "No conflicts in this list."
-NO_HIT = "Nothing holds these words.\nesc takes the filter away."
+NO_HIT = "No matches.\nPress esc to clear the filter."
 
 
 class InboxScreen(EntryScreen):
@@ -174,15 +172,17 @@ class InboxScreen(EntryScreen):
         expired, soon = states.count("expired"), states.count("soon")
         parts = [f"{expired:,} expired"] if expired else []
         parts += [f"{soon:,} {'expires' if soon == 1 else 'expire'} soon"] if soon else []
-        return f"{', '.join(parts)}: 2" if parts else ""
+        return f"{', '.join(parts)} (press 2)" if parts else ""
 
     @property
     def action_names(self) -> dict[str, str]:
         names = {"leave": "quit"}
         if self.current and self.current.startswith(EDIT):
-            names |= {"approve": "adopt", "reject": "revert"}
+            names |= {"approve": "accept", "reject": "discard"}
         if self.view.listing.marks:
-            names |= {"approve_clean": "marked"}
+            names |= {"approve_clean": "approve selected"}
+        elif self.decisions.blocked_by:
+            names |= {"approve": "compare"}
         return names
 
     # Opening and grouping

@@ -1,31 +1,41 @@
-"""The command recall, which finds approved memory by words."""
+"""The command search, which finds approved memory by words."""
 
 import click
 
 from agentplane.cli import complete, output, querying
-from agentplane.cli.memory.pack import tell_withheld
+from agentplane.cli.help import command
+from agentplane.cli.memory.context import tell_withheld
 from agentplane.cli.open import json_option, opened
 from agentplane.retrieval.scan import Wanted
 from agentplane.text.visible import one_line
 
 
-@click.command()
+@command(
+    "search which database for the ledger",
+    "search migrations --kind decision --limit 3",
+    "search --path app/api.py rate limit",
+)
 @click.argument("words", nargs=-1, required=True, metavar="QUERY...")
 @click.option(
-    "--limit", type=click.IntRange(1, 100), default=5, show_default=True, metavar="N", help="How many."
+    "--limit",
+    type=click.IntRange(1, 100),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of results.",
 )
 @click.option(
     "--kind",
     "--type",
     metavar="KIND",
     shell_complete=complete.kinds,
-    help="Only this kind. `run` and `artifact` are kinds too.",
+    help="Kind of the results. `run` and `artifact` are kinds too.",
 )
-@click.option("--tag", metavar="TAG", help="Only entries with this tag.")
-@click.option("--path", metavar="PATH", help="Only what is about this path.")
+@click.option("--tag", metavar="TAG", help="Tag of the results.")
+@click.option("--path", metavar="PATH", help="Path that the results are about.")
 @click.option("--unreviewed", is_flag=True, help="Include candidates and manual edits that weren't accepted.")
 @json_option
-def recall_command(
+def search_command(
     words: tuple[str, ...],
     limit: int,
     kind: str | None,
@@ -34,11 +44,11 @@ def recall_command(
     unreviewed: bool,
     as_json: bool,
 ) -> None:
-    """Find accepted entries that match QUERY, best match first.
+    """Search approved entries by words, best match first.
 
     QUERY consists of words and fields, for example `tag:money rounding`.
 
-    If QUERY is a task, a run id or a path, its runs are found too, with the facts from them and the files they produced.
+    If QUERY is a task, a run ID or a path, the results include its runs, their facts and the files that they produced.
     """
     plane = opened(doing="Searching")
     search = querying.search_of(plane, " ".join(words))
@@ -58,5 +68,5 @@ def recall_command(
             output.row([("", 11)], f"{state}{sort}{result.file} · {one_line(result.why, 100)}"), dim=True
         )
     if not results:
-        output.note("nothing is near to that.")
+        output.note("No matching entries.")
     tell_withheld(found.withheld)
