@@ -12,6 +12,7 @@ from agentplane.errors import BadInput, Refused
 from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry, Header, read_header, without_label
 from agentplane.memory.kinds import kind_named
+from agentplane.memory.replaced_text import POSTPONING
 from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import records
@@ -135,6 +136,7 @@ def approve(
         head = _approved_version(memory, entry, texts).head
         changes: dict[str, Any] = {"id": durable, **_arrival(head, durables), "updated": stamp.today}
         changes |= {"anchor": stamp.anchor} if stamp.anchor else {}
+        changes |= {name: header.DROP for name in POSTPONING if getattr(head, name) is not None}
         changes["approved_by"] = stamp.actor
         core = header.set_fields(texts.get(entry.id) or _core(memory, entry), changes)
         file = kind_named(memory.kinds, head.type).file
@@ -235,6 +237,24 @@ def unpin(memory: Memory, wanted: Sequence[str]) -> Plan:
             raise BadInput(f"{entry.id} is not pinned")
         edits.append(_with(memory, entry, {"pinned": header.DROP}))
     return Plan("unpin", edits)
+
+
+def tag(memory: Memory, wanted: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> Plan:
+    """Add tags to entries and candidates, and remove others. Those that have the result already stay as they
+    are.
+    """
+    edits = []
+    for entry in _distinct(memory, wanted):
+        kept = [tag for tag in entry.head.tags if tag not in remove]
+        tags = list(dict.fromkeys([*kept, *add]))
+        if tags != list(entry.head.tags):
+            check = check_candidate if entry.file == INBOX else check_untouched
+            check(memory, entry)
+            core = header.set_fields(_core(memory, entry), {"tags": tags or header.DROP})
+            edits.append(Edit(entry.id, entry.file, core))
+    if not edits:
+        raise BadInput("Nothing to change: the entries have these tags already.")
+    return Plan("tag", edits)
 
 
 def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | None:
