@@ -154,7 +154,7 @@ def _expiry_problem(text: str, today: date) -> str:
         return ""
     day = expiry_day(text, today)
     if day is None:
-        return f'Invalid date "{one_line(text.strip(), 20)}". Use a date such as 2026-12-31, or an age such as 30d.'
+        return f'Invalid date "{one_line(text.strip(), 20)}". Use 2026-12-31 or 30d.'
     return f"Expiry date {day} is in the past." if day < today else ""
 
 

@@ -45,12 +45,24 @@ _GO_TO = tuple(row.name for row, _ in registry.tabs())
 _OF_SESSIONS = ("restart", "restart_by_itself")
 _NOT_ON = {
     # The number keys select a choice there.
-    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS)),
+    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS, "new", "find")),
     # The text comes first there. Leaving asks whether to keep it.
     "edit": frozenset(
-        (*_GO_TO, *_OF_SESSIONS, "undo", "redo", "refresh", "theme", "projects", "back", "leave")
+        (
+            *_GO_TO,
+            *_OF_SESSIONS,
+            "new",
+            "find",
+            "undo",
+            "redo",
+            "refresh",
+            "theme",
+            "projects",
+            "back",
+            "leave",
+        )
     ),
-    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "undo", "redo")),
+    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "new", "find", "undo", "redo")),
 }
 """For some screens, the actions of `EVERYWHERE` that are not available on them."""
 _DECIDE, _LOOK, _MOVE, _MARK, _GO = "Deciding", "Looking", "Moving", "Marking", "Going about"
@@ -67,6 +79,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("deprecate", "d", "deprecate", "Take the entry out of force; it stays on the shelf.", ("shelf",), _DECIDE, rank=4),
     Action("supersede", "s", "supersede", "Write the entry that takes its place; it waits in the inbox.", ("shelf",), _DECIDE, rank=5),
     Action("pin", "i", "pin", "Pin the entry, or all that are marked: it comes right after the invariants of what tools are given; again takes the pin away.", ("shelf", "pack"), _DECIDE, rank=5),
+    Action("new", "ctrl+n", "new candidate", "Write a candidate in a form. It goes to the inbox for review.", (EVERYWHERE,), _WRITE),
     Action("undo", "u,ctrl+z", "undo", "Take back your last op; again goes further back.", (EVERYWHERE,), _DECIDE),
     Action("redo", "U,ctrl+y", "redo", "Do again what was undone.", (EVERYWHERE,), _DECIDE),
     Action("list.mark", "space", "mark", "Mark it and go on; verbs then act on what is marked and shown.", (LIST,), _MARK, "mark", rank=4),
@@ -121,6 +134,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit.outside", "ctrl+o", "in $EDITOR", "Go on in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
     Action("edit.leave", "escape", "leave", "Back; asks what becomes of the text, where it was changed.", ("edit",), _WRITE, "leave", rank=3, priority=True),
     *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),
+    Action("find", "ctrl+f", "find everything", "Search the inbox, memory and runs.", (EVERYWHERE,), _GO),
     Action("projects", "ctrl+g", "open project", "Open another project or worktree. The list shows where something waits.", (EVERYWHERE,), _GO),
     Action("help", "question_mark,f1", "help", "What the keys do here.", (EVERYWHERE,), _GO, rank=7),
     Action("palette", "ctrl+p,colon", "commands", "Find any action by its name.", (EVERYWHERE,), _GO, "command_palette"),

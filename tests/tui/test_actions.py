@@ -121,7 +121,7 @@ def test_keys_can_be_changed() -> None:
 
 
 def test_a_name_of_a_list_action_may_be_said_without_its_list() -> None:
-    assert actions.keymap({"half_down": "ctrl+f"}).keys == {"list.half_down": "ctrl+f"}
+    assert actions.keymap({"half_down": "ctrl+v"}).keys == {"list.half_down": "ctrl+v"}
 
 
 @pytest.mark.parametrize(

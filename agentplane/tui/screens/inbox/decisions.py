@@ -322,6 +322,8 @@ class Decisions:
 
             view.reopen([*done.ids, *(f"{EDIT}{id_}" for id_ in done.ids)])
             self._screen.go_to_when_read(next(filter(is_candidate, done.ids), None))
+        elif done.verb == "propose":
+            self._screen.go_to_when_read(next(iter(done.ids), None))
         elif isinstance(message.op, Mask):
             # The masked candidate is checked again and stays in its row.
             view.reopen(message.op.ids)

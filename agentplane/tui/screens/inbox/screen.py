@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
 FIRST_START = (
     "Nothing waits. Coding tools propose memories, and they wait here until you decide.\n"
-    'Try it: agentplane propose --type decision "Use UTC everywhere"\n'
+    "Press n to write the first candidate yourself.\n"
     "Then a approves, r rejects, u takes it back; ? shows every key."
 )
 NOTHING_LEFT = (
-    "Nothing waits: everything is decided.\n2 shows what is on the shelf; u takes back the last op."
+    "Nothing waits: everything is decided.\n"
+    "2 shows what is on the shelf; u takes back the last op; n writes a new candidate."
 )
 NO_HIT = "Nothing holds these words.\nesc takes the filter away."
 
@@ -173,8 +174,12 @@ class InboxScreen(EntryScreen):
     async def action_reject(self) -> None:
         await self.decisions.reject()
 
-    def action_skip(self) -> None:
-        self.view.action_step(1)
+    async def action_skip(self) -> None:
+        """Go to the next row. If the inbox is empty, write a new candidate."""
+        if self._rows:
+            self.view.action_step(1)
+        else:
+            await self.plane_app.action_new()
 
     def on_op_done(self, message: OpDone) -> None:
         self.decisions.done(message)
