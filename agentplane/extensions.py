@@ -122,6 +122,7 @@ class Extension:
 _loading = threading.Lock()
 _loaded: dict[tuple[str, str], Extension | ExtensionError] = {}
 _failures: dict[str, ExtensionError] = {}
+"""The first error of each extension that was replaced, by the place of the choice."""
 
 
 def names(point: Point) -> tuple[str, ...]:
@@ -184,13 +185,23 @@ def get(point: Point, name: str) -> Extension:
 
 def report(error: ExtensionError) -> None:
     """Add the error of an extension that was replaced by agentplane's own implementation."""
-    _failures.setdefault(str(error), error)
+    _failures.setdefault(str(error.where), error)
 
 
 def reported() -> list[ExtensionError]:
-    """Return the reported errors, each once, and forget them."""
+    """Return the first reported error of each extension, and forget them."""
     found = list(_failures.values())
     _failures.clear()
+    return found
+
+
+def unseen(seen: set[str]) -> list[ExtensionError]:
+    """Return the first reported error of each extension that isn't in `seen`, and add the extension to it.
+
+    A long-running process has one set for each reader, so that each reader sees an extension once.
+    """
+    found = [error for where, error in list(_failures.items()) if where not in seen]
+    seen.update(str(error.where) for error in found)
     return found
 
 

@@ -1,11 +1,12 @@
 """All checks of the packages in one list, and the repairs that lose nothing."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from agentplane import extensions
 from agentplane.errors import AgentplaneError
+from agentplane.extensions import Extension, ExtensionError, Point
 from agentplane.findings import Check, Finding, Repair, unusable
 from agentplane.guard import changed_settings, op_signatures
 from agentplane.jobs import Report, ignore
@@ -25,15 +26,47 @@ from agentplane.tools.memory_file import text_checks
 
 
 def of_extensions(store: Store) -> Iterator[Finding]:
-    """Yield the findings of checks in other packages, and of chosen extensions that can't be loaded."""
+    """Yield the findings of checks in other packages, and of chosen extensions that can't be used."""
     yield from extensions.findings(extensions.CHECKS, store)
-    for point in extensions.POINTS:
-        for name in extensions.names(point) if point is not extensions.CHECKS else ():
+    for point, try_out in _TRIALS.items():
+        for name in extensions.names(point):
             try:
-                extensions.get(point, name)
-            except extensions.ExtensionError as error:
+                try_out(extensions.get(point, name), store)
+            except ExtensionError as error:
                 yield extensions.failed(error)
 
+
+# These modules are loaded only if the user chose an extension.
+def _try_embedder(extension: Extension, _: Store) -> None:
+    from agentplane.match import embedder
+
+    embedder.try_out(extension)
+
+
+def _try_vector_store(extension: Extension, _: Store) -> None:
+    from agentplane.match import vector_store
+
+    vector_store.try_out(extension)
+
+
+def _try_retriever(extension: Extension, store: Store) -> None:
+    from agentplane.memory.view import Memory
+    from agentplane.retrieval import recalled
+
+    recalled.try_out(extension, Memory(store.snapshot()))
+
+
+def _try_transcript_reader(extension: Extension, _: Store) -> None:
+    extension.made()
+
+
+_TRIALS: Mapping[Point, Callable[[Extension, Store], None]] = {
+    extensions.EMBEDDERS: _try_embedder,
+    extensions.VECTOR_STORES: _try_vector_store,
+    extensions.RETRIEVERS: _try_retriever,
+    extensions.TRANSCRIPT_READERS: _try_transcript_reader,
+}
+"""A short use of each kind of extension. It needs no entries, so even an empty plane shows what fails."""
 
 CHECKS: tuple[Check[Store], ...] = (
     plane_checks.check,

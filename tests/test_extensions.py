@@ -9,7 +9,16 @@ import pytest
 from agentplane import extensions
 from agentplane.api import Plane
 from agentplane.cli.app import run
-from agentplane.extensions import CHECKS, EMBEDDERS, POINTS, RETRIEVERS, ExtensionError
+from agentplane.extensions import (
+    CHECKS,
+    EMBEDDERS,
+    POINTS,
+    RETRIEVERS,
+    TRANSCRIPT_READERS,
+    VECTOR_STORES,
+    ExtensionError,
+    Point,
+)
 from agentplane.health import collect
 from tests.conftest import ROOT, UNLIKE, decision
 from tests.extension_packages import Installed, Python, install
@@ -219,6 +228,52 @@ def test_doctor_names_a_chosen_extension_that_cannot_be_loaded(plane: Plane, ins
         installed.choose(point, "acme")
     new = [one for one in collect(plane.store) if one not in before]
     assert {one.where for one in new} == {f"{point.variable}=acme" for point in POINTS}
+
+
+FAILING = {
+    EMBEDDERS: """
+        from agentplane.match.embedder import Model
+
+        class extension:
+            model = Model("acme", "1", 4)
+
+            def embed(self, texts):
+                raise OSError("no")
+        """,
+    VECTOR_STORES: """
+        class extension:
+            def __init__(self, place):
+                pass
+
+            def put(self, vectors):
+                raise OSError("no")
+        """,
+    RETRIEVERS: """
+        class extension:
+            def find(self, question):
+                raise OSError("no")
+        """,
+    TRANSCRIPT_READERS: """
+        class extension:
+            def __init__(self):
+                raise OSError("no")
+        """,
+}
+
+
+@pytest.mark.parametrize("point", FAILING, ids=lambda point: point.title)
+def test_doctor_tries_each_chosen_extension_without_any_entry(
+    plane: Plane, installed: Installed, point: Point
+) -> None:
+    before = collect(plane.store)
+    installed.use(point, "acme", FAILING[point])
+    (new,) = [one for one in collect(plane.store) if one not in before]
+    assert (new.code, new.where) == ("extension-failed", f"{point.variable}=acme")
+    assert new.what.endswith("failed: OSError: no.")
+
+
+def test_each_kind_of_extension_is_tried_or_run() -> None:
+    assert {CHECKS, *FAILING} == set(POINTS)
 
 
 def test_a_command_uses_what_is_installed_beside_it(plane: Plane, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from agentplane.plane.derived.badge_counts import Badge
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store.store import Done, Plan, Snapshot, Store
+from agentplane.plane.store.store import Done, Plan, Rebuilt, Snapshot, Store
 from agentplane.tools.foreign_file import Change
 
 
@@ -153,15 +153,17 @@ class Committer:
             self.listeners.settled(done)
         return Settlement(done, reached)
 
-    def settle_merged(self) -> Settlement | None:
+    def settle_merged(self, *, uncached: bool = False) -> Settlement | None:
         """Reconcile after a merge that ran no agentplane hook, such as `git stash pop`.
 
-        This happens only in a clone that `init` set up.
+        This happens only in a clone that `init` set up. With `uncached`, the cache stays as it is if there is
+        nothing to reconcile, so that `doctor` can check it.
         """
         from agentplane.plane.git import merge_driver
 
+        store = Rebuilt(self.layout, self.store.clock, self.store.token) if uncached else self.store
         with suppress(AgentplaneError, OSError):  # `doctor` reports why it didn't settle
-            ledger = self.store.snapshot().ledger
+            ledger = store.snapshot().ledger
             is_open = ledger.unsettled and not ledger.gaps and merge_driver.is_set(self.layout)
             is_busy = is_open and (
                 git.unfinished_operations(self.layout.root) or git.stages(self.layout.root)

@@ -213,12 +213,13 @@ class Plane:
         """Reconcile branches that Git merged. `deep` also looks in Git for what a merge brought back or left out."""
         return self._committer.settle(deep=deep)
 
-    def settle_merged(self) -> Settlement | None:
+    def settle_merged(self, *, uncached: bool = False) -> Settlement | None:
         """Reconcile after a merge that ran no agentplane hook, such as `git stash pop`.
 
-        This happens only in a clone that `init` set up.
+        This happens only in a clone that `init` set up. With `uncached`, the cache stays as it is if there is
+        nothing to reconcile.
         """
-        return self._committer.settle_merged()
+        return self._committer.settle_merged(uncached=uncached)
 
     def today(self) -> date:
         """Return the current day in UTC. The dates of entries are compared with it."""

@@ -25,7 +25,8 @@ from agentplane.text.markdown import document
 
 
 _LINKS = ("supersedes", "superseded_by", "refines", "unrelated", "evidence")
-_OF_A_LEFTOVER = frozenset(recompute.OF_A_CANDIDATE)
+_OF_A_LEFTOVER = frozenset(recompute.OF_A_CANDIDATE) - {"superseded_by"}
+"""The keys of a text that settling moved to the inbox. `replaced_text.as_candidate` removes what took its place."""
 _BY = ("agentplane", "git")
 """Actor and program of every such operation."""
 

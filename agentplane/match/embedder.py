@@ -63,6 +63,11 @@ def in_use() -> Embedder:
     return vectors.own()
 
 
+def try_out(extension: Extension) -> None:
+    """Embed two short texts. Raises ExtensionError if the embedder can't be used."""
+    _FromExtension(extension)
+
+
 class _FromExtension:
     """The embedder of another package. After its first failure, this process doesn't use it any more.
 

@@ -89,6 +89,14 @@ def opened(place: Place) -> VectorStore:
     return ArrayStore(place)
 
 
+def try_out(extension: Extension) -> None:
+    """Put a vector into an empty store and get it. Raises ExtensionError if the store can't be used."""
+    key, vector = bytes(KEY_BYTES), np.ones(1, dtype=np.float16)
+    store = _FromExtension(extension, Place(Model("trial", "1", 1)))
+    store.put({key: vector})
+    store.get([key])
+
+
 class ArrayStore:
     """agentplane's own store. Invalid bytes, and bytes of another model, count as none."""
 

@@ -28,7 +28,7 @@ from agentplane.text.visible import one_line
 
 if TYPE_CHECKING:
     from agentplane.api import Plane
-    from agentplane.mcp.session import Session
+    from agentplane.mcp.session import Key, Session
 
 Call = ServerRequestContext[Any, Any]
 _Answer = TypeVar("_Answer")
@@ -59,7 +59,8 @@ class CallRunner:
         self._environ = environ
         self._asks_roots = asks_roots
         self._roots: list[str] | None = None
-        self._own: dict[tuple[Path, str], str] = {}
+        self._own: dict[Key, str] = {}
+        self._seen_failures: dict[Key, set[str]] = {}
         self._call_limits: CallLimits | None = None
         self.write_lock = threading.Lock()
         """The lock while a call may write, so that the process can wait for it before it ends."""
@@ -91,7 +92,7 @@ class CallRunner:
             plane = self._opened(roots, actor).with_listeners(Listeners(step=step))
             run = open_run_here(plane.layout, self._environ, os.getpid())
             try:
-                return work(Session(plane, run, self._own))
+                return work(Session(plane, run, self._own, self._seen_failures))
             finally:
                 limits.after_call()
 

@@ -32,11 +32,17 @@ def recall(session: Session, asked: tools.Recall) -> Fields:
     if not asked.query.strip():
         raise BadInput("the query is empty", where="query", todo="say what you look for.")
     wanted = Wanted(asked.kind, asked.tag, asked.status, asked.path)
-    return {
-        "results": [
-            _found(result) for result in session.plane.recall(asked.query, limit=asked.limit, wanted=wanted)
-        ]
-    }
+    found = session.plane.recall(asked.query, limit=asked.limit, wanted=wanted)
+    return {"results": [_found(result) for result in found]} | _notices(session)
+
+
+def _notices(session: Session) -> Fields:
+    """Return a field with the failures of extensions that the tool was not told yet, or no field."""
+    told = [
+        one_line(f"{error.what} agentplane uses its own implementation instead. {error.todo}", _LONGEST)
+        for error in session.new_failures()
+    ]
+    return {"notices": told} if told else {}
 
 
 def _found(result: Result) -> Fields:
@@ -95,7 +101,7 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
     }
     if offered.earlier:
         fields["rejected"] = msgspec.to_builtins(offered.earlier)
-    return fields
+    return fields | _notices(session)
 
 
 def context(session: Session, asked: tools.Context) -> Fields:

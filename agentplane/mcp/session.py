@@ -3,10 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+from agentplane import extensions
 from agentplane.api import Logged, Plane
+from agentplane.extensions import ExtensionError
 from agentplane.mcp import resources
 from agentplane.runs.open.open_run import OpenRun
 
+
+Key = tuple[Path, str]
+"""A plane and a tool."""
 
 _SUMMARY = "Proposed over MCP, outside of a run."
 
@@ -14,18 +19,28 @@ _SUMMARY = "Proposed over MCP, outside of a run."
 class Session:
     """The open run that the server belongs to. Without one, a logged run represents the session."""
 
-    def __init__(self, plane: Plane, run: OpenRun | None, own: dict[tuple[Path, str], str]) -> None:
-        """`own` has the runs of this server without a capsule, by plane and tool."""
+    def __init__(
+        self, plane: Plane, run: OpenRun | None, own: dict[Key, str], seen_failures: dict[Key, set[str]]
+    ) -> None:
+        """`own` has the runs of this server without a capsule, by plane and tool.
+
+        `seen_failures` has the extensions whose failure a tool was told.
+        """
         self.plane = plane
         self.run = run
         self._own = own
         self._key = (plane.layout.root, plane.origin.actor)
+        self._seen_failures = seen_failures.setdefault(self._key, set())
 
     def listed(self, start: int) -> tuple[list[resources.Listed], int | None]:
         return resources.listed(self.plane, start)
 
     def read(self, uri: str) -> resources.Content:
         return resources.read(self.plane, uri)
+
+    def new_failures(self) -> list[ExtensionError]:
+        """Return the failures of extensions that this tool was not told yet."""
+        return extensions.unseen(self._seen_failures)
 
     def source(self) -> str:
         """Return the run that a proposal cites.

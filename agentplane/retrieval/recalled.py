@@ -52,6 +52,11 @@ def find(memory: Memory, query: str, limit: int, wanted: Wanted, today: date) ->
     )
 
 
+def try_out(extension: Extension, memory: Memory) -> None:
+    """Ask the retriever a question. Raises ExtensionError if it can't be used."""
+    _from_extension(extension, Question("a text", 1, memory, IN_FORCE))
+
+
 def _by_words(question: Question, limit: int) -> Recalled:
     """Return the results of the retriever. It is asked for more if some of its matches are withheld."""
     while True:

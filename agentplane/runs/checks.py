@@ -35,7 +35,7 @@ def check(store: Store) -> Iterator[Finding]:
     files.plain_folder(layout.memory, layout.root)
     if os.path.lexists(layout.runs):
         files.plain_folder(layout.runs, layout.root)
-    pruned = Pruned.of(layout)
+    pruned = Pruned.of(layout, store.snapshot().ledger)
     known: dict[str, bytes] = {}
     absent = _Absent(layout, settings)
     elsewhere = 0

@@ -207,6 +207,7 @@ class PlaneApp(App[None]):
         self.notices.set_unchecked(message.left)
         self.relay(lambda: Looked(message.ids, message.left))
         self.notices.show_figures()
+        self.notices.show_failed_extensions()
 
     def on_changed(self) -> None:
         self._reader.reload(only_if_changed=True)
@@ -215,6 +216,7 @@ class PlaneApp(App[None]):
     def on_op_done(self, message: OpDone) -> None:
         self.relay(lambda: OpDone(message.op, message.done))
         self.say(message_of(message.done))
+        self.notices.show_failed_extensions()
         if self._queue.left <= 1:
             self._reader.reload()
         self.sessions.command_done(message.done)

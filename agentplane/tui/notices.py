@@ -27,6 +27,8 @@ class Notices:
         """The error that keeps the plane from being read, or empty."""
         self._problem = ""
         """The same error in a few words."""
+        self._failed_extensions: set[str] = set()
+        """The extensions whose failure was shown."""
         self._unchecked = 0
         """The number of candidates that were not checked yet."""
 
@@ -46,6 +48,13 @@ class Notices:
             bar.fail(error.headline, todo or error.todo or "")
         if not self._app.screen.query(StatusBar):
             self._app.notify(visible(str(error)), severity="error", markup=False)
+
+    def show_failed_extensions(self) -> None:
+        """Show once that an extension failed and agentplane uses its own implementation instead."""
+        from agentplane import extensions
+
+        for error in extensions.unseen(self._failed_extensions):
+            self.fail(error)
 
     def _status_bars(self) -> list[StatusBar]:
         """The status line of the open screen. If it has none, the status lines of all visited screens."""

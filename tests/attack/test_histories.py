@@ -300,7 +300,7 @@ def settle_that_leaves_over_a_pinned_candidate(repo: Repo) -> None:
     commit(repo, "settle", Edit("CAND-EVIL22", INBOX, text))
 
 
-@forged(r"settle of CAND-EVIL22\) changes CAND-EVIL22")
+@forged(r"settle of CAND-EVIL22\) changes CAND-EVIL22", always=True)
 def settle_that_leaves_over_what_another_text_superseded(repo: Repo) -> None:
     fields = {"id": "CAND-EVIL22", "type": "decision", "status": "proposed", "proposed_by": "merge"}
     text = header.new_core({**fields, "superseded_by": ["DEC-001"]}, "Decision: Skip it.")

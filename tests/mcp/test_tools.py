@@ -15,9 +15,11 @@ from agentplane.context import pack
 from agentplane.mcp import tools
 from agentplane.memory.operations import MAX_TEXT
 from agentplane.review.conflicts.relation import Relation
+from agentplane.review.conflicts.resolve import Choice
+from agentplane.review.conflicts.shortlist import FEW
 from agentplane.runs.query import timeline
 from tests.cli.runs.test_event_format import EVENT
-from tests.conftest import decision, plane_in
+from tests.conftest import UNLIKE, decision, plane_in
 from tests.mcp.conftest import ERAS, call, talk
 
 
@@ -114,6 +116,40 @@ def test_what_nobody_approved_is_not_recalled(shelf: Plane) -> None:
     path = shelf.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("PostgreSQL", "Redis"))
     assert ok(call(shelf.layout.project, "recall", query="Redis"))["results"] == []
+
+
+def test_a_tool_is_told_once_that_a_retriever_failed(shelf: Plane) -> None:
+    query = {"query": "ledger webhooks reports"}
+    expected = ok(call(shelf.layout.project, "recall", **query))
+
+    async def said(client: Client) -> list[Any]:
+        return [await client.call_tool("recall", query) for _ in range(2)]
+
+    first, second = map(ok, talk(shelf.layout.project, said, env={"AGENTPLANE_RETRIEVER": "nope"}))
+    jsonschema.validate(first, tools.BY_NAME["recall"].output)
+    (notice,) = first.pop("notices")
+    assert notice == (
+        "No installed package has the retriever `nope`. agentplane uses its own implementation instead. "
+        "Install it, or unset AGENTPLANE_RETRIEVER to use agentplane's own retriever."
+    )
+    assert first == second == expected
+
+
+def test_a_tool_is_told_once_that_an_embedder_failed(shelf: Plane) -> None:
+    """A proposal is compared with so many entries that the embedder chooses among them."""
+    many = [shelf.propose(decision(f"Rule {number} of the house.")) for number in range(FEW + 2)]
+    shelf.inbox.approve(many, Choice(keep_both=True, why="They differ."))
+
+    async def said(client: Client) -> list[Any]:
+        return [
+            await client.call_tool("propose", {"type": "decision", "statement": text}) for text in UNLIKE[2:4]
+        ]
+
+    first, second = map(ok, talk(shelf.layout.project, said, env={"AGENTPLANE_EMBEDDER": "nope"}))
+    jsonschema.validate(first, tools.BY_NAME["propose"].output)
+    (notice,) = first["notices"]
+    assert notice.startswith("No installed package has the embedder `nope`. agentplane uses its own")
+    assert "notices" not in second
 
 
 def test_a_proposal_waits_in_the_name_of_the_tool(shelf: Plane) -> None:

@@ -28,7 +28,10 @@ from textual.screen import Screen
 
 from agentplane.api import Plane
 from agentplane.commands import Undo
+from agentplane.extensions import EMBEDDERS
 from agentplane.review import policy
+from agentplane.review.conflicts.resolve import Choice
+from agentplane.review.conflicts.shortlist import FEW
 from agentplane.text import files
 from agentplane.tui import theme as themes
 from agentplane.tui.backend.model import PlaneView
@@ -36,7 +39,8 @@ from agentplane.tui.backend.outcome_text import Outcome
 from agentplane.tui.messages import Changed, OpDone
 from agentplane.tui.widgets.footer import KeyBar
 from agentplane.tui.widgets.modals.palette import Actions
-from tests.conftest import ROOT, clean_environment, decision, files_of, plane_in
+from tests.conftest import ROOT, UNLIKE, clean_environment, decision, files_of, plane_in
+from tests.extension_packages import Installed
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
 
 
@@ -470,6 +474,26 @@ def test_settings_that_are_broken_while_it_is_open_are_said_with_their_line(thre
 
     sit(three, steps)
     assert on_shelf(three) == ["Use Postgres for the ledger."]
+
+
+def test_an_extension_that_fails_is_shown_once(plane: Plane, installed: Installed) -> None:
+    """The candidate is compared with so many entries that the embedder chooses among them."""
+    many = [plane.propose(decision(f"Rule {number} of the house.")) for number in range(FEW + 2)]
+    plane.inbox.approve(many, Choice(keep_both=True, why="They differ."))
+    plane.propose(decision(UNLIKE[0]))
+    installed.choose(EMBEDDERS, "nope")
+
+    async def steps(sitting: Sitting) -> None:
+        assert "No installed package has the embedder `nope`" in sitting.said
+        assert "unset AGENTPLANE_EMBEDDER to use agentplane's own embedder" in sitting.said
+        await sitting.press("j")
+        assert "nope" not in sitting.said
+        plane.propose(decision(UNLIKE[1]))
+        await sitting.until(lambda: len(sitting.rows) == 2, "the new candidate")
+        await sitting.calm()
+        assert "nope" not in sitting.said
+
+    sit(plane, steps, size=(200, 40))
 
 
 def test_a_plane_that_another_process_holds_is_waited_for_then_said(three: Plane) -> None:

@@ -28,7 +28,8 @@ def doctor_command(fix: bool, as_json: bool) -> int:
         else:
             shown.say(not_checked_out)
         return 0
-    plane.settle_merged()
+    # Reading the plane replaces cache files that can't be used, and the checks must still find them.
+    plane.settle_merged(uncached=True)
     progress = plane.listeners.progress
     mended = health.fix(plane.store, progress) if fix else []
     findings = health.collect(plane.store, progress)

@@ -29,9 +29,8 @@ def check(store: Store) -> Iterator[Finding]:
         names = [name for name in foreign if name != cache.OWNER]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         listed = ", ".join(one_line(name, 60) for name in names[:_NAMED])
-        what = (
-            f"was not written by agentplane for this user, in this folder ({listed}{more}), and is not used"
-        )
+        among = f" ({listed}{more})" if names else ""
+        what = f"was not written by agentplane for this user, in this folder{among}, and is not used"
         yield Finding("cache-foreign", "warning", layout.shown("cache"), what, (CLEAR,))
         return
     for name in foreign:

@@ -10,7 +10,7 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import records
 from agentplane.plane.store.prune import Elsewhere
 from agentplane.runs import events
@@ -46,8 +46,7 @@ class Pruned(msgspec.Struct, frozen=True):
     left: dict[str, frozenset[str]] = {}
 
     @staticmethod
-    def of(layout: Layout) -> "Pruned":
-        ledger = ledgers.read(layout)
+    def of(layout: Layout, ledger: Ledger) -> "Pruned":
         if not ledger.pruned:
             return Pruned()
         proved = {note.op for note in ledger.ops if note.verb == "prune"}

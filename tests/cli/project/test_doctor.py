@@ -4,6 +4,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.memory.operations import Proposal
+from agentplane.plane.derived import cache
 from tests.cli.conftest import Cli, candidate, change_by_hand
 from tests.conftest import files_of
 
@@ -136,6 +137,31 @@ def test_fix_with_nothing_to_fix_changes_nothing(shelf: Plane, cli: Cli) -> None
     assert cli("doctor", "--fix").code == 0
     after = {path: path.read_bytes() for path in shelf.layout.root.rglob("*") if path.is_file()}
     assert {path.name for path in before | after if before.get(path) != after.get(path)} <= {".lock", "badge"}
+
+
+def test_each_broken_file_of_the_cache_is_a_finding_until_it_is_fixed(shelf: Plane, cli: Cli) -> None:
+    """No command replaces a file before `doctor` has checked it, not even `doctor` itself."""
+    assert cli("badge").code == cli("recall", "csv").code == 0
+    folder = shelf.layout.cache
+    kept = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    names = kept - {cache.OWNER, *cache.PLAIN}
+    assert {"ledger.mp", "records", "pages/decisions.mp", "badge"} <= names
+    for name in names:
+        (folder / name).write_bytes(b"x" * 40)
+    wheres = {f".agentplane/cache/{name}" for name in names}
+
+    for _ in range(2):
+        assert {row["where"] for row in _findings(cli)} == wheres
+        assert cli("doctor").code == 1
+    assert "cleared the cache, because of .agentplane/cache/" in cli("doctor", "--fix").out
+    assert _findings(cli) == []
+
+
+def test_a_cache_without_its_owner_is_one_finding(shelf: Plane, cli: Cli) -> None:
+    (shelf.layout.cache / cache.OWNER).write_bytes(b"x")
+    (found,) = _findings(cli)
+    what = "was not written by agentplane for this user, in this folder, and is not used"
+    assert (found["where"], found["what"]) == (".agentplane/cache", what)
 
 
 def test_a_torn_last_line_is_repaired(shelf: Plane, cli: Cli) -> None:

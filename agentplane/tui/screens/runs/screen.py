@@ -5,6 +5,7 @@ The newest run comes first. The log is read from its end, and only to the runs t
 
 import threading
 from collections.abc import Collection
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -14,7 +15,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.css.query import NoMatches
 from textual.message import Message
-from textual.worker import Worker, get_current_worker
+from textual.worker import get_current_worker
 
 from agentplane.errors import AgentplaneError
 from agentplane.runs.query.timeline import TimelineRow
@@ -22,7 +23,7 @@ from agentplane.text.visible import one_line
 from agentplane.tui import actions
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.runs import run_query
-from agentplane.tui.backend.runs.chain_check import Checked, Stopped, check, failed
+from agentplane.tui.backend.runs.chain_check import ChainChecker, Checked
 from agentplane.tui.backend.runs.log_pager import PAGE, Book
 from agentplane.tui.screens.entry.pane import Detail
 from agentplane.tui.screens.list_screen import STILL_READ, ListScreen
@@ -83,11 +84,9 @@ class RunsScreen(ListScreen):
         self._to_end = False
         """True if a person wants to go to the very first run."""
         self._checked: Checked | None = None
+        self._chain = ChainChecker(self._chain_checked)
         self._whole = True
-        """True if the next check starts at the first line of the log.
-
-        It is set each time the screen opens. Later checks cover only new lines.
-        """
+        """True if the next check covers all lines. It does so each time the screen opens."""
         self._chart = False
         self._charted_view: PlaneView | None = None
         """The view of the plane that the chart was made from."""
@@ -307,36 +306,18 @@ class RunsScreen(ListScreen):
         self._check_chain()
         self._count_days()
 
+    def on_unmount(self) -> None:
+        self._chain.close()
+
     def _check_chain(self) -> None:
         if self._in_sight and self._shown is not None:
-            self.run_worker(
-                self._check_log,
-                thread=True,
-                exclusive=True,
-                group="chain",
-                exit_on_error=False,
-                description="chain",
-            )
-
-    def _check_log(self) -> None:
-        """Check the log in slices, until the worker is cancelled or the screen closes. Runs in a thread."""
-        worker, shown = get_current_worker(), self._shown
-        if shown is None:
-            return
-        try:
-            layout, keep_going = shown.memory.snapshot.layout, partial(self._keep_going, worker)
-            checked = check(layout, self._checked, keep_going, whole=self._whole)
+            self._chain.check(self._shown.memory.snapshot.layout, whole=self._whole)
             self._whole = False
-        except Stopped:
-            return
-        except (AgentplaneError, OSError) as error:
-            problem = error.what if isinstance(error, AgentplaneError) else str(error)
-            checked = failed(f"the log cannot be checked: {one_line(problem, 80)}")
-        if checked != self._checked:
-            self.post_message(self._ChainChecked(checked))
 
-    def _keep_going(self, worker: "Worker[object]") -> bool:
-        return not worker.is_cancelled and self.is_running
+    def _chain_checked(self, checked: Checked) -> None:
+        """Pass on the result of a check. Runs in a thread, which may end later than the screen."""
+        with suppress(RuntimeError):
+            self.post_message(self._ChainChecked(checked))
 
     @on(_ChainChecked)
     def _show_chain(self, message: _ChainChecked) -> None:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.style import Style
 
 from agentplane.api import Plane
+from agentplane.jobs import Progress, Stopped
 from agentplane.runs.open import open_run
 from agentplane.runs.open.open_run import RunSpec
 from agentplane.runs.query.daily_counts import Day
@@ -288,12 +289,12 @@ def test_the_chain_is_verified_and_after_that_only_what_is_new(
     plane: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plane.write_log({"task": "one"})
-    first = chain_check.check(plane.layout, None, lambda: True)
+    first = chain_check.check(plane.layout, None, Progress())
     assert (first.sound, first.told) == (True, "log verified: 2 events")
-    assert chain_check.check(plane.layout, first, lambda: True) is first
+    assert chain_check.check(plane.layout, first, Progress()) is first
     plane.write_log({"task": "two"})
     monkeypatch.setattr(chain, "verify_lines", None)
-    assert chain_check.check(plane.layout, first, lambda: True).told == "log verified: 3 events"
+    assert chain_check.check(plane.layout, first, Progress()).told == "log verified: 3 events"
 
 
 def _changed(lines: list[bytes]) -> None:
@@ -310,13 +311,13 @@ def _torn(lines: list[bytes]) -> None:
 
 def test_what_is_above_is_looked_at_again_where_that_is_wanted(plane: Plane) -> None:
     plane.write_log({"task": "one"})
-    before = chain_check.check(plane.layout, None, lambda: True)
+    before = chain_check.check(plane.layout, None, Progress())
     data = plane.layout.log.read_bytes()
     plane.write_log({"task": "two"})
     changed = plane.layout.log.read_bytes().replace(b'"task":"one"', b'"task":"two"')
     plane.layout.log.write_bytes(changed)
     assert len(changed) > len(data)
-    assert not chain_check.check(plane.layout, before, lambda: True, whole=True).sound
+    assert not chain_check.check(plane.layout, before, Progress(), whole=True).sound
 
 
 @pytest.mark.parametrize(
@@ -331,26 +332,29 @@ def test_what_is_above_is_looked_at_again_where_that_is_wanted(plane: Plane) -> 
 def test_where_it_broke(plane: Plane, harm: Callable[[list[bytes]], None], said: str, again: bool) -> None:
     for task in ("one", "two", "three"):
         plane.write_log({"task": task})
-    before = chain_check.check(plane.layout, None, lambda: True) if again else None
+    before = chain_check.check(plane.layout, None, Progress()) if again else None
     lines = plane.layout.log.read_bytes().splitlines(keepends=True)
     harm(lines)
     plane.layout.log.write_bytes(b"".join(lines))
-    found = chain_check.check(plane.layout, before, lambda: True)
+    found = chain_check.check(plane.layout, before, Progress())
     assert not found.sound
     assert said in found.told
 
 
-def test_a_check_in_slices_can_be_broken_off(tmp_path: Path) -> None:
+def test_a_check_in_slices_can_be_cancelled(tmp_path: Path) -> None:
     plane = with_runs(tmp_path, 5000)
-    asked: list[bool] = []
+    reported: list[int] = []
 
-    def goes_on() -> bool:
-        asked.append(True)
-        return len(asked) < 2
+    class CancelledLater(Progress):
+        def report(self, done: int, total: int, what: str) -> None:
+            reported.append(done)
+            if len(reported) == 2:
+                self.cancel()
+            super().report(done, total, what)
 
-    with pytest.raises(chain_check.Stopped):
-        chain_check.check(plane.layout, None, goes_on)
-    assert len(asked) == 2
+    with pytest.raises(Stopped):
+        chain_check.check(plane.layout, None, CancelledLater())
+    assert reported == [2000, 4000]
 
 
 # What is drawn

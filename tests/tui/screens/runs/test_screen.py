@@ -3,7 +3,9 @@
 import random
 import re
 import sys
+import threading
 import time
+from collections.abc import Iterable
 from io import StringIO
 from pathlib import Path
 
@@ -477,6 +479,34 @@ def test_a_run_that_ends_is_there_and_the_cursor_stays(ran: Plane) -> None:
         await sitting.until(lambda: "log verified: 5 events" in said(screen), "verified anew")
 
     sit(ran, steps)
+
+
+def test_a_check_of_the_log_ends_though_the_log_grows(ran: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long check would never end if each new line and each visit of the screen restarted it."""
+    begun, go_on, verify = [], threading.Event(), chain.verify_lines
+
+    def held(lines: Iterable[bytes]) -> chain.Report:
+        begun.append(True)
+        go_on.wait()
+        return verify(lines)
+
+    monkeypatch.setattr(chain, "verify_lines", held)
+
+    async def steps(sitting: Sitting) -> None:
+        try:
+            await sitting.press("3")
+            screen = runs(sitting)
+            await sitting.until(lambda: bool(begun), "the check has begun")
+            for task in ("late", "later"):
+                new = ran.write_log({"task": task, "exit_status": 0})
+                await sitting.until(lambda new=new: new in listed(screen), "the new run")
+            await sitting.press("1", "3")
+        finally:
+            go_on.set()
+        await sitting.until(lambda: "log verified: 6 events" in said(screen), "verified")
+        assert len(begun) == 1
+
+    sit(ran, steps, calm=False)
 
 
 def test_an_open_run_stands_on_top_until_it_is_lost(ran: Plane) -> None:
