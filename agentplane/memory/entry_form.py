@@ -44,7 +44,7 @@ class Form(msgspec.Struct, frozen=True):
 
 
 class _Item(msgspec.Struct, frozen=True):
-    """One item of a list as it was typed."""
+    """One typed item of a list."""
 
     start: int
     value: str
@@ -293,7 +293,7 @@ def _with_rationale(body: str, places: _Places, rationale: str, line_break: str)
 
 
 def _changes(before: Form, form: Form, today: date) -> dict[str, Any]:
-    """Return the changed fields of the header. A date that can't be read is written as it was typed."""
+    """Return the changed fields of the header. The draft of a text keeps a date that isn't valid."""
     day = expiry_day(form.expires, today)
     values: dict[str, Any] = {name: split(getattr(form, name)) or header.DROP for name in _HEADER_LISTS}
     values |= {"expires_at": (str(day) if day else form.expires.strip()) or header.DROP, "type": form.kind}

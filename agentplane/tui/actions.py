@@ -45,7 +45,7 @@ _GO_TO = tuple(row.name for row, _ in registry.tabs())
 _OF_SESSIONS = ("restart", "restart_by_itself")
 _NOT_ON = {
     # The number keys select a choice there.
-    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS, "new", "find")),
+    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS, "find")),
     # The text comes first there. Leaving asks whether to keep it.
     "edit": frozenset(
         (
@@ -62,7 +62,7 @@ _NOT_ON = {
             "leave",
         )
     ),
-    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "new", "find", "undo", "redo")),
+    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "find", "undo", "redo")),
 }
 """For some screens, the actions of `EVERYWHERE` that are not available on them."""
 _DECIDE, _LOOK, _MOVE, _MARK, _GO = "Deciding", "Looking", "Moving", "Marking", "Going about"

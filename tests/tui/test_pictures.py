@@ -15,7 +15,7 @@ _TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
 # What must be on a picture: one that is empty would else equal an empty one for good.
 _SAYS = {
     "inbox": "CAND-QTVPDR", "conflict": "supersede", "shelf": "DEC-003", "bulk": "in one op?", "help": "Deciding",
-    "first": "Nothing waits.", "edit": "status: proposed", "reason": "Reject", "marked": "2 marked",
+    "first": "Nothing waits.", "edit": "ctrl+s", "reason": "Reject", "marked": "2 marked",
     "runs": "log verified", "rundiff": "only in the first", "chart": "runs a day: 10, 1 failed", "no-runs": "No runs yet.",
     "filtered": "finds", "light": "CAND-QTVPDR", "ansi": "CAND-QTVPDR", "no-colour": "CAND-QTVPDR",
     "tools": "Wired CLAUDE.md", "wiring": "Wire Codex CLI?",

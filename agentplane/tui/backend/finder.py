@@ -1,4 +1,4 @@
-"""The search in the inbox, memory and runs at once. It reads what they already have and keeps no index."""
+"""The search in the inbox, memory and runs at once. It keeps no index."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -52,7 +52,7 @@ class _Text(NamedTuple):
 class Finder:
     """A search in one view of the project memory. Only one thread at a time may use it.
 
-    The texts of the entries are prepared by the first search. Runs are read as far as a search needs them.
+    The texts of the entries are prepared by the first search. Only the needed part of the log is read.
     """
 
     def __init__(self, memory: Memory) -> None:

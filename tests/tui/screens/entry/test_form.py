@@ -11,6 +11,7 @@ from textual.widgets import Input, Select, Static
 from agentplane.api import Plane
 from agentplane.memory.entry import Entry
 from agentplane.plane.derived import cache
+from agentplane.tui.screens.conflict.screen import ConflictScreen
 from agentplane.tui.screens.entry import editor as editing
 from agentplane.tui.screens.entry.editor import EditScreen
 from agentplane.tui.screens.entry.form import EntryForm, PathSuggester
@@ -112,6 +113,29 @@ def test_a_candidate_can_be_written_from_every_screen(three: Plane, screen: str)
 
     sit(three, steps)
     assert "Use UTC." in waiting(three)
+
+
+def test_a_candidate_can_be_written_over_a_comparison(plane: Plane) -> None:
+    plane.inbox.approve([plane.propose(decision("Use PostgreSQL 15 for the ledger."))])
+    plane.propose(decision("Use PostgreSQL 16 for the ledger."))
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("enter")
+        comparison = sitting.app.screen
+        assert isinstance(comparison, ConflictScreen)
+        await sitting.press("ctrl+p")
+        await sitting.type("new cand")
+        await sitting.found("new candidate")
+        await sitting.press("enter")
+        await sitting.until(lambda: isinstance(sitting.app.screen, EditScreen), "the form")
+        await sitting.type("Use UTC.")
+        await sitting.press("ctrl+s")
+        await sitting.until(lambda: sitting.app.screen is comparison, "the comparison")
+        await sitting.calm()
+        assert sitting.app.screen is comparison
+
+    sit(plane, steps)
+    assert "Use UTC." in waiting(plane)
 
 
 def test_the_palette_finds_it(three: Plane) -> None:

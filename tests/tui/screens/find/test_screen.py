@@ -6,6 +6,7 @@ import pytest
 from textual.widgets import Input
 
 from agentplane.api import Plane
+from agentplane.runs.query import timeline
 from agentplane.tui.screens.find.screen import FindScreen
 from agentplane.tui.screens.list_screen import ListScreen
 from tests.bench import planes
@@ -47,15 +48,19 @@ def here(sitting: Sitting) -> tuple[str, str]:
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12)])
 def test_results_of_every_kind_with_a_preview(everything: Plane, size: tuple[int, int]) -> None:
+    entry = everything.memory.read().get("DEC-001")
+    (run,) = [row.run_id for row in timeline.rows(everything.layout) if row.kind == "run"]
+
     async def steps(sitting: Sitting) -> None:
+        def shows(text: str) -> bool:
+            return text in " ".join(sitting.screen.split())
+
         await search(sitting, "webhook", 3)
-        await sitting.until(
-            lambda: "Retry a webhook after a minute." in " ".join(sitting.screen.split()), "a preview"
-        )
+        await sitting.until(lambda: shows("decision proposed by"), "the candidate")
         await sitting.press("down")
-        await sitting.until(lambda: "The bank asks." in " ".join(sitting.screen.split()), "the rationale")
+        await sitting.until(lambda: shows(f"{entry.id} decision accepted"), "the entry")
         await sitting.press("down")
-        await sitting.until(lambda: "echo delivered" in " ".join(sitting.screen.split()), "the run")
+        await sitting.until(lambda: shows(f"{run} ok"), "the run")
 
     sit(everything, steps, size=size)
 
