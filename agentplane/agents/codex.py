@@ -43,10 +43,10 @@ _NOT_KEPT = re.compile(r"(?m)^###? (?:rollout_summary_files|keywords|Task \d+)\b
 
 
 def session_start(line: Mapping[str, Any]) -> SessionStart | None:
-    told = line.get("payload")
-    if line.get("type") != "session_meta" or not isinstance(told, dict):
+    payload = line.get("payload")
+    if line.get("type") != "session_meta" or not isinstance(payload, dict):
         return None
-    id_, folder, at = told.get("id"), told.get("cwd"), told.get("timestamp") or line.get("timestamp")
+    id_, folder, at = payload.get("id"), payload.get("cwd"), payload.get("timestamp") or line.get("timestamp")
     if isinstance(id_, str) and isinstance(folder, str) and isinstance(at, str):
         return SessionStart(id_, folder, at)
     return None
@@ -58,21 +58,23 @@ class Transcripts:
     def read(self, file: TranscriptFile, /) -> Iterator[CallStart | CallEnd]:
         mode = ""
         for line in lines.objects_in(file, _MARKS):
-            told = line.get("payload")
-            if isinstance(told, dict):
+            payload = line.get("payload")
+            if isinstance(payload, dict):
                 if line.get("type") == "turn_context":
-                    mode = lines.string(told, "approval_policy")
-                yield from _events(told, lines.string(line, "timestamp"), mode)
+                    mode = lines.string(payload, "approval_policy")
+                yield from _events(payload, lines.string(line, "timestamp"), mode)
 
 
-def _events(told: Mapping[str, Any], at: str, mode: str) -> Iterator[CallStart | CallEnd]:
-    kind, use = told.get("type"), told.get("call_id")
+def _events(payload: Mapping[str, Any], at: str, mode: str) -> Iterator[CallStart | CallEnd]:
+    kind, use = payload.get("type"), payload.get("call_id")
     if kind in _CALLS:
-        given = told.get("action") if kind == "local_shell_call" else lines.fields(told.get("arguments"))
-        yield CallStart(use, told.get("name") or "shell", given, at, mode)
+        given = (
+            payload.get("action") if kind == "local_shell_call" else lines.fields(payload.get("arguments"))
+        )
+        yield CallStart(use, payload.get("name") or "shell", given, at, mode)
     elif kind in _RESULTS:
-        yield from _result(use, told.get("output"))
-    elif kind == "exec_command_end" and (code := lines.exit_code(told.get("exit_code"))) is not None:
+        yield from _result(use, payload.get("output"))
+    elif kind == "exec_command_end" and (code := lines.exit_code(payload.get("exit_code"))) is not None:
         yield CallEnd(use, exit=code)
 
 
@@ -109,8 +111,8 @@ def memories(places: Places) -> Iterator[MemoryItem]:
 
 
 def _applies(group: str, project: Path) -> bool:
-    said = _APPLIES.search(group)
-    found = _PATHS.search(said[1]) if said else None
+    applies = _APPLIES.search(group)
+    found = _PATHS.search(applies[1]) if applies else None
     paths = re.split(r",\s*(?=/)|\s+and\s+(?=/)", found[1].strip()) if found else []
     return any(path.startswith("/") and Path(path.strip()).is_relative_to(project) for path in paths)
 

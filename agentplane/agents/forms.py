@@ -51,8 +51,8 @@ def local(words: list[str]) -> "dict[str, Any]":
 
 
 def hook_specific(text: str) -> str:
-    told = {"hookEventName": "SessionStart", "additionalContext": text}
-    return json.dumps({"hookSpecificOutput": told})
+    fields = {"hookEventName": "SessionStart", "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": fields})
 
 
 def additional_context(text: str) -> str:

@@ -60,24 +60,24 @@ def with_question(dialect: "Dialect", text: str) -> str:
 class Call:
     """The input of a hook. It can have any fields or none."""
 
-    __slots__ = ("said",)
+    __slots__ = ("fields",)
 
     def __init__(self, data: bytes) -> None:
         """Read a JSON object. Empty data is an object without fields. Raise ValueError for anything else."""
         try:
-            said = json.loads(data.decode("utf-8-sig", errors="replace")) if data.strip() else {}
+            fields = json.loads(data.decode("utf-8-sig", errors="replace")) if data.strip() else {}
         except RecursionError:
             raise ValueError("nested too deeply") from None
-        if not isinstance(said, dict):
+        if not isinstance(fields, dict):
             raise ValueError("no JSON object")  # noqa: TRY004 -- one kind of error for all that is no call
-        self.said: dict[str, Any] = said
+        self.fields: dict[str, Any] = fields
 
     @property
     def session(self) -> str:
         """The tool's id of the session, or empty if the tool gives none or one that can't be an id."""
         names = ("session_id", "sessionId", "conversation_id", "conversationId", "taskId", "trajectory_id")
-        told = self._text(*names)
-        return told if is_session_id(told) else ""
+        id_ = self._text(*names)
+        return id_ if is_session_id(id_) else ""
 
     @property
     def transcript(self) -> str:
@@ -95,19 +95,19 @@ class Call:
     @property
     def folder(self) -> str:
         """The folder in which the tool works, or empty if the tool doesn't state it."""
-        told = self._text("cwd", "working_dir", "workspaceRoot")
+        folder = self._text("cwd", "working_dir", "workspaceRoot")
         for name in ("workspace_roots", "workspaceRoots", "workspacePaths"):
-            found = self.said.get(name)
-            if not told and isinstance(found, list) and found and isinstance(found[0], str):
-                told = found[0]
-        return told
+            found = self.fields.get(name)
+            if not folder and isinstance(found, list) and found and isinstance(found[0], str):
+                folder = found[0]
+        return folder
 
     @property
     def prompt(self) -> str:
-        asked = _inside(self.said, "userPromptSubmit").get("prompt")
-        first = _inside(_inside(self.said, "taskStart"), "taskMetadata").get("initialTask")
-        told = self._text("prompt", "message", "initialPrompt", "user_prompt")
-        return told or next((found for found in (asked, first) if isinstance(found, str)), "")
+        asked = _inside(self.fields, "userPromptSubmit").get("prompt")
+        first = _inside(_inside(self.fields, "taskStart"), "taskMetadata").get("initialTask")
+        prompt = self._text("prompt", "message", "initialPrompt", "user_prompt")
+        return prompt or next((found for found in (asked, first) if isinstance(found, str)), "")
 
     @property
     def called(self) -> tuple[str, str]:
@@ -120,14 +120,14 @@ class Call:
     def command(self) -> str:
         """The executed command, if the call executes one."""
         given = self._call[1]
-        told = next((given[key] for key in COMMANDS if key in given), "")
-        if isinstance(told, list) and all(isinstance(word, str) for word in told):
-            if len(told) == 3 and told[1] in ("-c", "-lc"):
-                return str(told[2])
+        command = next((given[key] for key in COMMANDS if key in given), "")
+        if isinstance(command, list) and all(isinstance(word, str) for word in command):
+            if len(command) == 3 and command[1] in ("-c", "-lc"):
+                return str(command[2])
             import shlex
 
-            return shlex.join(told)
-        return told if isinstance(told, str) else ""
+            return shlex.join(command)
+        return command if isinstance(command, str) else ""
 
     @property
     def outcome(self) -> "dict[str, Any]":
@@ -141,20 +141,20 @@ class Call:
         text = answer if isinstance(answer, str) else self._text("error")
         took: object = call.get("duration_ms", call.get("duration"))
         is_time = isinstance(took, (int, float)) and not isinstance(took, bool) and 0 <= took < 1e12
-        told = {
+        fields = {
             "exit": code if code is not None else _exit_in(text),
             "seconds": round(float(str(took)) / 1000, 3) if is_time else None,
             "mode": self._text("permission_mode", "permissionMode")[:40],
             "use": _first(call, "tool_use_id", "toolUseId", "call_id")[:200],
             "reason": self._text("reason")[:4000],
         }
-        return {key: value for key, value in told.items() if value not in (None, "")}
+        return {key: value for key, value in fields.items() if value not in (None, "")}
 
     @property
     def _call(self) -> "tuple[dict[str, Any], dict[str, Any]]":
         """The fields that describe a call, and its arguments."""
-        inner = (_inside(self.said, name) for name in ("postToolUse", "preToolUse", "toolCall"))
-        call = next((found for found in inner if found), self.said)
+        inner = (_inside(self.fields, name) for name in ("postToolUse", "preToolUse", "toolCall"))
+        call = next((found for found in inner if found), self.fields)
         names = ("tool_input", "toolArgs", "parameters", "args", "input")
         given: object = next((call[key] for key in names if key in call), {})
         return call, _object(given)
@@ -162,12 +162,12 @@ class Call:
     @property
     def is_final(self) -> bool:
         """True if the tool finished its work. False if it was interrupted or stops again after a question."""
-        if self.said.get("stop_hook_active") or self.said.get("loop_count"):
+        if self.fields.get("stop_hook_active") or self.fields.get("loop_count"):
             return False
         return self._text("status") in ("", "completed", "success")
 
     def _text(self, *names: str) -> str:
-        return _first(self.said, *names)
+        return _first(self.fields, *names)
 
 
 PATHS = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "AbsolutePath", "TargetFile")

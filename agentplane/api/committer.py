@@ -140,12 +140,12 @@ class Committer:
         solved = git_conflicts.solve(layout)
         changed = (*solved.merged, *solved.removed)
         done = settling.settle(self.store, deep=deep, stopped=bool(changed or solved.left))
-        told = (*done.told, *map(FileRemoved, solved.removed))
+        notes = (*done.notes, *map(FileRemoved, solved.removed))
         done = msgspec.structs.replace(
-            done, told=told, merged=list(solved.merged), conflicts=list(solved.left)
+            done, notes=notes, merged=list(solved.merged), conflicts=list(solved.left)
         )
         reached = Reached()
-        if done.op or done.joined or done.told or (done.merged and not done.picking and not done.left):
+        if done.op or done.joined or done.notes or (done.merged and not done.picking and not done.left):
             reached = self._update_dependents(self.read())
         if solved.merged or (done.did and is_merge):
             self._add_to_merge(before if is_merge else None, solved.merged, reached)
@@ -272,12 +272,8 @@ class Committer:
 def required(done: Committed | None) -> Committed:
     """Return the committed operation. Raise BadInput if there was nothing to change."""
     if done is None:
-        raise nothing_to_do()
+        raise BadInput("nothing to do")
     return done
-
-
-def nothing_to_do() -> BadInput:
-    return BadInput("nothing to do")
 
 
 def _with_receipts(plan: Callable[[Memory], Plan | None], memory: Memory) -> Plan | None:

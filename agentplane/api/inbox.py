@@ -117,12 +117,12 @@ class Inbox:
         """
         if not memory.inbox_ids:
             return 0, 0
-        from agentplane.review import inbox
+        from agentplane.review import inbox_conflicts
 
-        conflicts = inbox.Conflicts(memory)
+        conflicts = inbox_conflicts.Conflicts(memory)
         known = conflicts.known()
         left = [entry for entry in memory.inbox if entry.id not in known]
-        if 0 < len(left) <= inbox.AT_ONCE:
+        if 0 < len(left) <= inbox_conflicts.AT_ONCE:
             found = conflicts.of_each(left)
             known.update(zip((entry.id for entry in left), found, strict=True))
             left = []

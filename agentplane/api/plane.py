@@ -239,7 +239,7 @@ class Plane:
         # An incomplete change leaves differences in the files that are not manual edits.
         waiting, edits = len(memory.inbox), 0 if damaged else len(memory.hand_edits)
         conflicts, unchecked = self.inbox.contested(memory)
-        dated = [told.state for told in self.memory.expiring(memory).values()]
+        dated = [expiry.state for expiry in self.memory.expiring(memory).values()]
         return Status(
             revision=memory.snapshot.ledger.revision(),
             waiting=waiting,

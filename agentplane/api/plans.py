@@ -133,11 +133,11 @@ def _propose(command: Propose, memory: Memory, by: By) -> Plan | None:
 
 
 def _approve(command: Approve, memory: Memory, by: By) -> Planned:
-    from agentplane.review import inbox
+    from agentplane.review import inbox_conflicts
     from agentplane.review.conflicts import resolve
 
     choice = command.choice or resolve.Choice()
-    conflicts_of = inbox.deciding(memory)
+    conflicts_of = inbox_conflicts.deciding(memory)
     met: dict[str, Sequence[Conflict]] = {}
 
     def noted(entries: Sequence[Entry], kinds: Collection[str] | None) -> "Sequence[Sequence[Conflict]]":
@@ -145,7 +145,7 @@ def _approve(command: Approve, memory: Memory, by: By) -> Planned:
         met.update(zip([entry.id for entry in entries], found, strict=True))
         return found
 
-    same = inbox.alike(memory, command.ids).same if choice.alike else ()
+    same = inbox_conflicts.alike(memory, command.ids).same if choice.alike else ()
     planned = resolve.approve(memory, command.ids, by.stamp, choice, noted, same)
     checked = confirm.checked(memory, planned, command.confirmed, as_proposed=True)
     return Planned(checked, {} if choice.keep_both else met)
@@ -171,9 +171,9 @@ def _approve_clean(command: ApproveClean, memory: Memory, by: By) -> Plan:
 
 
 def _same(memory: Memory, command: Reject) -> Sequence[str]:
-    from agentplane.review import inbox
+    from agentplane.review import inbox_conflicts
 
-    return inbox.alike(memory, command.ids).same if command.alike else ()
+    return inbox_conflicts.alike(memory, command.ids).same if command.alike else ()
 
 
 def _merge(command: Merge, memory: Memory, by: By) -> Plan:

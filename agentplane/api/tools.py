@@ -316,11 +316,11 @@ class Tools:
 
     def _line_taker(self) -> "Propose":
         """Return a function that proposes a line of a block, unless an entry once had that line."""
-        said, memory = cache(self._ever_said), cache(self._committer.read)
+        lines_of, memory = cache(self._lines_ever), cache(self._committer.read)
 
         def take(path: str, line: "Written") -> str | None:
             known = memory().entries.get(line.id)
-            lines = said(line.id) if line.id else ()
+            lines = lines_of(line.id) if line.id else ()
             text = line.bare if line.bare and (known or lines) else line.text
             bare = _SCOPE.sub("", text)
             if any(one == bare or one.endswith(f": {bare}") for one in lines):
@@ -331,7 +331,7 @@ class Tools:
 
         return take
 
-    def _ever_said(self, id_: str) -> frozenset[str]:
+    def _lines_ever(self, id_: str) -> frozenset[str]:
         """Return all lines that an entry ever had."""
         from agentplane.plane.store import history
 

@@ -1,7 +1,6 @@
 """`agentplane help`, another form of `--help`, and the error for an unknown command."""
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 
 import click
 
@@ -25,7 +24,7 @@ def help_command(ctx: click.Context, names: tuple[str, ...]) -> None:
 
 
 def unknown_command(
-    word: str, known: Iterable[str], ctx: click.Context, elsewhere: Mapping[str, str] = MappingProxyType({})
+    word: str, known: Iterable[str], ctx: click.Context, elsewhere: Mapping[str, str]
 ) -> click.UsageError:
     """Return the error for an unknown command, with the likely intended command."""
     import difflib

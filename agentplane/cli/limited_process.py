@@ -30,18 +30,18 @@ def within(
         os.close(read_end)
         _work(work, write_end, cpu_seconds, memory)
     os.close(write_end)
-    said = said_within(read_end, seconds)
+    output = read_within(read_end, seconds)
     os.close(read_end)
-    if said is None:
+    if output is None:
         import signal
 
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
-    return None if said is None or not 0 <= code < _FAILED else (code, said)
+    return None if output is None or not 0 <= code < _FAILED else (code, output)
 
 
-def said_within(fd: int, seconds: float) -> bytes | None:
+def read_within(fd: int, seconds: float) -> bytes | None:
     """Return the bytes that are written until the other end closes. Return None if that takes too long."""
     import select
     import time

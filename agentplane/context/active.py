@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
-from agentplane.context import notes, pack
+from agentplane.context import notes, pack, pack_text
 from agentplane.context.choose import Ask
-from agentplane.context.pack import Pack, Receipt, Sources
+from agentplane.context.pack import Pack, Receipt
+from agentplane.context.sources import Sources
 from agentplane.memory import expiry
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import Layout
@@ -124,5 +125,5 @@ def _receipts(data: bytes | None) -> dict[str, Any]:
 def revision(root: Path) -> str | None:
     """Return the revision of the context pack on disk, read from its first line."""
     data = files.read_if(root / ACTIVE) or b""
-    found = pack.read_title(data.partition(b"\n")[0].decode(errors="replace").rstrip())
+    found = pack_text.read_title(data.partition(b"\n")[0].decode(errors="replace").rstrip())
     return found.revision or None if found else None

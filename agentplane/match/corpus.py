@@ -41,12 +41,6 @@ class Text(msgspec.Struct, frozen=True):
         return f"{self.title}\n{self.text}"
 
 
-class Near(msgspec.Struct, frozen=True):
-    index: int
-    score: float
-    signals: Mapping[str, float]
-
-
 class Ranked(msgspec.Struct, frozen=True):
     """The nearest texts of one query, and the values that tell if another text would be among them."""
 
@@ -201,19 +195,10 @@ class Corpus:
         found = [fusion.fused(self.signals(block)) for block in self._blocks(queries)]
         return np.concatenate(found) if found else np.zeros((0, len(self)), dtype=np.float32)
 
-    def _nearest(self, queries: Sequence[Text], limit: int) -> Iterator[list[Near]]:
-        for best, scores, near, _ in self._best(queries, limit):
-            values = {name: row.tolist() for name, row in near.items()}
-            yield [
-                Near(place, round(score, 6), {name: round(row[at], 4) for name, row in values.items()})
-                for at, (place, score) in enumerate(zip(best.tolist(), scores.tolist(), strict=True))
-            ]
-
     def _best(
         self, queries: Sequence[Text], limit: int, among: Places | None = None
-    ) -> Iterator[tuple[Any, Floats, dict[str, Floats], Wide]]:
-        """Yield for each query its nearest places, their scores and signals, and its usual nearness to any
-        text.
+    ) -> Iterator[tuple[Any, dict[str, Floats], Wide]]:
+        """Yield for each query its nearest places, their signals, and its usual nearness to any text.
 
         Spelling takes the longest, so it is compared only if it can make a difference.
         """
@@ -226,10 +211,9 @@ class Corpus:
             near = self._with_spelling(
                 {name: table[row : row + 1] for name, table in quick.items()}, query, pool
             )
-            scores = fusion.fused(near)[0]
-            best = np.argsort(-scores, kind="stable")[:limit]
+            best = np.argsort(-fusion.fused(near)[0], kind="stable")[:limit]
             signals = {name: table[0, best] for name, table in near.items()}
-            yield pool[best], scores[best], signals, own[row]
+            yield pool[best], signals, own[row]
 
     def _with_spelling(self, quick: Mapping[str, Floats], query: Text, pool: Places) -> dict[str, Floats]:
         """Return all signals of one query at these places, including the slow one."""
@@ -256,7 +240,7 @@ class Corpus:
         """Yield the nearest texts of each query. `among` limits the places that count."""
         count = len(self) if among is None else len(among)
         for block in self._blocks(queries):
-            for best, _, signals, own in self._best(block, limit, among):
+            for best, signals, own in self._best(block, limit, among):
                 last = {name: row[-1:] for name, row in signals.items()}
                 least = float(fusion.total(last)[0]) if 0 < limit <= count else -np.inf
                 yield Ranked(best.tolist(), least, tuple(own.tolist()))
@@ -405,26 +389,6 @@ def _under(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.N
 
 def _titles(texts: Sequence[Text]) -> Iterator[Mapping[str, int]]:
     return (words.counted(text.title) for text in texts)
-
-
-def nearest(query: Text, corpus: Corpus, limit: int = 10) -> list[Near]:
-    """Return the texts nearest to a query, the nearest first. Equal scores keep the order of the corpus."""
-    return nearest_each([query], corpus, limit)[0]
-
-
-def nearest_each(queries: Sequence[Text], corpus: Corpus, limit: int = 10) -> list[list[Near]]:
-    """Return the nearest texts of many queries, with one matrix for each block of queries."""
-    if limit <= 0 or not len(corpus):
-        return [[] for _ in queries]
-    blocks = corpus._blocks(queries)
-    return [found for block in blocks for found in corpus._nearest(block, limit)]
-
-
-def places_each(queries: Sequence[Text], corpus: Corpus, limit: int = 10) -> list[list[int]]:
-    """Return only the places of the nearest texts, without scores."""
-    if limit <= 0 or not len(corpus):
-        return [[] for _ in queries]
-    return [ranked.places for ranked in corpus.ranked_each(queries, limit)]
 
 
 def _unambiguous(text: Text) -> bytes:

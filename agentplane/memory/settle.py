@@ -36,7 +36,7 @@ class Settled(msgspec.Struct, frozen=True):
     """The result of a reconciliation. All fields are empty if it changed nothing."""
 
     op: str | None = None
-    told: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()
     """Notes about ids that both branches assigned and entries that both branches changed."""
     waiting: list[str] = []
     """The candidates for texts that weren't kept."""
@@ -54,7 +54,7 @@ class Settled(msgspec.Struct, frozen=True):
 
     @property
     def did(self) -> bool:
-        return bool(self.op or self.joined or self.resolved or self.merged or self.told)
+        return bool(self.op or self.joined or self.resolved or self.merged or self.notes)
 
 
 def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settled:
@@ -80,13 +80,13 @@ def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settle
     filled_gaps = _fill_gaps(store) if deep else ()
     ledger = ledgers.read(layout)
     if not ledger.unsettled and not resolved and not (deep and _doubled(layout)):
-        return Settled(told=(*filled_gaps, *removed_again))
+        return Settled(notes=(*filled_gaps, *removed_again))
     done, joined, notes = _settle(store)
     if into_merge:
         merge_driver.add(layout, sorted(merge_driver.unstaged(layout) - before))
     return Settled(
         op=done.op if done else None,
-        told=(*filled_gaps, *removed_again, *notes),
+        notes=(*filled_gaps, *removed_again, *notes),
         waiting=[id_ for id_ in done.ids if _is_new_candidate(done, id_)] if done else [],
         joined=joined,
         resolved=resolved,

@@ -132,30 +132,30 @@ def _of_run(layout: Layout, run: RunEvent, name: str, path: str) -> Result:
         if run.task == name
         else f"produced {one_line(path, 100)}"
     )
-    told = _told(run)
+    lines = _own_lines(run)
     return Result(
         id=run.run_id,
         kind=RUN,
         score=1.0,
-        statement=told[0],
-        text="\n".join(told),
+        statement=lines[0],
+        text="\n".join(lines),
         why=why,
         file=layout.shown(f"runs/{run.run_id}" if run.capsule else "memory/log.jsonl"),
         trusted=False,
     )
 
 
-def _told(run: RunEvent) -> list[str]:
+def _own_lines(run: RunEvent) -> list[str]:
     """Return the lines of a run's own text. It is unreviewed, so it is withheld if the gate flags it."""
-    said = run.summary or " ".join(run.command) or "A run"
+    summary = run.summary or " ".join(run.command) or "A run"
     steps = [str(step) for step in run.next_actions]
     outputs = [str(output.get("path")) for output in run.outputs]
-    texts = [said, run.ts, run.task or "", run.tool or "", *steps, *outputs]
+    texts = [summary, run.ts, run.task or "", run.tool or "", *steps, *outputs]
     if codes := _flagged(texts):
         return [f"Withheld: the text of this run was flagged ({codes})."]
     exit_status = "" if run.exit_status is None else f", exit {run.exit_status}"
     lines = [
-        one_line(said, _TEXT),
+        one_line(summary, _TEXT),
         f"{one_line(run.ts, 40)} by {one_line(run.tool or 'unknown', 40)}{exit_status}",
     ]
     lines += [f"task: {one_line(run.task, _TEXT)}"] if run.task else []
@@ -181,12 +181,12 @@ def _artifacts(runs: Sequence[RunEvent], path: str) -> Iterator[Result]:
 def _of_artifact(one: Output, task: str) -> Result:
     why = f"produced by {one_line(one.run_id, 40)}"
     if codes := _flagged((one.path, task)):
-        told = f"Withheld: the name of this file or its task was flagged ({codes})."
-        return Result(one.sha256, ARTIFACT, 1.0, told, told, why, "", trusted=False)
+        text = f"Withheld: the name of this file or its task was flagged ({codes})."
+        return Result(one.sha256, ARTIFACT, 1.0, text, text, why, "", trusted=False)
     shown = one_line(one.path, _TEXT)
     of = f" for {one_line(task, _TEXT)}" if task else ""
-    told = f"{shown} (SHA-256 {one.sha256}), {why}{of}"
-    return Result(one.path, ARTIFACT, 1.0, shown, told, why, shown, trusted=False)
+    text = f"{shown} (SHA-256 {one.sha256}), {why}{of}"
+    return Result(one.path, ARTIFACT, 1.0, shown, text, why, shown, trusted=False)
 
 
 def _flagged(texts: Iterable[str]) -> str:

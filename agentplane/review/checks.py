@@ -10,7 +10,7 @@ from agentplane.memory.view import Memory
 from agentplane.plane.store.store import Store
 from agentplane.review import delivery
 from agentplane.review.conflicts import assumptions
-from agentplane.review.conflicts.shortlist import embeds
+from agentplane.review.conflicts.embeddings import embeds
 from agentplane.review.gate import evidence_lookup, gate, receipts
 from agentplane.text.visible import one_line
 

@@ -72,14 +72,14 @@ def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
 
     A candidate that changes an entry passes too, because the policy was asked about the values that the entry gets.
     """
-    from agentplane.review import inbox, inbox_flags
+    from agentplane.review import inbox, inbox_conflicts, inbox_flags
     from agentplane.review.gate import receipts
 
     entry = next((entry for entry in memory.inbox if entry.id == id_), None)
     if entry is None or receipts.lacking(entry.head, receipts.sources_of(memory.snapshot.layout)):
         return None
     flags = set(inbox_flags.flags(memory, entry, inbox.gate_context(memory, stamp.today)))
-    has_conflicts = any(not conflict.is_quiet for conflict in inbox.Conflicts(memory).of(entry))
+    has_conflicts = any(not conflict.is_quiet for conflict in inbox_conflicts.Conflicts(memory).of(entry))
     if has_conflicts or flags - {inbox_flags.change_notice(memory, entry)}:
         return None
     target = updates.target_of(memory, entry)

@@ -15,8 +15,8 @@ their source.
 _OLD_IMPORT = re.compile(r"Harvested \d+ candidates\.")
 
 
-def of(said: Activity | None, summary: str | None, command: Sequence[str]) -> Activity | None:
+def of(stated: Activity | None, summary: str | None, command: Sequence[str]) -> Activity | None:
     """Return agentplane's own activity, or None for the run of a tool. Older versions stated it only in the summary."""
-    if said is not None:
-        return said
+    if stated is not None:
+        return stated
     return "import" if summary and not command and _OLD_IMPORT.fullmatch(summary) else None

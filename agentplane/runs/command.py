@@ -184,15 +184,15 @@ def _sealed(store: Store, opened: OpenRun, ending: Ending, recorded: list[Record
 
 
 def _words(ending: relay.Exit, lost: Exception | None, again: Again | None = None) -> str:
-    told = f"Restarted with memory {again.revision}; " if again else _told(ending)
+    cause = f"Restarted with memory {again.revision}; " if again else _cause(ending)
     if ending.left_running:
-        return f"{told}it runs on without being recorded"
+        return f"{cause}it runs on without being recorded"
     how = f"ended by signal {ending.signal}" if ending.signal else f"ended with exit code {ending.code}"
     missing = f"; not all of its output could be recorded: {_reason(lost)}" if lost else ""
-    return (told + how)[:1].upper() + (told + how)[1:] + missing
+    return (cause + how)[:1].upper() + (cause + how)[1:] + missing
 
 
-def _told(ending: relay.Exit) -> str:
+def _cause(ending: relay.Exit) -> str:
     return "Its terminal went away, or it was told to end; " if ending.hung_up else ""
 
 

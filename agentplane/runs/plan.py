@@ -97,12 +97,12 @@ def _fields(text: str) -> Mapping[str, object]:
 
 
 def _stated(fields: Mapping[str, object]) -> dict[str, object]:
-    told = {
+    ratings = {
         "layer": fields.get("layer"),
         "systemic_scale": fields.get("systemic_scale", fields.get("scale")),
         "impact": fields.get("impact"),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in ratings.items() if value is not None}
 
 
 def rating(plan: Plan | None, options: Rating) -> Rating:
@@ -112,11 +112,11 @@ def rating(plan: Plan | None, options: Rating) -> Rating:
     """
     stated, where = (plan.stated, plan.path) if plan else ({}, "")
 
-    def told(name: str, check: Callable[[object, str], T], option: T | None) -> T | None:
+    def rated(name: str, check: Callable[[object, str], T], option: T | None) -> T | None:
         return check(stated[name], where) if option is None and name in stated else option
 
     return Rating(
-        told("layer", rubric.layer, options.layer),
-        told("systemic_scale", rubric.scale, options.systemic_scale),
-        told("impact", rubric.impact, options.impact),
+        rated("layer", rubric.layer, options.layer),
+        rated("systemic_scale", rubric.scale, options.systemic_scale),
+        rated("impact", rubric.impact, options.impact),
     )

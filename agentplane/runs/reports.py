@@ -116,11 +116,11 @@ def append(
     Pass `is_new` for an id that was just created. Then a long log is not searched for it. The log is
     permanent, so secrets are masked first.
     """
-    told = {
+    fields = {
         key: masked_value(value) for key, value in msgspec.to_builtins(report).items() if value is not None
     }
-    told["command"] = masked_words(report.command)
-    event = {"kind": "run", **told, **(sealed or {})}
+    fields["command"] = masked_words(report.command)
+    event = {"kind": "run", **fields, **(sealed or {})}
     is_wanted = (lambda: True) if is_new else (lambda: not events.is_logged(store.layout, report.run_id))
     return store.append_event(event, is_wanted)
 
@@ -179,11 +179,11 @@ def _lower(sha256: str | None) -> str | None:
 
 def _summary_in(outputs: list[Output] | dict[str, Any]) -> str | None:
     """Return the summary of a run that gives its outputs as an object."""
-    said = outputs.get("summary") if isinstance(outputs, dict) else None
-    if said is not None and not isinstance(said, str):
-        what = f"outputs.summary: expected `str`, got `{type(said).__name__}`"
+    summary = outputs.get("summary") if isinstance(outputs, dict) else None
+    if summary is not None and not isinstance(summary, str):
+        what = f"outputs.summary: expected `str`, got `{type(summary).__name__}`"
         raise BadInput(what, where="event", todo="Give the summary as text.")
-    return said or None
+    return summary or None
 
 
 def event_of(line: bytes) -> RunEvent:
@@ -208,11 +208,11 @@ def say_the_same(one: bytes, other: bytes) -> bool:
 
     A run with a capsule has only one line.
     """
-    told = _told(one)
-    return told is not None and told == _told(other)
+    fields = _comparable(one)
+    return fields is not None and fields == _comparable(other)
 
 
-def _told(line: bytes) -> dict[str, Any] | None:
+def _comparable(line: bytes) -> dict[str, Any] | None:
     try:
         event_of(line)
         fields, files_of = decode.Json(dict[str, Any]).decode(line), _report_in(line).files
@@ -220,8 +220,8 @@ def _told(line: bytes) -> dict[str, Any] | None:
         return None
     if "capsule" in fields:
         return None
-    told = {key: value for key, value in fields.items() if key not in _OF_A_PLACE}
-    return told | ({"outputs": [(output.path, output.sha256) for output in files_of]} if files_of else {})
+    shared = {key: value for key, value in fields.items() if key not in _OF_A_PLACE}
+    return shared | ({"outputs": [(output.path, output.sha256) for output in files_of]} if files_of else {})
 
 
 def _filled(store: Store, given: RunReport, variables: Mapping[str, str], now: str) -> RunReport:

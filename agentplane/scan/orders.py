@@ -7,17 +7,14 @@ the text, because each word is looked up once and no pattern is searched.
 """
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
-from pathlib import Path
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 
+from agentplane.scan.order_lexicon import PLAIN_TOKEN, STEM, TOKEN, Node, Rule, folded, lexicon, masks
 
-DATA = Path(__file__).parent / "data"
 
 INTENTS: Mapping[str, str] = {
     "override": "tells its reader to drop earlier instructions",
@@ -33,23 +30,7 @@ INTENTS: Mapping[str, str] = {
     "authority": "claims an authority that lifts limits",
 }
 
-_MARKS = re.compile(
-    "[\u0300-\u036f\u0483-\u0487\u064b-\u065f\u0670\u0640\u06d6-\u06ed\u093c\u09bc\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
-)
-_ARABIC = str.maketrans("كيىةہەھۀؤئ", "کییههههههی")
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_URL = (
-    r"(?:https?|ftp|wss?)://(?!localhost|127\.|0\.0\.0\.0)\S+|\bwww\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,20}|\b(?!127\.|0\.0\.0\.0)\d{1,3}(?:\.\d{1,3}){3}\b|\bsrc ?= ?[\"']?//\S+"
-    r"|\b(?:[a-z0-9-]{1,40}\.){1,4}(?:com|net|org|io|dev|example|xyz|ru|cn|info|biz|top|site|online|app|me|co|cc|tk|to|gg|ly|st|cloud|link|live|space|host|website|store|pw|icu|cx|ws|eu|de|uk|fr|br|jp)\b(?:/\S*)?|\bs3://\S+"
-)
-_WORD = rf"[a-z]{{1,12}}n't\b|[^\W_{_CJK}](?:[^\W_{_CJK}]|[\u0900-\u0963\u0966-\u0dff\u200c])*"
-_SENSITIVE = (
-    r"\.env\b|\bid_(?:rsa|ed25519)\b|\.ssh\b|\.aws\b|\.netrc\b|\.npmrc\b|\.pypirc\b|/etc/(?:passwd|shadow)\b|\bprod\.yml\b|"
-    r"\$\{?[a-z_]{0,40}(?:key|token|secret|password)[a-z_]{0,20}\}?|\b[a-z]{1,20}_(?:[a-z]{1,20}_)?(?:api_)?(?:key|token|secret|password|url)\b"
-)
-_PLAIN = rf"(?P<word>{_WORD})|(?P<cjk>[{_CJK}])|(?P<end>[.!?;:。！？；।۔؟]+(?=\s|$|[{_CJK}])|[。！？；]|\n\s*\n|[-=]{{3,}})"
-_TOKEN = re.compile(rf"(?P<url>{_URL})|(?P<secret>{_SENSITIVE})|{_PLAIN}")
-_ONLY_WORDS = re.compile(_PLAIN)
+_ONLY_WORDS = re.compile(PLAIN_TOKEN)
 _HAS_MORE = re.compile(
     r"[@$_]|://|www\.|\.(?:env|ssh|aws|n[pe]|p[yr])|/etc/|id_|\d\.\d|[a-z0-9]\.(?:[a-z]{2,7}\b)|src ?="
 )
@@ -57,8 +38,6 @@ _SENTENCE = 3.0
 """Distance in words that the end of a sentence adds."""
 _CHARACTER = 0.5
 """Distance in words that a character adds in a script without blanks."""
-_STEM = 3
-_ENDED = 4
 _AFTER = frozenset(("hi", "bn", "ur", "ja", "de", "tr", "ko"))
 """Languages that can put the negation after the verb."""
 _ONLY_AFTER = frozenset(("bn", "ja", "ko"))
@@ -108,75 +87,10 @@ class Order(msgspec.Struct, frozen=True):
         return INTENTS[self.intent]
 
 
-class _Term(msgspec.Struct, frozen=True):
-    group: str
-    language: str
-
-
-_Terms = tuple[_Term, ...]
-
-
-class _Node:
-    """A node of words that continue with other words. `stems` are beginnings of words.
-
-    There would be 24,000 nodes, but nearly all are last words. Last words with the same meaning share one
-    node.
-    """
-
-    __slots__ = ("exact", "longest", "stems", "terms")
-
-    def __init__(self) -> None:
-        self.exact: Mapping[str, _Node] = _NOTHING
-        self.stems: Mapping[str, _Node] = _NOTHING
-        self.terms: _Terms = ()
-        self.longest = 0
-
-    def next(self, word: str) -> "list[_Node]":
-        found = [node] if (node := self.exact.get(word)) else []
-        if self.longest:
-            sizes = range(_STEM, min(len(word), self.longest) + 1)
-            found.extend(node for size in sizes if (node := self.stems.get(word[:size])))
-        return found
-
-    def child(self, word: str, *, stem: bool) -> "_Node":
-        if stem:
-            self.longest = max(self.longest, len(word))
-        children = self.stems if stem else self.exact
-        found = children.get(word)
-        if found is None:
-            found = _Node()
-            if isinstance(children, dict):
-                children[word] = found
-            elif stem:
-                self.stems = {word: found}
-            else:
-                self.exact = {word: found}
-        return found
-
-
-_NOTHING: Mapping[str, _Node] = MappingProxyType({})
-
-
-class _Rule(msgspec.Struct, frozen=True):
-    intent: str
-    slots: tuple[frozenset[str], ...]
-    none_of: frozenset[str]
-    window: float
-    negated_too: bool
-
-
 class _Hit(msgspec.Struct, frozen=True):
     first: float
     last: float
     offset: int
-
-
-def folded(text: str) -> str:
-    """Return the text in lower case without accents, with variant letters unified."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
-        text = text.replace("\u2019", "'").replace("\u2018", "'").translate(_ARABIC)
-    return text.lower()
 
 
 def find(text: str) -> Iterator[Order]:
@@ -202,7 +116,7 @@ def _hits(text: str) -> tuple[_Hits, list[_Negation]]:
     places: list[tuple[float, int]] = []
     hits: _Hits = {}
     place = 0.0
-    for match in (_TOKEN if _HAS_MORE.search(text) else _ONLY_WORDS).finditer(text):
+    for match in (TOKEN if _HAS_MORE.search(text) else _ONLY_WORDS).finditer(text):
         kind = match.lastgroup
         if kind == "end":
             place += _SENTENCE
@@ -223,7 +137,7 @@ def _hits(text: str) -> tuple[_Hits, list[_Negation]]:
 
 
 def _walk(
-    node: _Node,
+    node: Node,
     words: list[str],
     places: list[tuple[float, int]],
     first: int,
@@ -245,23 +159,23 @@ def _walk(
 
 
 @lru_cache(maxsize=16384)
-def _roots(word: str) -> tuple[_Node, ...]:
+def _roots(word: str) -> tuple[Node, ...]:
     """Return the nodes of terms that can begin with this word, even if a clitic is attached to it."""
     if not word:
         return ()
-    root, _ = _lexicon()
+    root, _ = lexicon()
     found = root.next(word)
     if (
         "\u0600" <= word[0] <= "\u06ff"
         and (match := _CLITICS.match(word))
-        and len(word) - match.end() >= _STEM
+        and len(word) - match.end() >= STEM
     ):
         found = [*found, *root.next(word[match.end() :])]
     return tuple(found)
 
 
 def _hits_joined(text: str) -> tuple[_Hits, list[_Negation]]:
-    _, joined = _lexicon()
+    _, joined = lexicon()
     hits: _Hits = {}
     negations: list[_Negation] = []
     at, place, longest = 0, 0.0, max(map(len, joined), default=0)
@@ -282,7 +196,7 @@ def _hits_joined(text: str) -> tuple[_Hits, list[_Negation]]:
 def _ruled(hits: _Hits, negations: Sequence[_Negation]) -> Iterator[Order]:
     if not hits:
         return
-    bits, table = _masks()
+    bits, table = masks()
     present = 0
     for group in hits:
         present |= bits.get(group, 0)
@@ -319,7 +233,7 @@ def _is_negated(hit: _Hit, negations: Sequence[_Negation], starts: Sequence[floa
     )
 
 
-def _meets(rule: _Rule, hits: Mapping[str, list[_Hit]]) -> int | None:
+def _meets(rule: Rule, hits: Mapping[str, list[_Hit]]) -> int | None:
     """Return the offset at which all groups of a rule are close together, or None."""
     slots: list[list[_Hit]] = []
     for groups in rule.slots:
@@ -363,97 +277,6 @@ def _nearest(
     return best
 
 
-def _near_any(rule: _Rule, hits: Mapping[str, list[_Hit]], chosen: list[_Hit]) -> bool:
+def _near_any(rule: Rule, hits: Mapping[str, list[_Hit]], chosen: list[_Hit]) -> bool:
     first, last = min(hit.first for hit in chosen), max(hit.last for hit in chosen)
     return any(first <= hit.first <= last + 3 for group in rule.none_of for hit in hits.get(group, ()))
-
-
-@cache
-def _lexicon() -> tuple[_Node, dict[str, _Terms]]:
-    root = _Node()
-    joined: dict[str, _Terms] = {}
-    same: dict[_Terms, _Terms] = {}
-
-    def more(terms: _Terms, term: _Term) -> _Terms:
-        both = (*terms, term)
-        return same.setdefault(both, both)
-
-    for path in sorted(DATA.glob("*.txt")):
-        if path.stem == "rules":
-            continue
-        for group, terms in _groups(path):
-            term = _Term(group, path.stem)
-            for written in terms:
-                words = [match[0] for match in _TOKEN.finditer(folded(written.rstrip("*")))]
-                # In Bengali, endings are attached to the noun.
-                stem = written.endswith("*") or (
-                    path.stem == "bn" and group != "not" and len(words[-1]) > _ENDED
-                )
-                node = root
-                for word in words:
-                    node = node.child(word, stem=stem and word is words[-1])
-                node.terms = more(node.terms, term)
-                whole = "".join(words).replace("'", "")
-                if (whole.isascii() and len(whole) > 3) or group in ("not", "all", "your"):
-                    joined[whole] = more(joined.get(whole, ()), term)
-    _share_ends(root, {})
-    return root, joined
-
-
-def _share_ends(node: _Node, ends: dict[_Terms, _Node]) -> None:
-    """Make last words with the same meaning share one object."""
-    for children in (node.exact, node.stems):
-        for word, child in children.items():
-            if child.exact or child.stems:
-                _share_ends(child, ends)
-            elif isinstance(children, dict):
-                children[word] = ends.setdefault(child.terms, child)
-
-
-def _groups(path: Path) -> Iterator[tuple[str, list[str]]]:
-    for line in path.read_text("utf-8").splitlines():
-        if line and not line.startswith("#"):
-            group, _, terms = line.partition(":")
-            yield group.strip(), [term.strip() for term in terms.split(",") if term.strip()]
-
-
-@cache
-def _rules() -> tuple[_Rule, ...]:
-    return tuple(_rule(intent, written) for intent, (written,) in _written_rules())
-
-
-@cache
-def _masks() -> tuple[dict[str, int], tuple[tuple[int, int, int, _Rule], ...]]:
-    """Return one bit for each group, and for each rule the bits of its first three slots.
-
-    With these, one quick test excludes most rules.
-    """
-    bits: dict[str, int] = {}
-    table = []
-    for rule in _rules():
-        masks = [sum(bits.setdefault(group, 1 << len(bits)) for group in slot) for slot in rule.slots]
-        first, second, third = (*masks, masks[0], masks[0])[:3]
-        table.append((first, second, third, rule))
-    return bits, tuple(table)
-
-
-def _written_rules() -> Iterable[tuple[str, tuple[str]]]:
-    for line in (DATA / "rules.txt").read_text("utf-8").splitlines():
-        if line and not line.startswith("#"):
-            intent, _, written = line.partition(":")
-            yield intent, (written,)
-
-
-def _rule(intent: str, written: str) -> _Rule:
-    slots: list[frozenset[str]] = []
-    none_of: frozenset[str] = frozenset()
-    window, negated_too = 0.0, False
-    for part in written.split():
-        if part.startswith("@"):
-            window = float(part[1:])
-        elif part.startswith("!"):
-            none_of |= frozenset(part[1:].split("|"))
-        else:
-            negated_too |= part.startswith("~")
-            slots.append(frozenset(part.removeprefix("~").split("|")))
-    return _Rule(intent, tuple(slots), none_of, window, negated_too)

@@ -229,8 +229,8 @@ class PlaneApp(App[None]):
         self._reader.reload()
 
     def on_sessions_seen(self, message: SessionsSeen) -> None:
-        self.sessions.update(message.seen)
-        self.relay(lambda: SessionsSeen(message.seen))
+        self.sessions.update(message.watched)
+        self.relay(lambda: SessionsSeen(message.watched))
 
     def on_came_of(self, message: CameOf) -> None:
         self.sessions.report_outcome(message)

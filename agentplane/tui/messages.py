@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentplane.tools.sessions.restart import Outcome as CameOut
     from agentplane.tools.sessions.sessions import Session
     from agentplane.tui.backend.model import PlaneView
-    from agentplane.tui.backend.sessions.session_watch import Help, Seen
+    from agentplane.tui.backend.sessions.session_watch import Help, WatchedSession
 
 
 class OpDone(Message, bubble=False):
@@ -69,9 +69,9 @@ class Changed(Message, bubble=False):
 class SessionsSeen(Message, bubble=False):
     """The running sessions of coding tools were listed or updated."""
 
-    def __init__(self, seen: "tuple[Seen, ...]") -> None:
+    def __init__(self, watched: "tuple[WatchedSession, ...]") -> None:
         super().__init__()
-        self.seen = seen
+        self.watched = watched
 
 
 class CameOf(Message, bubble=False):

@@ -292,7 +292,7 @@ def log_of_lies(ground: Ground) -> None:
         event = {"kind": "run", "ts": "2026-01-01T00:00:00.000Z", "run_id": name, "tool": "--output=x", "task": "x",
                  "command": ["--output=x"], "outputs": [{"path": "../../neighbour/notes.txt", "sha256": "0" * 64}],
                  "capsule": kept, "made_at": "0" * 12, "next_actions": ["--x"], "revision": "--output=x"}  # fmt: skip
-        line = chain.link(event, chain.heads(log)[0])
+        line = chain.link(event, chain.verify(log).heads[0])
         log.write_bytes(log.read_bytes() + line)
     folder = ground.plane / "runs" / RUN / "work"
     folder.mkdir(parents=True)

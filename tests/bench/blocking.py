@@ -27,7 +27,8 @@ import msgspec
 
 from agentplane.plane.layout import Layout
 from agentplane.review.conflicts.conflicts import Conflict, Text, find
-from agentplane.review.conflicts.shortlist import Neighbours, VectorCache
+from agentplane.review.conflicts.embeddings import VectorCache
+from agentplane.review.conflicts.shortlist import Neighbours
 
 
 FIRST = 3

@@ -21,7 +21,7 @@ import numpy as np
 
 from agentplane.match import fusion, vectors, words
 from agentplane.match.bm25 import Index
-from agentplane.match.corpus import Corpus, Text, nearest
+from agentplane.match.corpus import Corpus, Text
 from agentplane.match.fuzzy import alike, prepared
 from agentplane.match.vector_cache import Vectors
 from tests.bench import kinds
@@ -94,7 +94,7 @@ def measured(task: Task) -> tuple[dict[str, dict[str, np.ndarray]], dict[str, Ro
         signals[new] = {name: table[0] for name, table in corpus.signals([query]).items()}
         unseen = Text(query.title, f"{query.text}\n", query.names)  # its embedding is not kept yet
         begin = time.perf_counter()
-        nearest(unseen, corpus)
+        list(corpus.ranked_each([unseen], 10))
         times.append(time.perf_counter() - begin)
         for name, scores in _baselines(corpus, query, kept).items():
             rows[name][new] = scores

@@ -24,7 +24,7 @@ from agentplane.claims.features.sentence_vectors import sense
 from agentplane.claims.parse.statement import parse
 from agentplane.claims.verdict import columns_of, rule_relation
 from agentplane.match import vectors
-from agentplane.match.corpus import Corpus, nearest_each
+from agentplane.match.corpus import Corpus
 from agentplane.match.corpus import Text as Compared
 from agentplane.review.conflicts.conflicts import Conflict, Text, compare
 from tests.review.pairs import BLIND, PAIRS, SETS, TUNED, Pair, read
@@ -104,14 +104,13 @@ def strangers(pairs: Sequence[Pair]) -> list[Pair]:
     for pair in pairs:
         own.setdefault(pair.second, set()).add(pair.first)
     wanted = sorted(own)
-    near = nearest_each(
-        [Compared(second) for second in wanted], Corpus(list(map(Compared, shelf))), max(RANKS)
-    )
+    corpus = Corpus([Compared(first) for first in shelf])
+    near = corpus.ranked_each([Compared(second) for second in wanted], max(RANKS))
     return [
         Pair("", "unrelated", "", first, second)
         for second, found in zip(wanted, near, strict=True)
         for at in STRANGE
-        if (first := shelf[found[at].index]) not in own[second]
+        if (first := shelf[found.places[at]]) not in own[second]
     ]
 
 
@@ -272,11 +271,11 @@ def ranks() -> dict[str, dict[str, float]]:
     pairs = [pair for pair in PAIRS if pair.expected in ("duplicate", "contradiction")]
     shelf = list(dict.fromkeys(pair.first for pair in PAIRS))
     corpus = Corpus([Compared(first) for first in shelf])
-    near = nearest_each([Compared(pair.second) for pair in pairs], corpus, max(RANKS))
+    near = [*corpus.ranked_each([Compared(pair.second) for pair in pairs], max(RANKS))]
     rows: dict[str, dict[str, float]] = {}
     for kind in ("duplicate", "contradiction"):
         places = [
-            next((at for at, one in enumerate(found) if shelf[one.index] == pair.first), max(RANKS))
+            next((at for at, one in enumerate(found.places) if shelf[one] == pair.first), max(RANKS))
             for pair, found in zip(pairs, near, strict=True)
             if pair.expected == kind
         ]

@@ -13,7 +13,7 @@ from rapidfuzz import fuzz, process
 
 from agentplane.api import Plane
 from agentplane.review.conflicts.resolve import Choice
-from agentplane.review.inbox import Conflicts
+from agentplane.review.inbox_conflicts import Conflicts
 from agentplane.runs.open import open_run
 from tests.bench import look, planes, propose, runs, tools
 from tests.bench.timing import best, rounds_of

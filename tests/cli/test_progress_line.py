@@ -99,6 +99,15 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
 # The line
 
 
+def begun() -> tuple[Terminal, ProgressLine]:
+    """A line that is on the screen."""
+    terminal = Terminal()
+    line = ProgressLine(terminal)
+    line.report(1, 10, "Checking")
+    terminal.until("1/10")
+    return terminal, line
+
+
 def test_it_appears_without_another_report_and_is_erased(at_once: None) -> None:
     terminal = Terminal()
     line = ProgressLine(terminal)
@@ -115,10 +124,7 @@ def test_it_appears_without_another_report_and_is_erased(at_once: None) -> None:
 
 
 def test_it_is_erased_when_everything_is_done(at_once: None) -> None:
-    terminal = Terminal()
-    line = ProgressLine(terminal)
-    line.report(9, 10, "Checking")
-    terminal.until("9/10")
+    terminal, line = begun()
     line.report(10, 10, "Checking")
     assert terminal.left == ""
     line.close()
@@ -135,20 +141,14 @@ def test_nothing_is_written_before_its_time(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_nothing_is_written_after_closing(at_once: None) -> None:
-    terminal = Terminal()
-    line = ProgressLine(terminal)
-    line.report(1, 10, "Checking")
-    terminal.until("1/10")
+    terminal, line = begun()
     line.close()
     assert line._lane.finish(_PATIENCE)
     assert terminal.left == ""
 
 
 def test_a_terminal_that_was_closed_ends_nothing(at_once: None) -> None:
-    terminal = Terminal()
-    line = ProgressLine(terminal)
-    line.report(1, 10, "Checking")
-    terminal.until("1/10")
+    terminal, line = begun()
     terminal.close()
     line.close()
 

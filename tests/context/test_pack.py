@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from agentplane.api import Plane
 from agentplane.context import pack
 from agentplane.context.choose import Ask, choose
-from agentplane.context.pack import Sources, characters, tokens
+from agentplane.context.pack import characters, tokens
+from agentplane.context.sources import Sources
 from agentplane.memory.entry import Entry, Header
 from agentplane.memory.operations import Proposal
 from tests.conftest import UNLIKE, decision, files_of
@@ -210,8 +211,8 @@ def test_a_task_that_gives_orders_is_not_in_the_head(plane: Plane) -> None:
 
 def test_without_a_task_the_gate_is_not_loaded() -> None:
     script = (
-        "import sys; from agentplane.context import pack; from agentplane.context.choose import Ask;"
-        "pack.make(pack.Sources('r', ()), Ask()); print('agentplane.review.gate.gate' in sys.modules)"
+        "import sys; from agentplane.context import pack, sources; from agentplane.context.choose import Ask;"
+        "pack.make(sources.Sources('r', ()), Ask()); print('agentplane.review.gate.gate' in sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"

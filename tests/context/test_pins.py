@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from agentplane.context import pack
 from agentplane.context.choose import Ask, choose
-from agentplane.context.pack import HELD_BACK, NO_ROOM, OUTSIDE, Sources, tokens
+from agentplane.context.pack import HELD_BACK, NO_ROOM, OUTSIDE, tokens
+from agentplane.context.sources import Sources
 from agentplane.memory.entry import Entry
 from tests.context.test_pack import entry, ids
 

@@ -7,7 +7,7 @@ import pytest
 
 from agentplane.context import pack
 from agentplane.context.choose import Ask
-from agentplane.context.pack import Sources
+from agentplane.context.sources import Sources
 from agentplane.memory.entry import Entry
 from agentplane.review import delivery
 from agentplane.review.conflicts.assumptions import Contradiction

@@ -13,6 +13,9 @@ from tests.e2e.terminal import AGENTPLANE, typed
 
 
 LONG = "A" * 4000
+READS = (
+    ["status"], ["badge"], ["inbox"], ["list"], ["show", "dec-1"], ["history", "dec-1"], ["ops"], ["doctor"],
+)  # fmt: skip
 Quick = Callable[..., Answered]
 
 
@@ -203,16 +206,7 @@ def test_a_whole_day_of_work_writes_only_into_the_plane(world: Path) -> None:
     typed(["deprecate", "dec-1", "--why", "enough"], repository)
     typed(["undo"], repository)
     typed(["redo"], repository)
-    for words in (
-        ["status"],
-        ["badge"],
-        ["inbox"],
-        ["list"],
-        ["show", "dec-1"],
-        ["history", "dec-1"],
-        ["ops"],
-        ["doctor"],
-    ):
+    for words in READS:
         assert started(words, repository).returncode == 0
 
     assert _outside(world) == before
@@ -222,16 +216,7 @@ def test_reading_writes_nothing_but_the_cache(repository: Path, quick: Quick) ->
     approved(repository)
     proposed(repository, "Another.")
     before = tree(repository)
-    for words in (
-        ["status"],
-        ["badge"],
-        ["inbox"],
-        ["list"],
-        ["show", "dec-1"],
-        ["history", "dec-1"],
-        ["ops"],
-        ["doctor"],
-    ):
+    for words in READS:
         assert quick(words, repository).code == 0
     after = tree(repository)
     changed = {name for name in before | after if before.get(name) != after.get(name)}

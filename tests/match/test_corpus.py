@@ -8,7 +8,7 @@ import pytest
 from rapidfuzz import fuzz, process
 
 from agentplane.match import corpus as room
-from agentplane.match.corpus import Corpus, Text, nearest, nearest_each, places_each
+from agentplane.match.corpus import Corpus, Ranked, Text
 from tests.bench.planes import statement
 from tests.bench.timing import best
 
@@ -24,6 +24,23 @@ TEXTS = [
 QUERY = Text("Build the terminal interface with urwid", "It replaces DEC-001.")
 
 
+def nearest(query: Text, corpus: Corpus, limit: int = 10) -> list[int]:
+    return ranked(query, corpus, limit).places
+
+
+def ranked(query: Text, corpus: Corpus, limit: int = 10) -> Ranked:
+    return next(corpus.ranked_each([query], limit))
+
+
+def scores(query: Text, corpus: Corpus) -> list[float]:
+    found: list[float] = corpus.scores([query])[0].tolist()
+    return found
+
+
+def signals(query: Text, corpus: Corpus) -> dict[str, list[float]]:
+    return {name: rows[0].tolist() for name, rows in corpus.signals([query]).items()}
+
+
 @pytest.fixture(params=["with embeddings", "without"])
 def corpus(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Corpus:
     if request.param == "without":
@@ -32,30 +49,27 @@ def corpus(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> C
 
 
 def test_the_nearest_comes_first(corpus: Corpus) -> None:
-    first, *others = nearest(QUERY, corpus)
-    assert first.index == 0
-    assert first.score > 2 * max(near.score for near in others)
-    assert [near.score for near in others] == sorted((near.score for near in others), reverse=True)
+    first, *others = (scores(QUERY, corpus)[place] for place in nearest(QUERY, corpus))
+    assert nearest(QUERY, corpus)[0] == 0
+    assert first > 2 * max(others)
+    assert others == sorted(others, reverse=True)
 
 
-def test_scores_are_between_0_and_1_and_say_what_they_are_made_of(corpus: Corpus) -> None:
-    for near in nearest(QUERY, corpus):
-        assert 0 <= near.score <= 1
-        assert {"title", "words", "bm25", "spelling", "named", "words_apart"} <= near.signals.keys()
-    assert ("meaning" in nearest(QUERY, corpus)[0].signals) == (corpus.missing is None)
+def test_scores_are_between_0_and_1_and_made_of_signals(corpus: Corpus) -> None:
+    assert all(0 <= score <= 1 for score in scores(QUERY, corpus))
+    names = signals(QUERY, corpus).keys()
+    assert {"title", "words", "bm25", "spelling", "named", "words_apart"} <= names
+    assert ("meaning" in names) == (corpus.missing is None)
 
 
-def test_what_is_named_is_told_without_counting(corpus: Corpus) -> None:
-    told = {near.index: near.signals["named"] for near in nearest(QUERY, corpus)}
-    assert told[0] == 1
-    assert sum(told.values()) == 1
+def test_a_name_is_a_signal_without_a_weight(corpus: Corpus) -> None:
+    assert signals(QUERY, corpus)["named"] == [1, 0, 0, 0, 0, 0]
 
 
 def test_the_same_text_is_nearest_of_all(corpus: Corpus) -> None:
     for row, text in enumerate(TEXTS):
-        first = nearest(text, corpus, 1)[0]
-        assert first.index == row
-        assert first.score > 0.8
+        assert nearest(text, corpus, 1) == [row]
+        assert scores(text, corpus)[row] > 0.8
 
 
 def many(count: int, seed: int = 5) -> list[Text]:
@@ -94,62 +108,58 @@ def test_it_is_told_whose_nearest_a_new_text_would_be_among(corpus: Corpus) -> N
 
 def test_the_same_text_is_near_in_a_corpus_of_one() -> None:
     alone = Corpus([TEXTS[0]])
-    assert nearest(TEXTS[0], alone)[0].score > 0.8
-    assert nearest(TEXTS[5], alone)[0].score < 0.3
+    assert scores(TEXTS[0], alone)[0] > 0.8
+    assert scores(TEXTS[5], alone)[0] < 0.3
 
 
 def test_equals_keep_the_order_of_the_corpus() -> None:
     twice = Corpus([TEXTS[2], TEXTS[0], TEXTS[3], TEXTS[0], TEXTS[1], TEXTS[0]])
-    assert [near.index for near in nearest(QUERY, twice, 3)] == [1, 3, 5]
+    assert nearest(QUERY, twice, 3) == [1, 3, 5]
 
 
 def test_limits(corpus: Corpus) -> None:
     assert len(nearest(QUERY, corpus, 2)) == 2
     assert len(nearest(QUERY, corpus, 100)) == len(TEXTS)
     assert nearest(QUERY, corpus, 0) == []
-    assert places_each([QUERY], corpus, 0) == [[]]
-    found = nearest_each([QUERY, TEXTS[0]], corpus, 3)
-    assert places_each([QUERY, TEXTS[0]], corpus, 3) == [[near.index for near in each] for each in found]
 
 
 def test_what_was_built_is_built_once(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    data, expected = corpus.to_bytes(), nearest(QUERY, corpus)
+    data, expected = corpus.to_bytes(), ranked(QUERY, corpus)
     monkeypatch.setattr(room.Index, "__init__", lambda *_: pytest.fail("built again"))
-    assert nearest(QUERY, Corpus.from_bytes(TEXTS, data)) == expected
+    assert ranked(QUERY, Corpus.from_bytes(TEXTS, data)) == expected
 
 
 def test_what_was_built_of_other_texts_or_is_not_whole_is_built_anew(corpus: Corpus) -> None:
     data = corpus.to_bytes()
     other = [*TEXTS[:-1], Text("Something else")]
-    assert nearest(QUERY, Corpus.from_bytes(other, data)) == nearest(QUERY, Corpus(other))
-    expected = nearest(QUERY, corpus)
+    assert ranked(QUERY, Corpus.from_bytes(other, data)) == ranked(QUERY, Corpus(other))
+    expected = ranked(QUERY, corpus)
     flipped = data[:300] + bytes([data[300] ^ 1]) + data[301:]
     for damaged in (None, b"", b"nonsense", data[:-1], data + b"x", flipped):
-        assert nearest(QUERY, Corpus.from_bytes(TEXTS, damaged)) == expected
+        assert ranked(QUERY, Corpus.from_bytes(TEXTS, damaged)) == expected
 
 
 def test_what_was_built_with_embeddings_is_not_used_without(monkeypatch: pytest.MonkeyPatch) -> None:
     data = Corpus(TEXTS).to_bytes()
     monkeypatch.setattr("agentplane.match.vectors.available", lambda: "embeddings are off")
-    assert nearest(QUERY, Corpus.from_bytes(TEXTS, data)) == nearest(QUERY, Corpus(TEXTS))
+    assert ranked(QUERY, Corpus.from_bytes(TEXTS, data)) == ranked(QUERY, Corpus(TEXTS))
 
 
 def test_nothing_to_compare() -> None:
     assert nearest(QUERY, Corpus([])) == []
-    assert nearest_each([], Corpus(TEXTS)) == []
+    assert [*Corpus(TEXTS).ranked_each([], 10)] == []
     assert Corpus(TEXTS).scores([]).shape == (0, len(TEXTS))
     assert Corpus([]).scores([QUERY]).shape == (1, 0)
     assert Corpus.from_bytes([], Corpus([]).to_bytes()).scores([QUERY]).shape == (1, 0)
-    blank = nearest(Text(""), Corpus([Text(""), TEXTS[0]]))
-    assert all(np.isfinite(near.score) for near in blank)
+    assert np.isfinite(scores(Text(""), Corpus([Text(""), TEXTS[0]]))).all()
 
 
 def test_many_at_once_give_what_each_gives_alone(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     queries = [QUERY, *TEXTS]
-    alone = [nearest(query, corpus, 4) for query in queries]
-    assert nearest_each(queries, corpus, 4) == alone
+    alone = [ranked(query, corpus, 4) for query in queries]
+    assert [*corpus.ranked_each(queries, 4)] == alone
     monkeypatch.setattr(room, "_CELLS", 2 * len(TEXTS))
-    assert nearest_each(queries, Corpus(TEXTS), 4) == alone
+    assert [*Corpus(TEXTS).ranked_each(queries, 4)] == alone
     assert corpus.scores(queries).shape == (len(queries), len(TEXTS))
 
 
@@ -161,9 +171,9 @@ def test_hostile_texts_are_compared_like_others(corpus: Corpus) -> None:
         Text("a" * 9, "\n" * 999, ("", "\ud800")),
     ]
     built = Corpus([*odd, *TEXTS])
-    assert nearest(QUERY, Corpus.from_bytes(built.texts, built.to_bytes()))[0].index == len(odd)
+    assert nearest(QUERY, Corpus.from_bytes(built.texts, built.to_bytes()))[0] == len(odd)
     for text in odd:
-        assert all(0 <= near.score <= 1 for near in nearest(text, built))
+        assert all(0 <= score <= 1 for score in scores(text, built))
 
 
 def test_one_query_costs_less_than_three_times_spelling_alone() -> None:
@@ -184,21 +194,21 @@ def test_asking_much_takes_no_more_memory_than_asking_a_part_of_it() -> None:
     words = ["".join(dice.choices("abcdefghij", k=5)) for _ in range(2000)]
     texts = [Text(" ".join(dice.choices(words, k=8))) for _ in range(3000)]
     corpus = Corpus(texts)
-    places_each(texts[:1], corpus, 24)
+    nearest(texts[0], corpus, 24)
     tracemalloc.start()
     try:
-        found = places_each(texts[:1400], corpus, 24)
+        found = [*corpus.ranked_each(texts[:1400], 24)]
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert [places[0] for places in found] == list(range(1400))
+    assert [one.places[0] for one in found] == list(range(1400))
     assert peak < 200e6
 
 
 def test_a_second_process_finds_the_same() -> None:
     code = (
         "from tests.match.test_corpus import *\n"
-        "print([(n.index, n.score, dict(n.signals)) for n in nearest(QUERY, Corpus(TEXTS))])"
+        "print(ranked(QUERY, Corpus(TEXTS)), signals(QUERY, Corpus(TEXTS)))"
     )
     told = {
         subprocess.run(
@@ -206,7 +216,7 @@ def test_a_second_process_finds_the_same() -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    here = str([(n.index, n.score, dict(n.signals)) for n in nearest(QUERY, Corpus(TEXTS))])
+    here = f"{ranked(QUERY, Corpus(TEXTS))} {signals(QUERY, Corpus(TEXTS))}"
     assert told == {here + "\n"}
 
 
@@ -214,7 +224,7 @@ def test_without_the_package_everything_works_and_one_line_says_so() -> None:
     code = (
         "import sys; sys.modules['wordllama'] = None\n"
         "from tests.match.test_corpus import *\n"
-        "corpus = Corpus(TEXTS); print(corpus.missing); print(nearest(QUERY, corpus, 1)[0].index)"
+        "corpus = Corpus(TEXTS); print(corpus.missing); print(nearest(QUERY, corpus, 1)[0])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     said, found = done.stdout.splitlines()
@@ -231,7 +241,5 @@ def test_leaving_out_what_cannot_be_among_the_nearest_changes_nothing(limit: int
     corpus = Corpus(texts)
     queries = [Text(" ".join(dice.choices(words, k=4))) for _ in range(25)] + texts[:5]
     every = corpus.scores(queries)
-    for row, found in enumerate(nearest_each(queries, corpus, limit)):
-        order = np.argsort(-every[row], kind="stable")[:limit]
-        assert [near.index for near in found] == order.tolist()
-        assert [near.score for near in found] == [round(float(every[row, i]), 6) for i in order]
+    for row, found in enumerate(corpus.ranked_each(queries, limit)):
+        assert found.places == np.argsort(-every[row], kind="stable")[:limit].tolist()

@@ -9,13 +9,14 @@ from agentplane import extensions
 from agentplane.api import Plane
 from agentplane.extensions import EMBEDDERS, VECTOR_STORES
 from agentplane.match import embedder, vectors
-from agentplane.match.corpus import Corpus, Text, nearest
+from agentplane.match.corpus import Corpus, Text
 from agentplane.match.embedder import Model
 from agentplane.match.vector_cache import Vectors
 from agentplane.plane.derived import cache, server_memory
-from agentplane.review.conflicts import result_cache, shortlist
+from agentplane.review.conflicts import embeddings, result_cache
 from agentplane.review.conflicts.conflicts import Text as Stated
-from agentplane.review.conflicts.shortlist import Neighbours, VectorCache
+from agentplane.review.conflicts.embeddings import VectorCache
+from agentplane.review.conflicts.shortlist import Neighbours
 from tests import cached
 from tests.extension_packages import Installed
 
@@ -100,12 +101,12 @@ def saved(plane: Plane) -> list[str]:
 
 def test_the_chosen_embedder_decides_what_is_near(installed: Installed) -> None:
     corpus, query = [Text("Cats are kept inside"), Text("Owls are protected")], Text("No hooting at night")
-    before = nearest(query, Corpus(corpus))
+    before = Corpus(corpus).signals([query])["meaning"][0].tolist()
     installed.use(EMBEDDERS, "acme", ANIMALS)
-    first, second = nearest(query, Corpus(corpus))
-    assert first.index == 1
-    assert first.signals["meaning"] > second.signals["meaning"] + 0.2
-    assert [near.signals for near in before] != [first.signals, second.signals]
+    cats, owls = Corpus(corpus).signals([query])["meaning"][0].tolist()
+    assert next(Corpus(corpus).ranked_each([query], 2)).places == [1, 0]
+    assert owls > cats + 0.2
+    assert before != [cats, owls]
 
 
 def test_an_embedder_changes_which_entries_a_candidate_is_compared_with(
@@ -224,9 +225,9 @@ def test_the_chosen_store_has_the_vectors(plane: Plane, installed: Installed) ->
 
 def test_each_model_has_its_own_place_in_a_store(plane: Plane, installed: Installed) -> None:
     module = installed.use(VECTOR_STORES, "acme", STORE)
-    names = {shortlist._file_of(Model("a", "1", 2)), shortlist._file_of(Model("a", "2", 2))}
+    names = {embeddings._file_of(Model("a", "1", 2)), embeddings._file_of(Model("a", "2", 2))}
     installed.choose(VECTOR_STORES, "")
-    names |= {shortlist._file_of(Model("a", "1", 2))}
+    names |= {embeddings._file_of(Model("a", "1", 2))}
     assert len(names) == 3
     assert module
 

@@ -57,7 +57,7 @@ def test_ids_that_met_are_renumbered(pair: Pair) -> None:
         "DEC-003": "Deploys wait for the bank.",
         "DEC-004": "Logs go to standard error.",
     }
-    assert done.told == (Renumbered("DEC-003", "DEC-004"),)
+    assert done.notes == (Renumbered("DEC-003", "DEC-004"),)
     assert ada.waiting() == {}
 
 
@@ -101,7 +101,7 @@ def test_what_was_superseded_on_two_branches_names_both_successors(pair: Pair) -
         assert memory.get("DEC-003").statement == "Use Rich instead of Textual."
         assert memory.get("DEC-004").head.supersedes == ("DEC-001",)
     assert ada.file("memory/decisions.md") == bob.file("memory/decisions.md")
-    assert any(isinstance(note, SupersededTwice) for note in (*done.told, *other.told))
+    assert any(isinstance(note, SupersededTwice) for note in (*done.notes, *other.notes))
     (found,) = [one for one in health.collect(ada.plane.store) if one.severity != "info"]
     assert "DEC-001 was superseded by DEC-00" in found.what
     assert "deprecate" in found.remedy
@@ -331,8 +331,8 @@ def test_the_next_change_settles(pair: Pair) -> None:
     told = []
     plane = ada.plane.with_listeners(Listeners(settled=told.append))
     plane.propose(decision("Buttons have round corners."))
-    assert [done.told for done in told] == [(Renumbered("DEC-003", "DEC-004"),)]
-    assert str(told[0].told[0]) == "two branches gave DEC-003: the later one is DEC-004"
+    assert [done.notes for done in told] == [(Renumbered("DEC-003", "DEC-004"),)]
+    assert str(told[0].notes[0]) == "two branches gave DEC-003: the later one is DEC-004"
     ada.looks_well()
 
 

@@ -150,7 +150,7 @@ def test_a_branch_that_goes_on_after_it_was_squashed(tmp_path: Path) -> None:
     made.checkout("side")
     made.git("config", "core.hooksPath", ".no-hooks")
     made.git("merge", "--no-edit", "main")
-    (note,) = made.settle().told
+    (note,) = made.settle().notes
     assert note == Deduplicated("memory/decisions.md")
     assert str(note) == "memory/decisions.md: texts that the merge brought twice stand there once"
     made.looks_well()
@@ -193,7 +193,7 @@ def test_what_main_decided_after_a_squash_does_not_wait_again_on_the_branch(
     if not hooked:
         made.git("config", "core.hooksPath", ".no-hooks")
     done = made.git("merge", "--no-edit", "main")
-    told = done.stderr.splitlines() if hooked else [str(note) for note in made.settle().told]
+    told = done.stderr.splitlines() if hooked else [str(note) for note in made.settle().notes]
     for id_ in (first, second):
         assert f"{id_} was decided on the other branch, and is out of memory/candidates.md again" in told
     assert [edit.id for edit in made.plane.memory.read().hand_edits] == [rejected]

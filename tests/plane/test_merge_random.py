@@ -199,7 +199,7 @@ def all_to_all(clones: list[Repository]) -> list[Note]:
         for there in clones:
             if here is not there:
                 fetch(here, there)
-                told += here.merge("theirs").told
+                told += here.merge("theirs").notes
     return told
 
 

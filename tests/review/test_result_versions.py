@@ -17,7 +17,7 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Store
 from agentplane.review import result_versions
-from agentplane.review.conflicts import result_cache, shortlist
+from agentplane.review.conflicts import embeddings, result_cache
 from agentplane.review.conflicts.conflicts import Text, compare
 from agentplane.review.gate import gate
 from agentplane.scan.secrets import find
@@ -122,6 +122,6 @@ def test_each_release_finds_its_own_results(monkeypatch: pytest.MonkeyPatch) -> 
 def test_results_depend_on_the_package_for_embeddings(
     package: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = shortlist.release_of_embeddings()
+    before = embeddings.release_of_embeddings()
     monkeypatch.setattr(extensions, "folder_of", lambda _: Path(package) if package else None)
-    assert shortlist.release_of_embeddings() != before or (package is None and not shortlist.embeds())
+    assert embeddings.release_of_embeddings() != before or (package is None and not embeddings.embeds())

@@ -10,7 +10,7 @@ from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.memory.operations import Proposal
 from agentplane.review.gate import gate, order_flags
-from agentplane.scan import orders, readings
+from agentplane.scan import order_lexicon, orders, readings
 from agentplane.text.markdown import invisible
 from tests.bench import orders as bench
 from tests.conftest import decision
@@ -194,17 +194,17 @@ def test_each_group_of_words_is_in_every_language(language: str) -> None:
 
 
 def groups_of(name: str) -> set[str]:
-    return {group for group, _ in orders._groups(orders.DATA / f"{name}.txt")}
+    return {group for group, _ in order_lexicon.groups(order_lexicon.DATA / f"{name}.txt")}
 
 
 def test_rules_and_words_fit_each_other() -> None:
-    used = {group for rule in orders._rules() for slot in rule.slots for group in slot}
-    used |= {group for rule in orders._rules() for group in rule.none_of}
+    used = {group for rule in order_lexicon.rules() for slot in rule.slots for group in slot}
+    used |= {group for rule in order_lexicon.rules() for group in rule.none_of}
     known = groups_of("en") | {"url", "secret", "telling"}
     assert used <= known
     for language in LANGUAGES:
         assert groups_of(language) <= used | {"not"}, language
-    assert {rule.intent for rule in orders._rules()} == orders.INTENTS.keys()
+    assert {rule.intent for rule in order_lexicon.rules()} == orders.INTENTS.keys()
 
 
 def test_the_disguises_of_a_text_are_read() -> None:

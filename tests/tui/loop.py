@@ -24,7 +24,7 @@ from agentplane.tools.sessions.restart import Outcome
 from agentplane.tools.sessions.sessions import Session
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.backend.sessions import session_watch
-from agentplane.tui.backend.sessions.session_watch import Seen
+from agentplane.tui.backend.sessions.session_watch import WatchedSession
 from tests.conftest import ROOT, clean_environment
 from tests.tui.conftest import Sitting
 from tests.tui.film import Frame, composed
@@ -81,7 +81,7 @@ class _Desk:
         self.before = plane.status().revision
         self.state: Literal["old", "asked", "new"] = "old"
 
-    def found(self, *_: object) -> tuple[Seen, ...]:
+    def found(self, *_: object) -> tuple[WatchedSession, ...]:
         revision = self.plane.status().revision
         held = revision if self.state == "new" else self.before
         session = Session(
@@ -89,7 +89,7 @@ class _Desk:
             state="current" if held == revision else "old", run_id="20260912T071200Z-k3f9qa", wrapped=True,
             asked=True, hooked=True, id="0199c1a2-77b1", resume=["codex", "resume", "0199c1a2-77b1"],
         )  # fmt: skip
-        return (Seen(session, Activity("idle", NOW.timestamp() - 130, "main")),)
+        return (WatchedSession(session, Activity("idle", NOW.timestamp() - 130, "main")),)
 
     def ask(self, _store: object, wanted: Sequence[Session], *_: object) -> list[Session]:
         if wanted:

@@ -34,7 +34,7 @@ from agentplane.tools.sessions.sessions import Session
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.backend.model import PlaneModel
 from agentplane.tui.backend.sessions import session_watch
-from agentplane.tui.backend.sessions.session_watch import Seen
+from agentplane.tui.backend.sessions.session_watch import WatchedSession
 from agentplane.tui.screens.entry import sections
 from agentplane.tui.screens.inbox import screen as inbox
 from agentplane.tui.screens.runs import detail
@@ -151,7 +151,7 @@ def project_in(folder: Path, *, theme: str, empty: bool) -> Path:
 def staged() -> Iterator[None]:
     """Sessions as they are found where some run."""
     with seen(
-        Seen(
+        WatchedSession(
             Session(
                 tool="codex", pid=4711, since="2026-09-12T07:12:00Z", folder="/home/ada/payments-api", revision="0cf5ff87",
                 state="old", run_id="20260912T071200Z-k3f9qa", wrapped=True, asked=True, hooked=True, id="0199c1a2-77b1",
@@ -159,7 +159,7 @@ def staged() -> Iterator[None]:
             ),
             Activity("idle", NOW.timestamp() - 130, "main"),
         ),
-        Seen(
+        WatchedSession(
             Session(
                 tool="claude-code", pid=99, since="2026-09-12T08:38:00Z", folder="/home/ada/payments-api",
                 revision="0cf5ff87", state="old", run_id="20260912T083800Z-x2v8mm", hooked=True,
@@ -168,7 +168,7 @@ def staged() -> Iterator[None]:
             ),
             Activity("at work", NOW.timestamp() - 4, "refunds"),
         ),
-        Seen(
+        WatchedSession(
             Session(
                 tool="codex", pid=5120, since="2026-09-12T08:55:00Z", folder="/home/ada/payments-api", revision="3b52d0c1",
                 state="current", run_id="20260912T085500Z-b7q1zz", wrapped=True, asked=True,
@@ -186,7 +186,7 @@ def nobody() -> Iterator[None]:
 
 
 @contextmanager
-def seen(*found: Seen) -> Iterator[None]:
+def seen(*found: WatchedSession) -> Iterator[None]:
     """These run, and are still there when somebody wants something of them; they are in the folder that one is in."""
     with (
         patch.object(session_watch, "found", lambda *_: found),
@@ -249,7 +249,9 @@ async def _drawn(app: PlaneApp, picture: Picture, sizes: Sequence[tuple[int, int
         for key in picture.keys:
             await sitting.press(key)
             if picture.sessions:
-                await sitting.until(lambda: app.sessions.restarts and app.sessions.restarts.seen, "sessions")
+                await sitting.until(
+                    lambda: app.sessions.restarts and app.sessions.restarts.watched, "sessions"
+                )
             await sitting.calm()
         await asyncio.sleep(0.3)
         await sitting.calm()

@@ -92,7 +92,7 @@ def run_apart(work: "Callable[[], bytes]", seconds: float, memory: int) -> bytes
         finally:
             os._exit(0)
     os.close(write_end)
-    output = limited_process.said_within(read_end, seconds) or b""
+    output = limited_process.read_within(read_end, seconds) or b""
     os.close(read_end)
     return output or None
 

@@ -34,7 +34,7 @@ def settle_command(quiet: bool, as_json: bool) -> int:
     done = settlement.done
     if as_json:
         fields = {name: getattr(done, name) for name in Settled.__struct_fields__}
-        fields["told"] = [str(note) for note in done.told]
+        fields["told"] = [str(note) for note in fields.pop("notes")]
         output.emit("settle", **fields, **reached_fields(settlement.reached))
     else:
         for text in result_lines(done):
@@ -47,7 +47,7 @@ def settle_command(quiet: bool, as_json: bool) -> int:
 
 def result_lines(done: Settled) -> list[str]:
     """Return the result of reconciling as lines of text."""
-    lines = [one_line(str(note), 200) for note in done.told]
+    lines = [one_line(str(note), 200) for note in done.notes]
     lines += [f"merged {name} entry by entry" for name in (*done.resolved, *map(visible, done.merged))]
     if done.op:
         lines.append(f"settled by op {done.op}")
@@ -55,7 +55,7 @@ def result_lines(done: Settled) -> list[str]:
         lines.append("joined the branches that met here")
     if done.picking and not done.left:
         lines.append(f"now `git {done.picking} --continue`, then `agentplane settle`")
-    elif done.op or done.joined or done.told:
+    elif done.op or done.joined or done.notes:
         lines.append("commit the plane: these changes belong to the merge")
     lines += [
         f"{visible(name)}: your own text is in conflict. Resolve it, then run `git add {shlex.quote(visible(name))}`."

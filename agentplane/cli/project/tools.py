@@ -239,14 +239,16 @@ def _state_text(standing: Standing) -> str:
     ]
     state = f"{words}, memory {one_line(standing.revision, 12)}" if standing.revision else words
     already = (
-        f"{output.count(len(standing.said), 'entry', 'entries')} already in the file" if standing.said else ""
+        f"{output.count(len(standing.repeated), 'entry', 'entries')} already in the file"
+        if standing.repeated
+        else ""
     )
     return ", ".join(filter(None, (state, _left_out_text(standing), already)))
 
 
 def _print_left_out(standing: Standing) -> None:
     """Print the entries that agentplane's block leaves out because the person's own text already has them."""
-    for id_, why in standing.said.items():
+    for id_, why in standing.repeated.items():
         output.note(f"{visible(standing.path)} leaves out {one_line(id_, 40)}: {one_line(why, 160)}")
 
 

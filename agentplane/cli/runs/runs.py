@@ -157,7 +157,7 @@ def log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> Non
     if add:
         _add(plane, event, as_json=as_json)
         return
-    _told(plane.runs.log(event), as_json=as_json)
+    _print_logged(plane.runs.log(event), as_json=as_json)
 
 
 @click.command()
@@ -292,7 +292,7 @@ def _add(plane: Plane, event: dict[str, Any], *, as_json: bool) -> None:
         what = f"{' and '.join(fixed)} cannot be added: the run itself says that"
         raise BadInput(what, todo="leave it out, or leave out --add to log a run of its own.")
     plane.runs.note(run_id, event)
-    _told(Logged(run_id), as_json=as_json)
+    _print_logged(Logged(run_id), as_json=as_json)
 
 
 def _text(given: str | None) -> str | None:
@@ -336,7 +336,7 @@ def _log_lines(plane: Plane, *, as_json: bool) -> None:
         if not line.strip():
             continue
         try:
-            _told(plane.runs.log(_one_event.decode(line)), as_json=as_json)
+            _print_logged(plane.runs.log(_one_event.decode(line)), as_json=as_json)
         except (msgspec.MsgspecError, RecursionError) as error:
             raise _bad_line(f"no JSON object: {error}", number, written) from None
         except BadInput as error:
@@ -356,7 +356,7 @@ def _bad_line(what: str, number: int, written: int) -> BadInput:
     )
 
 
-def _told(logged: Logged, *, as_json: bool) -> None:
+def _print_logged(logged: Logged, *, as_json: bool) -> None:
     if as_json:
         output.emit_line("log", **msgspec.to_builtins(logged))
         return

@@ -125,12 +125,6 @@ def foreign(layout: Layout) -> list[str]:
     return sorted(found)
 
 
-def drop(layout: Layout, name: str) -> None:
-    """Delete one file, regardless of its content."""
-    with suppress(AgentplaneError):
-        files.remove(layout.file(f"cache/{name}"))
-
-
 def _is_valid(layout: Layout, name: str) -> bool:
     if name == OWNER:
         return is_own(layout)

@@ -362,9 +362,9 @@ class _Sums:
         event = log_events.OP.read(line)
         head = chain.hash_of(line)
         self.heads, self.want = [head], _named(head)
-        told = times.of(line)
-        if told.stamp is not None and told.stamp < self.latest:
-            self._limit_outputs(told.stamp)
+        when = times.of(line)
+        if when.stamp is not None and when.stamp < self.latest:
+            self._limit_outputs(when.stamp)
         if event:
             # A repeated event counts once. Another operation with the same id doesn't affect the first one.
             if (event.op, event.op_sha256) not in self.seen:
@@ -372,7 +372,7 @@ class _Sums:
                 self.again = self.again or event.op in self.before
                 self._add_op(event)
         elif b'"outputs":[{' in line or (_FACTS in line and _NO_FACTS not in line):
-            self._add_run(line, told.moment)
+            self._add_run(line, when.moment)
 
     def done(self, size: int, head: str) -> Ledger:
         return Ledger(

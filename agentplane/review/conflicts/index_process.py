@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from agentplane.plane.layout import Layout
-from agentplane.review.conflicts import shortlist
+from agentplane.review.conflicts import embeddings, shortlist
 from agentplane.system import programs
 
 
@@ -29,7 +29,7 @@ class _Job(msgspec.Struct, frozen=True, array_like=True):
     statements: list[str]
 
 
-def build(vector_cache: "shortlist.VectorCache", name: str, statements: list[str]) -> None:
+def build(vector_cache: "embeddings.VectorCache", name: str, statements: list[str]) -> None:
     """Build an index in a child process. Never raises, because a caller without an index builds it
     instead.
     """
@@ -41,7 +41,7 @@ def build(vector_cache: "shortlist.VectorCache", name: str, statements: list[str
 
 def main() -> None:
     job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=_Job)
-    vector_cache = shortlist.VectorCache(Layout(root=Path(job.root)), job.head)
+    vector_cache = embeddings.VectorCache(Layout(root=Path(job.root)), job.head)
     shortlist.build(vector_cache, job.name, job.statements)
 
 

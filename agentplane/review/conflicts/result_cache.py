@@ -24,7 +24,8 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.store.store import Snapshot
 from agentplane.review import result_versions
 from agentplane.review.conflicts.conflicts import Compare, Conflict, Text, claims, compare_each
-from agentplane.review.conflicts.shortlist import Neighbours, Reach, key_of, release_of_embeddings
+from agentplane.review.conflicts.embeddings import release_of_embeddings
+from agentplane.review.conflicts.shortlist import Neighbours, Reach, key_of
 from agentplane.review.gate.verdicts import Flag
 from agentplane.text.json import decode
 from agentplane.text.log import chain

@@ -16,17 +16,14 @@ import msgspec
 
 from agentplane import extensions
 from agentplane.plane.derived import cache, server_memory
-from agentplane.plane.layout import Layout
 from agentplane.review.conflicts.conflicts import Text, claims
+from agentplane.review.conflicts.embeddings import KEY_BYTES, VectorCache, cache_file, embeds
 
 
 # Comparing a few texts takes less time than loading these modules.
 if TYPE_CHECKING:
     from agentplane.match.corpus import Corpus, Places
     from agentplane.match.corpus import Text as Compared
-    from agentplane.match.embedder import Model
-    from agentplane.match.vector_cache import Vectors
-    from agentplane.match.vector_store import VectorStore
 
 
 T = TypeVar("T")
@@ -40,9 +37,6 @@ often the expected text is among them.
 COPIES = 4
 """Maximum number of texts to compare with the same words."""
 
-_PACKAGE = "wordllama"
-_VECTORS = "vectors"
-_KEY = 16
 _MOST_CHANGED = 0.25
 """Share of the texts of an index. When more texts were added or removed, the index is built again."""
 
@@ -88,74 +82,7 @@ _index = msgspec.msgpack.Decoder(_Index)
 
 
 def key_of(text: Text) -> bytes:
-    return hashlib.blake2b(msgspec.msgpack.encode(text), digest_size=_KEY).digest()
-
-
-def embeds() -> bool:
-    """True if the package for embeddings is installed. Nothing is loaded."""
-    return extensions.folder_of(_PACKAGE) is not None
-
-
-def release_of_embeddings() -> str:
-    """Return a text that identifies the releases of the embeddings that results depend on, without loading them."""
-    own = extensions.release_of(_PACKAGE) or "without embeddings"
-    return f"{own} {extensions.release(extensions.EMBEDDERS)}".strip()
-
-
-def _embeddings(name: str) -> cache.CacheFile:
-    """Return a cache file that depends on the embeddings."""
-    return cache.CacheFile(name, f"1 {release_of_embeddings()}")
-
-
-class VectorCache:
-    """The vectors of a project, read at the first use."""
-
-    def __init__(self, layout: Layout, head: str | None) -> None:
-        """`head` is the head of the log when the texts were read."""
-        self.layout = layout
-        self.head = head
-        self._vectors: Vectors | None = None
-        """The vectors, after the first use."""
-
-    @property
-    def vectors(self) -> "Vectors":
-        if self._vectors is None:
-            from agentplane.match.vector_cache import Vectors
-
-            self._vectors = Vectors(open_store=self._open)
-        return self._vectors
-
-    def save(self) -> None:
-        """Save the vectors if there are new ones. Computing the vectors of a few texts is faster than writing
-        all of them.
-        """
-        if self._vectors is not None:
-            self._vectors.save()
-
-    def forget(self) -> None:
-        """Forget the vectors after their embedder failed. Then another embedder is in use."""
-        self._vectors = None
-
-    def _open(self, model: "Model") -> "VectorStore":
-        from agentplane.match import vector_store
-
-        file = _file_of(model)
-        return vector_store.opened(
-            vector_store.Place(
-                model,
-                lambda: cache.load(self.layout, file),
-                lambda data: cache.save_as_of(self.layout, self.head, file, data),
-            )
-        )
-
-
-def _file_of(model: "Model") -> cache.CacheFile:
-    """Return the cache file of a model's vectors. Each extension has its own, so that a change loses nothing."""
-    store = extensions.release(extensions.VECTOR_STORES)
-    if not store and not extensions.chosen(extensions.EMBEDDERS):
-        return _embeddings(_VECTORS)
-    name = f"{store}\n{model.id}".encode("utf-8", "surrogatepass")
-    return cache.CacheFile(f"{_VECTORS}-{hashlib.blake2b(name, digest_size=_KEY).hexdigest()}")
+    return hashlib.blake2b(msgspec.msgpack.encode(text), digest_size=KEY_BYTES).digest()
 
 
 class Neighbours:
@@ -344,7 +271,7 @@ class Neighbours:
         from agentplane.match.corpus import Corpus
         from agentplane.match.corpus import Text as Compared
 
-        data = cache.load(self._vector_cache.layout, _embeddings(self._name)) if self._name else None
+        data = cache.load(self._vector_cache.layout, cache_file(self._name)) if self._name else None
         try:
             index = _index.decode(data) if data else None
         except (msgspec.MsgspecError, ValueError):
@@ -411,5 +338,5 @@ def build(vector_cache: VectorCache, name: str, statements: Sequence[str]) -> No
 def _save_index(vector_cache: VectorCache, name: str, corpus: "Corpus") -> None:
     statements = [text.title for text in corpus.texts]
     data = msgspec.msgpack.encode(_Index(corpus.first, statements, memoryview(corpus.to_bytes())))
-    cache.save_as_of(vector_cache.layout, vector_cache.head, _embeddings(name), data)
+    cache.save_as_of(vector_cache.layout, vector_cache.head, cache_file(name), data)
     vector_cache.save()

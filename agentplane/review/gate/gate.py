@@ -148,19 +148,19 @@ def check_again(entry: Entry, context: Context) -> Verdict:
     return msgspec.structs.replace(verdict, flags=(*whole, *verdict.flags))
 
 
-def suspicious(text: str, where: str = "text") -> tuple[Flag, ...]:
+def suspicious(text: str) -> tuple[Flag, ...]:
     """Return the high-severity flags of a text that a tool wrote and that never was a candidate.
 
     Run summaries, `next` lines and session titles are such texts. The flags are the ones that a candidate
     with this statement would get under the default settings: secrets, hidden text, and orders to the reader.
     An empty tuple means that the text can be delivered.
     """
-    texts = [(where, text[:_MOST_CHARACTERS])]
+    texts = [("text", text[:_MOST_CHARACTERS])]
     found = dict.fromkeys((*_secrets(texts), *_hidden(texts), *_aimed(texts)))
     flags = [_flag(code, what, at, DEFAULTS) for code, what, at in found]
     if len(text) > _MOST_CHARACTERS:
         what = f"has more than {_MOST_CHARACTERS:,} characters; the rest was not checked"
-        flags.insert(0, Flag("size", "refuse", what, where))
+        flags.insert(0, Flag("size", "refuse", what, "text"))
     return tuple(flag for flag in flags if flag.high or flag.code == "size")[:_MOST_FLAGS]
 
 

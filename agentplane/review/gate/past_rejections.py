@@ -18,7 +18,8 @@ from agentplane.plane.store.records import Stored
 from agentplane.plane.store.store import Snapshot
 from agentplane.plane.store.undo import out_of_force
 from agentplane.review.conflicts.conflicts import Text, compare
-from agentplane.review.conflicts.shortlist import Neighbours, VectorCache
+from agentplane.review.conflicts.embeddings import VectorCache
+from agentplane.review.conflicts.shortlist import Neighbours
 from agentplane.text import globs
 from agentplane.text.json import decode
 from agentplane.text.markdown import document
@@ -196,11 +197,6 @@ CACHE_FILE = cache.CacheFile("rejections.mp", f"3.{wording.VERSION}")
 _NONE: Mapping[str, str] = {}
 _codec = decode.Pack(_File)
 _FEW = 8
-
-
-def rejections(snapshot: Snapshot) -> list[Rejection]:
-    """Return the rejections in force, oldest first, without pruned texts."""
-    return [one.rejection for one in _in_force(snapshot)]
 
 
 def tombstones(snapshot: Snapshot, vector_cache: VectorCache | None = None) -> Tombstones:

@@ -81,9 +81,10 @@ def of_open(layout: Layout, run: OpenRun) -> SessionRecord:
     """Return the commands and permissions of a session that is open or about to be sealed."""
     if run.session is None:
         return SessionRecord()
-    told = transcripts.read(run.asked.tool, run.session.transcript, run.started)
+    reported = transcripts.read(run.asked.tool, run.session.transcript, run.started)
     hooks, files_of = (
-        [_shown(layout, run.asked.cwd, row) for row in rows] for rows in (_noted(layout, run.run_id), told)
+        [_shown(layout, run.asked.cwd, row) for row in rows]
+        for rows in (_noted(layout, run.run_id), reported)
     )
     return of_rows(list(joined(hooks, files_of)))
 
@@ -129,14 +130,14 @@ def encoded(rows: Sequence[Command] | Sequence[Permission], most: int) -> bytes:
     return b"".join(lines)
 
 
-def joined(hooks: Sequence[ToolCall], told: Sequence[ToolCall]) -> Iterator[ToolCall]:
+def joined(hooks: Sequence[ToolCall], reported: Sequence[ToolCall]) -> Iterator[ToolCall]:
     """Yield every call once, ordered by time. The session file has priority, and a hook adds the fields that it
     lacks.
     """
     by_use = {row.use: row for row in hooks if row.use and row.event in ("ran", "failed")}
-    known = {row.use for row in told if row.use}
-    spare = Counter((row.command, row.path) for row in told)
-    rows = [_completed(row, by_use.get(row.use)) for row in told]
+    known = {row.use for row in reported if row.use}
+    spare = Counter((row.command, row.path) for row in reported)
+    rows = [_completed(row, by_use.get(row.use)) for row in reported]
     for row in hooks:
         if row.event == "asked":
             rows.append(row)

@@ -56,7 +56,7 @@ class Copy(msgspec.Struct, frozen=True, omit_defaults=True):
     """Name of the copy in the capsule, or empty if there is none."""
 
     @property
-    def told(self) -> dict[str, str | int]:
+    def reference(self) -> dict[str, str | int]:
         """The representation in an event."""
         return {"path": self.path, "sha256": self.sha256, "size": self.size}
 

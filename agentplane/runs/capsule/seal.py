@@ -39,7 +39,7 @@ _MOST_OUTPUTS = 5000
 _Value = TypeVar("_Value")
 
 
-class Seen(msgspec.Struct, frozen=True):
+class Effects(msgspec.Struct, frozen=True):
     """The effects of a run on the project, as seen from outside."""
 
     after: Git
@@ -118,21 +118,24 @@ def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recordi
     writer.clear(layout, run_id)
     produced, copies = file_copies.keep_produced(layout, run_id, _produced(layout, run, after), settings)
     report = _report(store, run, ending, after, _outputs(layout, changes))
-    told = commands.of_open(layout, run)
+    actions = commands.of_open(layout, run)
     gone = [_plain(one.path) for one in changes if one.gone]
-    seen = Seen(after, gone, _new_untracked(run.before, after), produced)
+    effects = Effects(after, gone, _new_untracked(run.before, after), produced)
     kept = [
         *file_copies.keep_inputs(layout, run_id, open_run.work(layout, run_id), run.inputs),
         *copies,
         *(
             writer.text(layout, run_id, name, commands.encoded(rows, settings.keep_output))
-            for name, rows in ((commands.COMMANDS, told.commands), (commands.PERMISSIONS, told.permissions))
+            for name, rows in (
+                (commands.COMMANDS, actions.commands),
+                (commands.PERMISSIONS, actions.permissions),
+            )
             if rows
         ),
         *(writer.output(layout, run_id, one) for one in recorded),
         *_patches(layout, run, after, settings.keep_output),
-        writer.text(layout, run_id, capsule.CONTEXT, _context(store, run, ending, seen, report)),
-        writer.text(layout, run_id, capsule.SUMMARY, _summary(run, ending, seen, report)),
+        writer.text(layout, run_id, capsule.CONTEXT, _context(store, run, ending, effects, report)),
+        writer.text(layout, run_id, capsule.SUMMARY, _summary(run, ending, effects, report)),
     ]
     full = next((one.sha256 for one in recorded if one.name == "stdout"), None)
     report = msgspec.structs.replace(report, output_sha256=report.output_sha256 or full)
@@ -182,7 +185,7 @@ def _recorded(work: Path, name: str, half: int, ending: Ending) -> Recording:
 
 
 def _report(store: Store, run: OpenRun, ending: Ending, after: Git, outputs: list[Output]) -> RunReport:
-    said = open_run.notes(store.layout, run.run_id)
+    notes = open_run.notes(store.layout, run.run_id)
     asked, root = run.asked, str(store.layout.root)
     report = RunReport(
         ts=timestamp(store.clock()),
@@ -190,7 +193,7 @@ def _report(store: Store, run: OpenRun, ending: Ending, after: Git, outputs: lis
         parent_run_id=asked.parent_run_id,
         tool=asked.tool,
         task=asked.task,
-        title=asked.title or _last(note.title for note in said),
+        title=asked.title or _last(note.title for note in notes),
         branch=after.branch or run.before.branch,
         commit=after.head or run.before.head,
         command=asked.command,
@@ -198,28 +201,28 @@ def _report(store: Store, run: OpenRun, ending: Ending, after: Git, outputs: lis
         seconds=events.seconds(run.started, ending.at),
         inputs=[
             *asked.followed,
-            *(one.told for one in run.inputs),
-            *(item for note in said for item in _listed(note.inputs)),
+            *(one.reference for one in run.inputs),
+            *(item for note in notes for item in _listed(note.inputs)),
         ],
         tool_calls=[
             *hook_notes.calls(root, run.run_id),
-            *(item for note in said for item in note.tool_calls),
+            *(item for note in notes for item in note.tool_calls),
         ],
-        outputs=[*outputs, *_more_outputs(store.layout, said, {output.path for output in outputs})][
+        outputs=[*outputs, *_more_outputs(store.layout, notes, {output.path for output in outputs})][
             :_MOST_OUTPUTS
         ],
         exit_status=ending.code,
-        derived_facts=[item for note in said for item in note.derived_facts],
-        next_actions=[item for note in said for item in note.next_actions],
+        derived_facts=[item for note in notes for item in note.derived_facts],
+        next_actions=[item for note in notes for item in note.next_actions],
         receipts=[
             *asked.receipts,
             *hook_notes.receipts(root, run.run_id),
-            *(item for note in said for item in note.receipts),
+            *(item for note in notes for item in note.receipts),
         ],
-        summary=_last(note.summary for note in said),
-        layer=_last((asked.layer, *(note.layer for note in said))),
-        systemic_scale=_last((asked.systemic_scale, *(note.systemic_scale for note in said))),
-        impact=_last((asked.impact, *(note.impact for note in said))),
+        summary=_last(note.summary for note in notes),
+        layer=_last((asked.layer, *(note.layer for note in notes))),
+        systemic_scale=_last((asked.systemic_scale, *(note.systemic_scale for note in notes))),
+        impact=_last((asked.impact, *(note.impact for note in notes))),
         revision=run.revision,
     )
     return msgspec.convert(masked_value(msgspec.to_builtins(report)), RunReport)
@@ -248,15 +251,15 @@ def _outputs(layout: Layout, changes: Sequence[Changed]) -> list[Output]:
     return [_output(layout, change.path) for change in changes if not change.gone][:_MOST_OUTPUTS]
 
 
-def _more_outputs(layout: Layout, said: Sequence[RunReport], known: set[str]) -> list[Output]:
+def _more_outputs(layout: Layout, notes: Sequence[RunReport], known: set[str]) -> list[Output]:
     """Return the additional outputs that programs named. A missing file has no hash."""
-    told = (reports.from_the_top(layout, output) for note in said for output in note.files)
-    named = {output.path: output for output in told if output.path not in known}
+    outputs = (reports.from_the_top(layout, output) for note in notes for output in note.files)
+    named = {output.path: output for output in outputs if output.path not in known}
     tracked = reports.tracked_files(layout, list(named))
     found = []
     for path, output in named.items():
-        seen = output if output.sha256 else _output(layout, path)
-        found.append(msgspec.structs.replace(seen, tracked=None if tracked is None else path in tracked))
+        hashed = output if output.sha256 else _output(layout, path)
+        found.append(msgspec.structs.replace(hashed, tracked=None if tracked is None else path in tracked))
     return found
 
 
@@ -305,12 +308,12 @@ def _patches(layout: Layout, run: OpenRun, after: Git, limit: int) -> list[Capsu
     return [writer.patch(layout, run.run_id, name, patch) for name, patch in found if patch.size]
 
 
-def _context(store: Store, run: OpenRun, ending: Ending, seen: Seen, report: RunReport) -> bytes:
+def _context(store: Store, run: OpenRun, ending: Ending, effects: Effects, report: RunReport) -> bytes:
     """Return the content of `context.json`. Each value is masked separately, because masking the JSON text
     could break it.
     """
     asked = run.asked
-    told = {
+    fields = {
         "schema": "agentplane/context@1",
         "run_id": run.run_id,
         "actor": run.actor,
@@ -321,31 +324,31 @@ def _context(store: Store, run: OpenRun, ending: Ending, seen: Seen, report: Run
         "receipts": report.receipts,
         "revision": {"before": run.revision, "after": store.snapshot().ledger.revision()},
         "environment": run.environment,
-        "git": {"before": _told(run.before), "after": _told(seen.after)},
-        "untracked": seen.untracked,
-        "removed": seen.removed,
+        "git": {"before": _git_fields(run.before), "after": _git_fields(effects.after)},
+        "untracked": effects.untracked,
+        "removed": effects.removed,
         "inputs": msgspec.to_builtins(run.inputs),
-        "produced": msgspec.to_builtins(seen.produced),
+        "produced": msgspec.to_builtins(effects.produced),
         "ended": ending.words,
     }
-    return msgspec.json.format(msgspec.json.encode(masked_value(told)), indent=2) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(masked_value(fields)), indent=2) + b"\n"
 
 
-def _told(git: Git) -> dict[str, Any]:
+def _git_fields(git: Git) -> dict[str, Any]:
     more = git.dirty_more + max(0, len(git.dirty) - _FEW_LINES)
-    told: dict[str, Any] = msgspec.to_builtins(
+    fields: dict[str, Any] = msgspec.to_builtins(
         msgspec.structs.replace(git, dirty=git.dirty[:_FEW_LINES], dirty_more=more)
     )
-    return told
+    return fields
 
 
-def _summary(run: OpenRun, ending: Ending, seen: Seen, report: RunReport) -> bytes:
+def _summary(run: OpenRun, ending: Ending, effects: Effects, report: RunReport) -> bytes:
     return summary.of(
         report,
-        branch=seen.after.branch or run.before.branch,
-        head=seen.after.head,
-        untracked=masked_value(seen.untracked),
-        removed=masked_value(seen.removed),
+        branch=effects.after.branch or run.before.branch,
+        head=effects.after.head,
+        untracked=masked_value(effects.untracked),
+        removed=masked_value(effects.removed),
         ended=masked_text(ending.words),
     )
 

@@ -22,7 +22,7 @@ def of(
 ) -> bytes:
     """Return the summary of a run that is being sealed. Text from other sources is escaped first."""
     fields: dict[str, Any] = {"run_id": report.run_id}
-    told = {
+    known = {
         "task": report.task,
         "title": report.title,
         "tool": report.tool,
@@ -36,7 +36,7 @@ def of(
     }
     fields |= {
         key: one_line(value) if isinstance(value, str) else value
-        for key, value in told.items()
+        for key, value in known.items()
         if value is not None
     }
     lines = (f"{key}: {write_scalar.scalar(value)}" for key, value in fields.items())

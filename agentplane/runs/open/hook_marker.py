@@ -64,16 +64,16 @@ class Session:
         """
         import zlib
 
-        told = self.id or str(self.pid)
-        plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in told[:60])
-        return f"{self.tool}-{plain}-{zlib.crc32(told.encode(errors='replace')):08x}"
+        name = self.id or str(self.pid)
+        plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name[:60])
+        return f"{self.tool}-{plain}-{zlib.crc32(name.encode(errors='replace')):08x}"
 
     def has(self, marker: "dict[str, Any]") -> bool:
         """True if an open run belongs to this session."""
-        told = marker.get("session")
-        if not isinstance(told, dict) or marker.get("asked", {}).get("tool") != self.tool:
+        recorded = marker.get("session")
+        if not isinstance(recorded, dict) or marker.get("asked", {}).get("tool") != self.tool:
             return False
-        return told.get("id", "") == self.id and (bool(self.id) or self.owns(marker))
+        return recorded.get("id", "") == self.id and (bool(self.id) or self.owns(marker))
 
     def owns(self, marker: "dict[str, Any]") -> bool:
         return int(marker["pid"]) == self.pid and abs(float(marker["born"]) - self.started_at) < _NEAR
@@ -108,10 +108,10 @@ def find(root: str, session: Session, *, new: bool = False) -> "dict[str, Any] |
     Pass `new` for a session that just began. Then only the hint is used, without a search.
     """
     try:
-        told = os.fsdecode(read(os.path.join(root, INDEX, session.key)))
+        hint = os.fsdecode(read(os.path.join(root, INDEX, session.key)))
     except OSError:
-        told = ""
-    marker = named(root, told)
+        hint = ""
+    marker = named(root, hint)
     if marker is not None and session.has(marker):
         return marker
     for run_id in () if new else _newest(root):
@@ -164,8 +164,8 @@ def adopt(root: str, run_id: str, session: Session, given: "dict[str, str] | Non
     marker = named(root, run_id)
     if marker is None or marker["asked"].get("tool") != session.tool:
         return False
-    told, above = marker.get("session"), set(processes.ancestors(session.pid))
-    known = told.get("pid") if isinstance(told, dict) else None
+    recorded, above = marker.get("session"), set(processes.ancestors(session.pid))
+    known = recorded.get("pid") if isinstance(recorded, dict) else None
     if marker["pid"] not in above or known in above:
         return False
     fields = {"id": session.id, "transcript": session.transcript, "source": session.source, "given": given}
@@ -178,8 +178,8 @@ def is_of(root: str, run_id: str, session: Session) -> bool:
     """True if a run that `agentplane run` opened belongs to this session. A run without a session can adopt
     it.
     """
-    told = (named(root, run_id) or {}).get("session")
-    known = told.get("id") if isinstance(told, dict) else None
+    recorded = (named(root, run_id) or {}).get("session")
+    known = recorded.get("id") if isinstance(recorded, dict) else None
     return adopt(root, run_id, session, None) if known is None else known == session.id
 
 
@@ -194,7 +194,7 @@ def begin(root: str, session: Session, given: "dict[str, str] | None", task: str
         "task": task,
         "parent_run_id": around(root, session.pid),
     }
-    told = {"id": session.id, "transcript": session.transcript, "source": session.source, "given": given}
+    described = {"id": session.id, "transcript": session.transcript, "source": session.source, "given": given}
     marker = {
         "run_id": run_id,
         "started": instant(now),
@@ -204,7 +204,7 @@ def begin(root: str, session: Session, given: "dict[str, str] | None", task: str
         "actor": session.tool,
         "revision": given["revision"] if given else "",
         "environment": {},
-        "session": {key: value for key, value in told.items() if value},
+        "session": {key: value for key, value in described.items() if value},
     }
     if user_key.mark(_PURPOSE) is None:
         raise PermissionError(13, "no run is opened: no key can be kept", user_key.folder())
@@ -256,9 +256,9 @@ def change(root: str, run_id: str, **fields: object) -> None:
         marker = named(root, run_id)
         if marker is None:
             return
-        told = fields.pop("session", None)
-        if isinstance(told, dict):
-            marker["session"] = {**marker.get("session", {}), **told}
+        changes = fields.pop("session", None)
+        if isinstance(changes, dict):
+            marker["session"] = {**marker.get("session", {}), **changes}
         write(os.path.join(work, MARKER), marked(work, run_id, _encoded({**marker, **fields})))
     finally:
         os.close(fd)

@@ -32,10 +32,10 @@ _MOST_NAMES = 300
 
 def call(root: str, run_id: str, tool: str, path: str) -> None:
     """Record a tool call. The line is short, so that lines of several processes don't mix."""
-    said = {"tool": _clean(tool[:80], name=True)} | (
+    note = {"tool": _clean(tool[:80], name=True)} | (
         {"path": _clean(path[:_MOST_PATH], name=True)} if path else {}
     )
-    _append(root, run_id, CALLS, json.dumps(said).encode() + b"\n")
+    _append(root, run_id, CALLS, json.dumps(note).encode() + b"\n")
 
 
 def details(
@@ -46,22 +46,22 @@ def details(
     A full search for secrets takes four times as long as the rest of a hook. Therefore commands are stored
     unmasked, readable by this user only, like recorded output. Sealing masks them.
     """
-    said: dict[str, Any] = {"event": event, "tool": _clean(tool[:80], name=True), "at": instant(time.time())}
+    note: dict[str, Any] = {"event": event, "tool": _clean(tool[:80], name=True), "at": instant(time.time())}
     if command:
         kept = beginning(command, MOST_COMMAND)
-        said["command"] = kept
+        note["command"] = kept
         if len(kept) < len(command):
-            said["cut"] = len(command) - len(kept)
+            note["cut"] = len(command) - len(kept)
     if path:
-        said["path"] = _clean(path[:_MOST_PATH], name=True)
+        note["path"] = _clean(path[:_MOST_PATH], name=True)
     if isinstance(reason := more.get("reason"), str):
         more = more | {"reason": beginning(reason, MOST_REASON)}
-    _append(root, run_id, DID, _encoded(said | more), _MOST_DID)
+    _append(root, run_id, DID, _encoded(note | more), _MOST_DID)
 
 
-def _encoded(said: "dict[str, Any]") -> bytes:
+def _encoded(note: "dict[str, Any]") -> bytes:
     """Encode a line. Half of a surrogate pair is replaced, because it could not be decoded again."""
-    return json.dumps(said, ensure_ascii=False).encode(errors="replace") + b"\n"
+    return json.dumps(note, ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
 def beginning(text: str, most: int) -> str:
@@ -121,14 +121,14 @@ def at_work(root: str, run_id: str) -> bool:
 
 def count(root: str, run_id: str) -> int:
     """Return the number of recorded calls."""
-    return sum("tool" in said for said in _lines(root, run_id))
+    return sum("tool" in note for note in _lines(root, run_id))
 
 
 def calls(root: str, run_id: str) -> "list[dict[str, Any]]":
     """Return the calls by tool and path with their number, ordered by first occurrence."""
     times: dict[tuple[str, str], int] = {}
-    for said in _lines(root, run_id):
-        tool, path = said.get("tool"), said.get("path", "")
+    for note in _lines(root, run_id):
+        tool, path = note.get("tool"), note.get("path", "")
         if isinstance(tool, str) and isinstance(path, str):
             times[tool, path] = times.get((tool, path), 0) + 1
     rows = [_row(tool, path, number) for (tool, path), number in times.items()]
@@ -137,7 +137,7 @@ def calls(root: str, run_id: str) -> "list[dict[str, Any]]":
 
 
 def receipts(root: str, run_id: str) -> "list[Any]":
-    return [said["receipt"] for said in _lines(root, run_id) if isinstance(said.get("receipt"), dict)]
+    return [note["receipt"] for note in _lines(root, run_id) if isinstance(note.get("receipt"), dict)]
 
 
 def prompt_of(root: str, run_id: str) -> str | None:
@@ -159,11 +159,11 @@ def _lines(root: str, run_id: str) -> "Iterator[dict[str, Any]]":
         return
     for line in data.split(b"\n"):
         try:
-            said = json.loads(line) if line else None
+            note = json.loads(line) if line else None
         except (ValueError, RecursionError):
             continue
-        if isinstance(said, dict):
-            yield said
+        if isinstance(note, dict):
+            yield note
 
 
 def _append(root: str, run_id: str, name: str, line: bytes, most: int = _MOST_CALLS) -> None:

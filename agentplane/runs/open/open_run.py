@@ -156,25 +156,25 @@ def begin(
     # The marker comes first, so that all later files have an owner.
     keep(layout, opened)
     gitignore.keep(layout, settings)
-    seen = _looked(layout, run_id, settings)
+    before = _looked(layout, run_id, settings)
     taken = file_copies.take_inputs(given, layout, work(layout, run_id), settings)
-    opened = msgspec.structs.replace(opened, before=seen, inputs=taken)
+    opened = msgspec.structs.replace(opened, before=before, inputs=taken)
     keep(layout, opened)
     return opened
 
 
 def _looked(layout: Layout, run_id: str, settings: Runs) -> Git:
     folder = work(layout, run_id)
-    seen = git_state.look(layout.project, folder, layout.root.name, settings.keep_free)
-    file_copies.note_untracked(layout.project, folder, seen.dirty)
-    return seen
+    before = git_state.look(layout.project, folder, layout.root.name, settings.keep_free)
+    file_copies.note_untracked(layout.project, folder, before.dirty)
+    return before
 
 
 def complete(store: Store, run_id: str, variables: Mapping[str, str]) -> None:
     """Add the data that takes longer to collect (Git, environment) to a run that a hook opened."""
     layout, settings = store.layout, store.settings().runs
     gitignore.keep(layout, settings)
-    seen = _looked(layout, run_id, settings)
+    before = _looked(layout, run_id, settings)
     with claimed(layout, run_id) as ours:
         opened = load(layout, run_id)
         if not ours or opened is None:
@@ -184,7 +184,7 @@ def complete(store: Store, run_id: str, variables: Mapping[str, str]) -> None:
         asked = _masked(opened.asked)
         keep(
             layout,
-            msgspec.structs.replace(opened, before=seen, environment=kept, revision=revision, asked=asked),
+            msgspec.structs.replace(opened, before=before, environment=kept, revision=revision, asked=asked),
         )
 
 
@@ -206,8 +206,8 @@ def keep(layout: Layout, run: OpenRun) -> None:
 
 
 def _masked(asked: RunSpec) -> RunSpec:
-    told = masked_value(msgspec.to_builtins(asked)) | {"command": masked_words(asked.command), "inputs": []}
-    return msgspec.convert(told, RunSpec)
+    masked = masked_value(msgspec.to_builtins(asked)) | {"command": masked_words(asked.command), "inputs": []}
+    return msgspec.convert(masked, RunSpec)
 
 
 def load(layout: Layout, run_id: str) -> OpenRun | None:
@@ -316,12 +316,12 @@ def is_alive(run: OpenRun) -> bool:
     return started_at > 0 and abs(started_at - run.born) < _NEAR
 
 
-def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:
+def note(layout: Layout, run_id: str, fields: Mapping[str, Any]) -> None:
     """Add event fields from a program to an open run. Takes no lock."""
     if load(layout, run_id) is None:
         raise BadInput(f"no run {run_id[:40]} is open", todo="`agentplane timeline` lists the runs.")
     path = work(layout, run_id) / capsule.NOTES
-    read = reports.read(said)
+    read = reports.read(fields)
     if isinstance(read.outputs, dict) and read.outputs.keys() - {"summary"}:
         named = ", ".join(sorted(one_line(key, 40) for key in read.outputs.keys() - {"summary"})[:5])
         raise BadInput(
@@ -332,9 +332,9 @@ def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:
     reports.outputs_of(
         layout, read.files
     )  # Refuses files that can't be read. The hash is computed when the run ends.
-    told = masked_value(_said(read))
+    masked = masked_value(_given_fields(read))
     if not (path.exists() and path.stat().st_size > _MOST_NOTES):
-        files.append(path, msgspec.json.encode(told) + b"\n")
+        files.append(path, msgspec.json.encode(masked) + b"\n")
 
 
 def notes(layout: Layout, run_id: str) -> list[reports.RunReport]:
@@ -353,7 +353,7 @@ def _note(line: bytes) -> reports.RunReport | None:
         return None
 
 
-def _said(event: reports.RunReport) -> dict[str, Any]:
+def _given_fields(event: reports.RunReport) -> dict[str, Any]:
     """Return the fields that a program gave, without missing ones."""
     return {key: value for key, value in msgspec.to_builtins(event).items() if value not in (None, [])}
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Literal
 
 import msgspec
 
@@ -14,30 +13,29 @@ from agentplane.plane.store import records
 from agentplane.text.log import chain
 
 
-State = Literal["waits", "accepted", "deprecated", "superseded", "rejected", "merged", "gone"]
 _MONTHS = 3
 """Number of operation files that are searched for former candidates, from the run's month on."""
 _MONTH = re.compile(r"(\d{4})-(\d\d)\.jsonl")
 _ENDS = {"reject": "rejected", "merge": "merged"}
 
 
-class Born(msgspec.Struct, frozen=True):
+class CandidateOutcome(msgspec.Struct, frozen=True):
     id: str
     statement: str
     state: str
 
 
-def of(memory: Memory, run_id: str) -> list[Born]:
+def of(memory: Memory, run_id: str) -> list[CandidateOutcome]:
     """Return the entries whose source is this run, and its candidates that were rejected or merged."""
     here = [_of_entry(entry) for entry in memory.entries.values() if entry.head.source == run_id]
     return [*here, *_gone(memory, run_id)]
 
 
-def _of_entry(entry: Entry) -> Born:
-    return Born(entry.id, entry.statement, "waits" if entry.file == INBOX else entry.head.status)
+def _of_entry(entry: Entry) -> CandidateOutcome:
+    return CandidateOutcome(entry.id, entry.statement, "waits" if entry.file == INBOX else entry.head.status)
 
 
-def _gone(memory: Memory, run_id: str) -> Iterator[Born]:
+def _gone(memory: Memory, run_id: str) -> Iterator[CandidateOutcome]:
     ledger = memory.snapshot.ledger
     verbs = {note.op: note.verb for note in ledger.ops}
     for id_, text in proposed(memory.snapshot.layout, run_id).items():
@@ -46,7 +44,7 @@ def _gone(memory: Memory, run_id: str) -> Iterator[Born]:
             # An approved candidate is in the memory under its new id.
             state = _ENDS.get(verbs.get(known.op, ""))
             if state is not None:
-                yield Born(id_, _statement(text), state)
+                yield CandidateOutcome(id_, _statement(text), state)
 
 
 def proposed(layout: Layout, run_id: str) -> dict[str, str]:

@@ -139,7 +139,7 @@ class Watch:
         """Time after which a hook has had a chance to report the text that was sent."""
         self._looked = False
         """True if no event has occurred since the last look."""
-        self._said: Reply | None = None
+        self._reply: Reply | None = None
 
     def open(self) -> None:
         """Accept requests from now on, if the system supports FIFOs."""
@@ -223,9 +223,9 @@ class Watch:
         # Without hooks, the end of the turn is unknown.
         return Waits(why) if self._hooked() else Never(f"{why}: ask again once it is idle")
 
-    def _say(self, said: Reply) -> None:
-        if said == self._said:
+    def _say(self, reply: Reply) -> None:
+        if reply == self._reply:
             return
-        self._said = said
+        self._reply = reply
         with suppress(AgentplaneError):
-            files.write_atomic(self._work / REPLY, msgspec.json.encode(said), durable=False)
+            files.write_atomic(self._work / REPLY, msgspec.json.encode(reply), durable=False)

@@ -52,12 +52,12 @@ class LeftOn:
         """Return the bytes that restore the terminal and clear the area below the cursor."""
         if not self._draws:
             return b""
-        told = [b"\x1b[?%dl" % mode for mode in sorted(self._on - set(_SCREENS))]
-        told += [b"\x1b[?%dl" % mode for mode in sorted(self._on & set(_SCREENS))]
-        told += [b"\x1b[?%dh" % mode for mode in sorted(self._off)]
-        told += [b"\x1b[<%du" % self._keyboards] if self._keyboards else []
-        told += [b"\x1b[>4m"] if self._other_keys else []
-        return b"".join([*told, b"\x1b[0m\r\x1b[J"])
+        sequences = [b"\x1b[?%dl" % mode for mode in sorted(self._on - set(_SCREENS))]
+        sequences += [b"\x1b[?%dl" % mode for mode in sorted(self._on & set(_SCREENS))]
+        sequences += [b"\x1b[?%dh" % mode for mode in sorted(self._off)]
+        sequences += [b"\x1b[<%du" % self._keyboards] if self._keyboards else []
+        sequences += [b"\x1b[>4m"] if self._other_keys else []
+        return b"".join([*sequences, b"\x1b[0m\r\x1b[J"])
 
     def _switch(self, modes: set[int], *, on: bool) -> None:
         self._on = self._on | (modes & _WATCHED) if on else self._on - modes

@@ -45,7 +45,7 @@ class Exit(msgspec.Struct, frozen=True):
     """
     signal: int | None = None
     """The signal that ended the command, if any."""
-    told: int | None = None
+    end_signal: int | None = None
     """SIGTERM or SIGHUP, if agentplane received one. A terminal that went away counts as SIGHUP."""
     left_running: bool = False
     """True if the command survived a hang-up."""
@@ -56,7 +56,7 @@ class Exit(msgspec.Struct, frozen=True):
 
     @property
     def hung_up(self) -> bool:
-        return self.told is not None
+        return self.end_signal is not None
 
 
 def run(
@@ -77,16 +77,16 @@ def run(
     terminal = os.isatty(1) or os.isatty(2)
     with Signals({*END, *(PtyJob if terminal else Piped).signals}) as signals:
         job = _start(command, env, cwd, signals if terminal else None)
-        seen = watch if isinstance(job, PtyJob) and job.can_be_in_front else None
+        watching = watch if isinstance(job, PtyJob) and job.can_be_in_front else None
         try:
-            if seen and isinstance(job, PtyJob):
-                job.pressed = seen.pressed
-                seen.open()
+            if watching and isinstance(job, PtyJob):
+                job.pressed = watching.pressed
+                watching.open()
             started(job.pid)
-            ending = Relay(job, signals, Tap(sink), grace, seen).until_end()
+            ending = Relay(job, signals, Tap(sink), grace, watching).until_end()
         finally:
-            if seen:
-                seen.close()
+            if watching:
+                watching.close()
             job.close()
     return msgspec.structs.replace(ending, terminal=terminal)
 
@@ -171,7 +171,7 @@ class Relay:
         self._grace = grace
         self._open = {source.fd: source for source in job.sources}
         self._ended: Ended | None = None
-        self._told: int | None = None
+        self._end_signal: int | None = None
         self._deadline: float | None = None
         self._replaced = False
         self._killed = False
@@ -183,11 +183,11 @@ class Relay:
         self._empty()
         self._drain()
         self._tap.flush()
-        code = self._ended.code if self._ended else -(self._told or signal.SIGHUP)
+        code = self._ended.code if self._ended else -(self._end_signal or signal.SIGHUP)
         return Exit(
             code if code >= 0 else 128 - code,
             -code if self._ended and code < 0 else None,
-            self._told,
+            self._end_signal,
             left_running=self._ended is None,
             sink_error=self._tap.error,
         )
@@ -197,7 +197,11 @@ class Relay:
         self._serve_sources(ready)
         for news in self._job.serve(ready):
             self._on_news(news)
-        if self._watch and not (self._ended or self._told) and self._watch.look(in_front=self._job.in_front):
+        if (
+            self._watch
+            and not (self._ended or self._end_signal)
+            and self._watch.look(in_front=self._job.in_front)
+        ):
             self._replace()
 
     def _serve_sources(self, ready: Ready) -> None:
@@ -209,7 +213,7 @@ class Relay:
                 self._pass_on(source)
             if source.follows and (outlet.broken or outlet.fd in ready.broken):
                 self._shut(source)
-            elif outlet.broken and self._told is None:  # the outer terminal is gone
+            elif outlet.broken and self._end_signal is None:  # the outer terminal is gone
                 self._tell(signal.SIGHUP)
 
     def _on_news(self, news: News) -> None:
@@ -279,7 +283,7 @@ class Relay:
         if self._ended:
             self._given_up = True
             return
-        self._told = self._told or number
+        self._end_signal = self._end_signal or number
         self._end(number)
 
     def _replace(self) -> None:
@@ -303,7 +307,7 @@ class Relay:
         """
         if self._deadline is None or time.monotonic() < self._deadline:
             return
-        if (self._told == signal.SIGTERM or self._replaced) and not (self._killed or self._ended):
+        if (self._end_signal == signal.SIGTERM or self._replaced) and not (self._killed or self._ended):
             self._killed = True
             self._job.send(signal.SIGKILL)
             self._deadline = time.monotonic() + self._grace

@@ -85,9 +85,9 @@ def _watch(pid: int, channel: int, terminal: int, signals: int) -> int:
                 if signal.SIGHUP in os.read(signals, 512):
                     _hang_up(pid)
                 continue
-            told = os.read(channel, 1)
-            if told:
-                _put_in_front(terminal, pid if told == FRONT else os.getpgrp())
+            byte = os.read(channel, 1)
+            if byte:
+                _put_in_front(terminal, pid if byte == FRONT else os.getpgrp())
                 _send(pid, signal.SIGCONT)
             else:
                 poll.unregister(channel)

@@ -101,10 +101,6 @@ def is_short_word(text: str) -> bool:
     return _SHORT_WORD.fullmatch(text) is not None
 
 
-def is_stand_in(value: str) -> bool:
-    return values.is_stand_in(value)
-
-
 def _secret(text: str, at: int, kind: str, sure: bool) -> Secret:
     return Secret(kind, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), sure)
 

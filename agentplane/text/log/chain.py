@@ -1,4 +1,4 @@
-"""The hash chain of a log, which is written, verified and merged as raw bytes without parsing JSON.
+"""The hash chain of a log, which is written, verified and joined as raw bytes without parsing JSON.
 
 A line is the canonical JSON of an event with its `hash_self` moved last. `hash_self` is the hash of all bytes
 before it, and `hash_prev` is the `hash_self` of an earlier event. A merge event also names the other heads
@@ -11,7 +11,6 @@ The chain alone can't detect two kinds of damage:
 
 from binascii import unhexlify
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from io import BytesIO
 from typing import Any, BinaryIO
 
 import msgspec
@@ -27,7 +26,7 @@ from agentplane.text.log.event_line import GENESIS
 # The public names of the log, from all three of its modules.
 __all__ = [
     "GENESIS", "Fault", "Report", "Tail", "Torn",
-    "follow", "hash_of", "heads", "join", "lines", "lines_backwards", "link", "mend_torn", "merge", "tail", "unite", "verify", "verify_lines",
+    "follow", "hash_of", "join", "lines", "lines_backwards", "link", "mend_torn", "tail", "verify", "verify_lines",
 ]  # fmt: skip
 
 _BLOCK = 1 << 16
@@ -100,13 +99,6 @@ def lines_backwards(path: files.StrPath) -> Iterator[bytes]:
             yield rest + b"\n"
 
 
-def heads(path: files.StrPath) -> tuple[str, ...]:
-    """Return the heads of a log that verifies. Reads the complete log."""
-    report = verify(path)
-    _must_be_sound(report, str(path))
-    return report.heads
-
-
 def verify(path: files.StrPath) -> Report:
     with files.reading(path) as stream:
         return verify_lines(stream)
@@ -122,7 +114,7 @@ def verify_lines(log: Iterable[bytes]) -> Report:
     if odd is None:
         last = (digests[-32:].hex(),) if digests else ()
         count = len(digests) // 32
-        return Report(count=count, heads=last, head_lines=(count,) * len(last), faults=(), torn=None)
+        return Report(count=count, heads=last, faults=(), torn=None)
     walk = Walk()
     walk.take_straight(digests, size)
     while odd is not None:
@@ -178,25 +170,6 @@ def mend_torn(path: files.StrPath) -> str | None:
     return "ended its last line, which was complete but for the newline"
 
 
-def merge(ours: bytes, theirs: bytes, ts: str) -> bytes:
-    """Return one history of both logs.
-
-    It has the common lines, the lines of each side, and a line that joins the heads.
-    """
-    mine, other = _sound_lines(ours, "our log"), _sound_lines(theirs, "their log")
-    if other.keys() <= mine.keys():
-        return _joined(mine, ts)
-    if mine.keys() <= other.keys():
-        return _joined(other, ts)
-    common = dict.fromkeys(line for line in mine if line in other)
-    return _joined(common | mine | other, ts)
-
-
-def unite(log: bytes, ts: str) -> bytes:
-    """Return the log that Git's union of two logs should have been. No line repeats, and there is one head."""
-    return _joined(dict.fromkeys(BytesIO(log)), ts)
-
-
 def _line(event: Mapping[str, Any], prev: str) -> bytes:
     if not event_line.is_hash(prev):
         raise BadInput("is no hash of an event", where="hash_prev")
@@ -228,26 +201,3 @@ def _line_begin(stream: BinaryIO, end: int) -> int:
 def _between(stream: BinaryIO, begin: int, end: int) -> bytes:
     stream.seek(begin)
     return stream.read(end - begin)
-
-
-def _sound_lines(log: bytes, name: str) -> dict[bytes, None]:
-    _must_be_sound(verify_lines(BytesIO(log)), name)
-    return dict.fromkeys(BytesIO(log))
-
-
-def _joined(log: dict[bytes, None], ts: str) -> bytes:
-    report = verify_lines(log)
-    _must_be_sound(report, "the merged log")
-    last = join(report.heads, ts) if len(report.heads) > 1 else b""
-    return b"".join(log) + last
-
-
-def _must_be_sound(report: Report, name: str) -> None:
-    todo = "Restore the line from git, or let `agentplane doctor` say what can be done."
-    if report.faults:
-        first = report.faults[0]
-        raise Damaged(first.what, where=f"{name}:{first.line}", todo=todo, sees_doctor=True)
-    if report.torn:
-        raise Damaged(
-            "was not written to its end", where=f"{name}:{report.torn.line}", todo=todo, sees_doctor=True
-        )

@@ -47,7 +47,6 @@ class Report(msgspec.Struct, frozen=True):
     """Number of events, without repeats and the torn line."""
     heads: tuple[str, ...]
     """Events that no other event names, in the order of the file. With faults, this is a best guess."""
-    head_lines: tuple[int, ...]
     faults: tuple[Fault, ...]
     torn: Torn | None
 
@@ -75,8 +74,8 @@ class Walk:
         self.last = unhexlify(GENESIS)
         self.seen = {self.last: 0}
         """Each event and its line."""
-        self.tips: dict[bytes, int] = {}
-        """Events that no other event has named yet, and their lines."""
+        self.tips: dict[bytes, None] = {}
+        """Events that no other event has named yet, in the order of the file."""
         self.found: list[_OpenFault] = []
         self.gone: dict[bytes, _OpenFault] = {}
         """Events that a line names although they are not above it."""
@@ -92,7 +91,6 @@ class Walk:
         return Report(
             count=self.count,
             heads=tuple(tip.hex() for tip in self.tips),
-            head_lines=tuple(self.tips.values()),
             faults=tuple(found.fault() for found in self.found),
             torn=self.torn,
         )
@@ -191,7 +189,7 @@ class Walk:
         self.last = stated
         below = self.gone.pop(stated, None)
         if below is None:
-            self.tips[stated] = self.number
+            self.tips[stated] = None
         else:
             below.what = "follows line {}, which stands below it"
             below.away = self.number - below.line

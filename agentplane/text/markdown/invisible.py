@@ -32,7 +32,6 @@ _REFERENCE = re.compile(
     re.MULTILINE,
 )
 _EMPTY_LINK = re.compile(r"(?<!!)\[\s*\]\((?P<target>[^()\n]{3,500})\)")
-_TITLE = re.compile(r"\]\([^()\n\"']{0,500}[\"'(](?P<title>[^\"'\n]{3,1000})[\"')]\)")
 _FAR = re.compile(r"(?<!\s)\s{20,}+(?=\S)")
 _BLANKS = re.compile(r"[^\S\n]{120}")
 _TAG_END = re.compile(r"(?:[^>\"']|\"[^\"]*\"|'[^']*')*+>")
@@ -78,15 +77,6 @@ def parts(text: str) -> tuple[Unseen, ...]:
         if len(found) >= _MOST:
             break
     return tuple(sorted(found, key=lambda one: one.offset))
-
-
-def titles(text: str) -> tuple[Unseen, ...]:
-    """Return titles of links and pictures, and attributes of tags.
-
-    Readers see them at most while the mouse is over them.
-    """
-    found = [Unseen("the title of a link", hit["title"], hit.start("title")) for hit in _TITLE.finditer(text)]
-    return tuple(found[:_MOST])
 
 
 def _parts(text: str) -> Iterator[Unseen]:

@@ -168,8 +168,8 @@ def read(text: str, name: str = "") -> Decision | Unusable:
     statement = _joined(title, decided)
     if len(re.findall(r"\w+", statement)) < 2 or not (decided or " " in title):
         return Unusable("no decision was found in it", line, title)
-    context = _some(_section(sections, "context"), _LONGEST_WHY)
-    after = _some(_section(sections, "consequences"), _LONGEST_WHY)
+    context = _beginning(_section(sections, "context"))
+    after = _beginning(_section(sections, "consequences"))
     why = "\n".join(filter(None, (because, context, f"Consequences: {after}" if after else "")))
     replaces = " ".join(map(str, _listed(fields.get("supersedes")))) or "\n".join(
         _SUPERSEDES.findall(status_text)
@@ -328,13 +328,13 @@ def _first(section: str) -> str:
     return f"{parts[0].rstrip()} {parts[1]}" if whole and len(parts) > 1 else first
 
 
-def _some(section: str, most: int) -> str:
+def _beginning(section: str) -> str:
     """Return the beginning of a section, as whole sentences."""
     beginning = ""
     for part in _paragraphs(section[:_LONGEST_PART]):
         for sentence in _SENTENCE.split(part):
-            if len(beginning) + len(sentence) + 1 > most:
-                return beginning or _clipped(sentence, most)
+            if len(beginning) + len(sentence) + 1 > _LONGEST_WHY:
+                return beginning or _clipped(sentence, _LONGEST_WHY)
             beginning = f"{beginning} {sentence}".strip()
     return beginning
 

@@ -10,9 +10,9 @@ from typing import Literal
 
 import msgspec
 
-from agentplane.context import active, notes, pack
+from agentplane.context import active, notes, pack_text
 from agentplane.context.choose import KINDS, PINNED
-from agentplane.context.pack import Sources
+from agentplane.context.sources import Sources
 from agentplane.memory.entry import Entry
 from agentplane.plane.ledger import log_events, run_lookup
 from agentplane.review.conflicts import assumptions
@@ -69,24 +69,24 @@ class Known(msgspec.Struct, frozen=True):
             return "unknown"
         if (line.id, line.text) in self.entries or self._is_mark(line):
             return "entry"
-        if line.text in self.frame or pack.is_warning(line.text):
+        if line.text in self.frame or pack_text.is_warning(line.text):
             return "frame"
-        title = pack.read_title(line.text)
+        title = pack_text.read_title(line.text)
         if title is None:
             return "unknown"
         return "title" if title.about else "frame"
 
     def _is_mark(self, line: Line) -> bool:
         """True if a line states that two assumptions contradict each other, and they do."""
-        other = pack.marked_in(line.text)
+        other = pack_text.marked_in(line.text)
         if other is None:
             return False
         pairs = product(self.assumptions.get(line.id, ()), self.assumptions.get(other, ()))
         found = (assumptions.between(*pair) for pair in pairs)
-        return any(one is not None and line.text == pack.mark(line.id, one) for one in found)
+        return any(one is not None and line.text == pack_text.mark(line.id, one) for one in found)
 
     def _is_of_run(self, line: Line) -> bool:
-        run = pack.run_of(line.section)
+        run = pack_text.run_of(line.section)
         named = [run] if run else run_lookup.run_ids_in(line.text)
         return any((line.text, line.fenced) in self.notes.get(id_, ()) for id_ in named)
 
@@ -104,9 +104,14 @@ def known(
     any form.
     """
     entries = tuple(entries)
-    warnings = pack.warnings(Sources("", (), hand_edits=tuple(edited)), ())
+    warnings = pack_text.warnings(Sources("", (), hand_edits=tuple(edited)), ())
     names = (*KINDS, PINNED, *(entry.head.type for entry in entries))
-    frame = [*pack.INTRODUCTION, pack.NOT_IN_HERE, active.import_line(plane), *map(pack.heading, names)]
+    frame = [
+        *pack_text.INTRODUCTION,
+        pack_text.NOT_IN_HERE,
+        active.import_line(plane),
+        *map(pack_text.heading, names),
+    ]
     frame += [f"- {warning}" for warning in warnings]
     return Known(
         frozenset((line.id, line.text) for entry in entries for line in _of_entry(entry)),
@@ -144,12 +149,12 @@ def lines(data: bytes, first: int = 1) -> Iterator[Line]:
             if text:
                 yield Line(number, raw, text, "", section, fenced)
             continue
-        item = pack.read_item(raw)
+        item = pack_text.read_item(raw)
         id_ = item.id if item else id_ if raw.startswith("  ") else ""
         section = text if raw.startswith("#") else section
         if text:
             yield Line(number, raw, item.undated.rstrip() if item else text, id_, section)
-        if pack.run_of(section):
+        if pack_text.run_of(section):
             fence = notes.fence_of(text)
 
 
@@ -157,7 +162,7 @@ def _of_entry(entry: Entry) -> Iterator[Line]:
     """Yield the lines of an entry, both as pinned and as unpinned."""
     for pinned in (False, True):
         head = msgspec.structs.replace(entry.head, pinned=pinned)
-        yield from lines(pack.item(msgspec.structs.replace(entry, head=head), full=True).encode())
+        yield from lines(pack_text.item(msgspec.structs.replace(entry, head=head), full=True).encode())
 
 
 def _of_runs(ids: set[str], log: Iterable[bytes]) -> dict[str, frozenset[tuple[str, bool]]]:
@@ -168,7 +173,7 @@ def _of_runs(ids: set[str], log: Iterable[bytes]) -> dict[str, frozenset[tuple[s
     for _, run in log_events.iterate(log_events.with_any(log, marks), kind=RUN):
         run_notes = notes.of(run) if run.run_id in ids else None
         if run_notes is not None:
-            note_lines = lines(pack.of_run(run_notes).encode())
+            note_lines = lines(pack_text.of_run(run_notes).encode())
             # After a merge, a log may have two events of one run.
             found[run.run_id] = found.get(run.run_id, frozenset()) | {
                 (one.text, one.fenced) for one in note_lines

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 import msgspec
 
-from agentplane.context import pack
+from agentplane.context import pack_text
 from agentplane.context.choose import KINDS, PINNED
 from agentplane.plane.git import git
 from agentplane.plane.git.git import Marks
@@ -32,8 +32,8 @@ REVISION = "merged"
 _LARGEST = 4 << 20
 """Maximum size in bytes. Only Git merges larger files."""
 _HEADING = b"## "
-_KNOWN = [pack.heading(name).encode() for name in (KINDS[0], PINNED, *KINDS[1:])]
-_LAST = pack.NOT_IN_HERE.encode()
+_KNOWN = [pack_text.heading(name).encode() for name in (KINDS[0], PINNED, *KINDS[1:])]
+_LAST = pack_text.NOT_IN_HERE.encode()
 _SINCE = re.compile(rb"- [^ ]+ \[([0-9-]{10})\]")
 _CONFLICT = re.compile(rb"^(?:<{7}|>{7}|\|{7})", re.MULTILINE)
 _T = TypeVar("_T", bound=int | str | bytes)
@@ -246,7 +246,7 @@ def _head(base: bytes, one: bytes, other: bytes) -> bytes:
     if found == base or one == other or base in (one, other):
         return found
     first, end, rest = found.partition(b"\n")
-    title = pack.read_title(first.decode(errors="replace"))
+    title = pack_text.read_title(first.decode(errors="replace"))
     if title is None:
         return found
     named = f"revision {title.revision}".encode()
@@ -266,7 +266,7 @@ def _items(base: Sequence[bytes], one: Sequence[bytes], other: Sequence[bytes]) 
 
 def _undated(item: bytes) -> bytes:
     first, end, rest = item.partition(b"\n")
-    found = pack.read_item(first.decode(errors="surrogateescape"))
+    found = pack_text.read_item(first.decode(errors="surrogateescape"))
     return found.undated.encode(errors="surrogateescape") + end + rest if found else item
 
 

@@ -5,7 +5,6 @@ from datetime import date
 
 import msgspec
 
-from agentplane.agents.catalog import TOOLS
 from agentplane.context import active
 from agentplane.errors import AgentplaneError
 from agentplane.memory.view import Memory
@@ -32,7 +31,7 @@ def deliver(memory: Memory, today: Callable[[], date], *, write: bool = True) ->
     """
     layout = memory.snapshot.layout
     revision = memory.snapshot.ledger.revision()
-    old = [one for one in sync.holders(layout.project, layout.root.name, TOOLS) if one.revision != revision]
+    old = [one for one in sync.holders(layout) if one.revision != revision]
     if not old:
         return None
     if not write:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from agentplane.agents.catalog import TOOLS
-from agentplane.context import active, pack
+from agentplane.context import active, pack_text
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Shell
 from agentplane.guard.plane_at_commit import Side, file_at, shown
@@ -73,7 +73,7 @@ def _complaint(line: Line, known: Known) -> str | None:
     """Return the reason a line isn't from the memory, or None if it is."""
     kind = known.kind(line)
     if kind == "title":
-        title = pack.read_title(line.text)
+        title = pack_text.read_title(line.text)
         return _of_title(title.about if title else "")
     if kind != "unknown":
         return None

@@ -17,7 +17,7 @@ from types import MappingProxyType
 import msgspec
 
 from agentplane.agents.model import Tool
-from agentplane.context import pack
+from agentplane.context import pack_text
 from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry
 from agentplane.text import files, front_matter
@@ -75,7 +75,7 @@ class OwnLines(msgspec.Struct, frozen=True):
         """Return the entries in the blocks of imported files, with the file of each."""
         found = {}
         for entry in entries if self.blocks else ():
-            place = next((path for path, text in self.blocks.items() if pack.says(text, entry)), None)
+            place = next((path for path, text in self.blocks.items() if pack_text.says(text, entry)), None)
             if place is not None:
                 found[entry.id] = place
         return found

@@ -16,8 +16,10 @@ import msgspec
 from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Target, Tool
 from agentplane.context import active
-from agentplane.context.pack import EXPIRED, IN_FORCE, LEFT_OUT, Pack, Receipt, marked_in, read_item
+from agentplane.context.pack import IN_FORCE, Pack, Receipt
+from agentplane.context.pack_text import EXPIRED, LEFT_OUT, marked_in, read_item
 from agentplane.errors import AgentplaneError
+from agentplane.plane.layout import Layout
 from agentplane.text import files
 from agentplane.tools import foreign_file
 from agentplane.tools.foreign_file import Change
@@ -64,7 +66,7 @@ class Standing(msgspec.Struct, frozen=True):
     """Entries that don't fit."""
     short: tuple[str, ...] = ()
     """Entries of which only the statement fits."""
-    said: dict[str, str] = {}
+    repeated: dict[str, str] = {}
     """Entries that the block leaves out because the file already says them, with their places."""
 
 
@@ -86,7 +88,7 @@ class Fit(msgspec.Struct, frozen=True):
     why: str = ""
 
     @property
-    def said(self) -> dict[str, str]:
+    def repeated(self) -> dict[str, str]:
         """The entries that its own text already says, with their places."""
         return {cut.id: cut.at for cut in self.pack.receipt.cut if cut.at} if self.pack else {}
 
@@ -206,11 +208,11 @@ class Holder(msgspec.Struct, frozen=True):
     revision: str
 
 
-def holders(project: Path, plane: str, tools: Sequence[Tool]) -> list[Holder]:
+def holders(layout: Layout) -> list[Holder]:
     """Return the files that have memory. Only these files are read."""
     found = []
-    for path, users in _by_file(project, tools).items():
-        held = _held(project, plane, path, users)
+    for path, users in _by_file(layout.project, TOOLS).items():
+        held = _held(layout.project, layout.root.name, path, users)
         if held is not None:
             found.append(Holder(path, tuple(tool.name for tool in users), held))
     return found
@@ -254,7 +256,7 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     if fitting is None:
         return Standing(path, names, "blocked", why=size_limit.full(users), diff=diff, added=added)
     if data is None or found is None:
-        return Standing(path, names, "absent", cut=cut, short=short, said=repeated)
+        return Standing(path, names, "absent", cut=cut, short=short, repeated=repeated)
     if found.is_edited(held):
         why = "" if held == data else "git left it in conflict"
         return Standing(path, names, "edited", found.revision, why, diff, added, cut, short, repeated)
@@ -263,7 +265,7 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
         current = current and active.holds(project / plane, pack)
     revision = _held(project, plane, path, users)
     return Standing(
-        path, names, "current" if current else "old", revision, cut=cut, short=short, said=repeated
+        path, names, "current" if current else "old", revision, cut=cut, short=short, repeated=repeated
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from agentplane.agents.catalog import TOOLS
-from agentplane.context import active, pack
+from agentplane.context import active, pack_text
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Severity, Shell
 from agentplane.memory.entry import Entry
@@ -27,7 +27,7 @@ from agentplane.tools.memory_file.allowed_lines import Known, Line
 
 _MOST = 5
 """Maximum number of reported lines per file."""
-_PASSING = ("## The last run", "## Not reviewed", pack.NOT_IN_HERE)
+_PASSING = ("## The last run", "## Not reviewed", pack_text.NOT_IN_HERE)
 """Headings of sections that change from run to run. Older context packs have the first one."""
 _SYNC = ("agentplane", "sync")
 _REMEDY = Shell(_SYNC, "Read it, then run ", " to write the approved memory again.")

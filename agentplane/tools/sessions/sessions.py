@@ -206,7 +206,7 @@ def _id(
 
 def _holding(layout: Layout) -> set[str]:
     """Return the names of the tools whose files contain memory."""
-    return {name for one in sync.holders(layout.project, layout.root.name, TOOLS) for name in one.tools}
+    return {name for one in sync.holders(layout) for name in one.tools}
 
 
 def _revision(one: _RunningSession, holding: set[str], given: Sequence[tuple[float, str]]) -> str | None:

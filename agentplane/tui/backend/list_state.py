@@ -258,10 +258,6 @@ class Listing:
         for id_ in ids:
             self.settled.pop(id_, None)
 
-    @property
-    def undecided(self) -> int:
-        return len(self._places) - sum(id_ in self._places for id_ in self.settled)
-
 
 class _Range(msgspec.Struct, frozen=True):
     """A range that is being marked, from an anchor to the cursor."""

@@ -14,7 +14,8 @@ from agentplane.agents.model import Tool
 from agentplane.api import Plane
 from agentplane.context import active, pack
 from agentplane.context.choose import Ask, Choice
-from agentplane.context.pack import LEAST, Cut, Pack, Sources
+from agentplane.context.pack import LEAST, Cut, Pack
+from agentplane.context.sources import Sources
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
@@ -126,7 +127,7 @@ def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
 
 def _in_every_file(tool_packs: Sequence[ToolPacks]) -> dict[str, str]:
     """Return the entries that the files of every tool already state, each with the place in the first tool's file."""
-    each = [one.file.said for one in tool_packs]
+    each = [one.file.repeated for one in tool_packs]
     return {id_: at for id_, at in each[0].items() if all(id_ in one for one in each)} if each else {}
 
 

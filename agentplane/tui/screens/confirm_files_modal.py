@@ -13,7 +13,7 @@ from textual.widgets import Static
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.backend.tools_model import Planned
 from agentplane.tui.screens.text_pane import diff, spaced
-from agentplane.tui.widgets.modals.modal import Box
+from agentplane.tui.widgets.modals.modal import SCROLL_KEYS, Box
 
 
 _ASKS = {"wire": "Wire {}?", "sync": "Bring the memory to {}?", "unwire": "Take {} out?"}
@@ -49,10 +49,7 @@ class Writes(Box[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "write it"),
         Binding("n,escape,q", "dismiss(False)", "leave it"),
-        Binding("down,j", "scroll(1)", "down"),
-        Binding("up,k", "scroll(-1)", "up"),
-        Binding("pagedown,space,ctrl+d", "scroll(10)", "page down"),
-        Binding("pageup,ctrl+u", "scroll(-10)", "page up"),
+        *SCROLL_KEYS,
     ]
 
     def __init__(self, planned: Planned) -> None:
@@ -112,6 +109,3 @@ class Writes(Box[bool]):
             )
             for one in self._planned.changes
         ]
-
-    def action_scroll(self, lines: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)

@@ -1,4 +1,7 @@
-"""The base of screens that write tool files. A person sees each line before it is written."""
+"""The base of screens that write tool files. A person sees each line before it is written.
+
+A row shows that a command is running for it, until the command is done or has failed.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 from textual import on
 from textual.message import Message
 
+from agentplane.commands import Command
 from agentplane.errors import AgentplaneError
+from agentplane.tui.backend.outcome_text import DOING
+from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.screens.list_screen import ListScreen
 
 
@@ -65,6 +71,25 @@ class WritingScreen(ListScreen):
         else:
             why = next((f"{path} {why}" for path, why in planned.blocked.items()), "")
             self.say_why(f"nothing is to be written{f': {why}' if why else ''}")
+
+    def submit(self, command: Command) -> None:
+        """Submit a command to the queue, and show in its rows that it is running. The cursor stays."""
+        listing = self.view.listing
+        running = [id_ for id_ in command.ids if listing.place_of(id_) is not None]
+        listing.settle(running, f"{DOING[command.verb]}…")
+        self.view.refresh()
+        self.plane_app.submit(command)
+        self.update_status()
+
+    def on_op_done(self, message: OpDone) -> None:
+        self._reopen(message.op)
+
+    def on_op_failed(self, message: OpFailed) -> None:
+        self._reopen(message.op)
+
+    def _reopen(self, op: Command) -> None:
+        self.view.reopen(op.ids)
+        self.update_status()
 
 
 def _answered(planned: "Planned", then: Then, yes: bool | None) -> None:

@@ -34,6 +34,7 @@ from agentplane.tools.presence import ToolPresence
 from agentplane.tui import theme
 from agentplane.tui.backend.model import as_error
 from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
+from agentplane.tui.widgets.modals.modal import SCROLL_KEYS
 
 
 TITLE = "This repository has no memory for coding agents yet"
@@ -90,10 +91,7 @@ class First(App[str | None]):
         Binding("y", "make(False)", "make it"),
         Binding("p", "make(True)", "only the plane"),
         Binding("q,n,escape", "leave", "leave all as it is"),
-        Binding("down,j", "scroll(1)", "down"),
-        Binding("up,k", "scroll(-1)", "up"),
-        Binding("pagedown,space,ctrl+d", "scroll(10)", "page down"),
-        Binding("pageup,ctrl+u", "scroll(-10)", "page up"),
+        *SCROLL_KEYS,
     ]
 
     class _Surveyed(Message, bubble=False):

@@ -68,11 +68,6 @@ def changes(here: str, there: str, *, exact: bool = False) -> list[Change]:
     return merged
 
 
-def combined(here: str, there: str, style: Callable[[Side], Style]) -> Text:
-    """Return both texts as one. Shared text appears once. Each change shows the old text and then the new text."""
-    return Text().join(piece for piece, _ in _pieces(here, there, style))
-
-
 def changed_lines(here: str, there: str, style: Callable[[Side], Style]) -> list[Text]:
     """Return the lines with changes from the text that combines both. A change can span several lines."""
     lines, differs = [Text()], [False]

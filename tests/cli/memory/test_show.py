@@ -340,7 +340,7 @@ def test_inbox_says_that_an_entry_hides_a_candidate(shelf: Plane, cli: Cli) -> N
 def test_many_new_candidates_are_listed_before_they_are_checked(
     plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentplane.review.inbox.AT_ONCE", 2)
+    monkeypatch.setattr("agentplane.review.inbox_conflicts.AT_ONCE", 2)
     for text in UNLIKE:
         plane.propose(decision(text))
     told = "0 of 6 candidates checked. To check the rest: agentplane inbox --wait"

@@ -20,7 +20,8 @@ from agentplane.review.conflicts import result_cache
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.conflicts.result_cache import ResultCache
 from agentplane.review.conflicts.shortlist import FEW
-from agentplane.review.inbox import AT_ONCE, Reviewed, Reviewer
+from agentplane.review.inbox import Reviewed, Reviewer
+from agentplane.review.inbox_conflicts import AT_ONCE
 from tests import cached
 from tests.bench import planes
 from tests.conftest import UNLIKE, approve_seen, decision

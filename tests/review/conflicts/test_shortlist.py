@@ -10,9 +10,10 @@ from agentplane.errors import Refused
 from agentplane.memory.operations import Proposal
 from agentplane.plane.derived import badge_counts, cache
 from agentplane.review.conflicts.conflicts import Text, find
+from agentplane.review.conflicts.embeddings import VectorCache
 from agentplane.review.conflicts.resolve import EXCLUDING, Choice
-from agentplane.review.conflicts.shortlist import FEW, NEAREST, Neighbours, VectorCache
-from agentplane.review.inbox import Alike, Conflicts, alike
+from agentplane.review.conflicts.shortlist import FEW, NEAREST, Neighbours
+from agentplane.review.inbox_conflicts import Alike, Conflicts, alike
 from tests import cached
 from tests.bench.planes import statement
 from tests.conftest import UNLIKE, decision, plane_in
@@ -99,7 +100,7 @@ def test_what_was_found_is_kept_until_a_file_changes(
     plane, ids = contested
     first = [reviewed.conflicts for reviewed in plane.inbox.review()]
     assert [[conflict.id for conflict in found] for found in first] == [["DEC-001"], [], []]
-    monkeypatch.setattr("agentplane.review.inbox.find", lambda *_: pytest.fail("compared again"))
+    monkeypatch.setattr("agentplane.review.inbox_conflicts.find", lambda *_: pytest.fail("compared again"))
     assert [reviewed.conflicts for reviewed in plane.inbox.review()] == first
     assert plane.status().conflicts == 1
     monkeypatch.undo()

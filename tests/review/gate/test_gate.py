@@ -14,7 +14,7 @@ from agentplane.errors import Refused
 from agentplane.memory.operations import MAX_TEXT, Proposal
 from agentplane.review.gate import evidence_lookup, gate, verbatim, verdicts, wording
 from agentplane.review.gate.gate import Context
-from agentplane.review.gate.past_rejections import Rejection, Tombstones, rejections
+from agentplane.review.gate.past_rejections import Rejection, Tombstones, tombstones
 from agentplane.review.gate.verdicts import Verdict
 from tests.conftest import decision
 from tests.review.growth import least_seconds
@@ -501,9 +501,7 @@ def test_how_things_stood_may_be_a_reason() -> None:
 
 def test_rejected_before(plane: Plane) -> None:
     plane.inbox.reject([plane.propose(decision("Cache sessions in Redis"))], why="we stay with Postgres")
-    context = gate.context(
-        plane.memory.read(), TODAY, tombstones=Tombstones(rejections(plane.store.snapshot()))
-    )
+    context = gate.context(plane.memory.read(), TODAY, tombstones=tombstones(plane.store.snapshot()))
     verdict = gate.check(decision("Redis is used for caching the sessions"), context)
     assert codes(verdict) == {"repeat": "refuse"}
     assert "we stay with Postgres" in verdict.refused[0].what

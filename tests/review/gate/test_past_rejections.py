@@ -12,8 +12,9 @@ from agentplane.api import Plane
 from agentplane.claims.compare import wording
 from agentplane.claims.compare.wording import words_of
 from agentplane.plane.derived import cache
+from agentplane.plane.store.store import Snapshot
 from agentplane.review.gate import past_rejections
-from agentplane.review.gate.past_rejections import Rejection, Tombstones, rejections, tombstones
+from agentplane.review.gate.past_rejections import Rejection, Tombstones, tombstones
 from tests import cached
 from tests.conftest import decision, plane_in
 from tests.review.gate.test_gate import NORMAL
@@ -141,7 +142,7 @@ def test_read_from_a_plane(plane: Plane, project: Path) -> None:
         for name in ("Redis", "Memcached")
     ]
     plane.inbox.reject([ids[0]], why="we stay with Postgres")
-    found = rejections(plane.store.snapshot())
+    found = in_force(plane.store.snapshot())
     assert [(one.id, one.text, one.reason, one.type) for one in found] == [
         (ids[0], "Use Redis for sessions", "we stay with Postgres", "decision")
     ]
@@ -151,7 +152,7 @@ def test_read_from_a_plane(plane: Plane, project: Path) -> None:
 def test_several_in_one_op_share_its_reason(plane: Plane) -> None:
     ids = [plane.propose(decision(f"Statement {word}")) for word in ("one", "two")]
     plane.inbox.reject(ids, why="noise")
-    assert sorted((one.id, one.reason) for one in rejections(plane.store.snapshot())) == sorted(
+    assert sorted((one.id, one.reason) for one in in_force(plane.store.snapshot())) == sorted(
         (id_, "noise") for id_ in ids
     )
 
@@ -159,19 +160,19 @@ def test_several_in_one_op_share_its_reason(plane: Plane) -> None:
 def test_what_was_taken_back_no_longer_counts_until_it_is_redone(plane: Plane) -> None:
     plane.inbox.reject([plane.propose(decision("Use Redis"))])
     plane.history.undo()
-    assert rejections(plane.store.snapshot()) == []
+    assert in_force(plane.store.snapshot()) == []
     plane.history.redo()
-    assert [one.text for one in rejections(plane.store.snapshot())] == ["Use Redis"]
+    assert texts(plane) == ["Use Redis"]
 
 
 def test_a_pruned_text_is_gone(plane: Plane) -> None:
     plane.inbox.reject([plane.propose(decision("Use the word xyzzyplugh"))])
     plane.history.prune("xyzzyplugh")
-    assert rejections(plane.store.snapshot()) == []
+    assert in_force(plane.store.snapshot()) == []
 
 
 def test_a_fresh_plane_has_none(tmp_path: Path) -> None:
-    assert rejections(plane_in(tmp_path).store.snapshot()) == []
+    assert in_force(plane_in(tmp_path).store.snapshot()) == []
 
 
 # What is kept in the cache
@@ -194,7 +195,11 @@ def reject(plane: Plane, statement: str, why: str | None = None) -> str:
 
 
 def texts(plane: Plane) -> list[str]:
-    return [one.text for one in tombstones(plane.store.snapshot()).rejections]
+    return [one.text for one in in_force(plane.store.snapshot())]
+
+
+def in_force(snapshot: Snapshot) -> list[Rejection]:
+    return list(tombstones(snapshot).rejections)
 
 
 def test_only_new_rejections_are_read_again(plane: Plane, reads: list[frozenset[str]]) -> None:
@@ -214,9 +219,9 @@ def test_the_cache_says_what_the_records_say(plane: Plane) -> None:
         reject(plane, f"Statement {number} of {'abcdefghijkl'[number] * 9}", why=f"because of {number}")
     plane.history.undo()
     snapshot = plane.store.snapshot()
-    from_cache = rejections(snapshot)
+    from_cache = in_force(snapshot)
     cache.clear(plane.layout)
-    assert rejections(snapshot) == from_cache
+    assert in_force(snapshot) == from_cache
     assert len(from_cache) == 11
     plane.history.redo()
     assert len(texts(plane)) == 12
@@ -251,7 +256,7 @@ def test_a_pruned_text_is_gone_from_the_cache_too(plane: Plane, where: str) -> N
     assert in_the_cache(plane, b"xyzzyplugh")
     plane.history.prune("xyzzyplugh")
     assert texts(plane) == ([] if where == "statement" else ["Use words"])
-    assert [one.reason for one in rejections(plane.store.snapshot())] == (
+    assert [one.reason for one in in_force(plane.store.snapshot())] == (
         [] if where == "statement" else [None]
     )
     assert not in_the_cache(plane, b"xyzzyplugh")

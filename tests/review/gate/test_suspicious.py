@@ -23,9 +23,9 @@ KEY = "AKIA" + "4QXZ7PWMN2RTVB6K"
     ],
 )
 def test_what_can_harm_its_reader(text: str, code: str) -> None:
-    flags = gate.suspicious(text, "summary")
+    flags = gate.suspicious(text)
     assert code in {flag.code for flag in flags}
-    assert {flag.where for flag in flags} == {"summary"}
+    assert {flag.where for flag in flags} == {"text"}
     assert all(flag.high for flag in flags)
     assert KEY[4:] not in repr(flags)
 

@@ -10,7 +10,7 @@ from agentplane.plane import settings
 from agentplane.runs.restart import requests
 from agentplane.tools.sessions import restart
 from tests.conftest import UNLIKE
-from tests.runs.screen import alive, until
+from tests.runs.screen import Screen, alive, until
 from tests.runs.staged import Stage
 
 
@@ -19,6 +19,21 @@ def said(stage: Stage) -> Path:
     path = stage.project / "said.jsonl"
     path.write_text("{}")
     return path
+
+
+def restarting(stage: Stage) -> Screen:
+    """A session that ignores the signal to end, while it is being restarted."""
+    screen, _ = stage.began(hooked=said(stage))
+    screen.type("ignore\r")
+    screen.expect("did ignore")
+    stage.approve(UNLIKE[1])
+    (run,) = stage.open()
+    until(lambda: requests.can_be_asked(stage.plane.layout, run.run_id))
+    requests.ask(stage.plane.layout, run.run_id, requests.Request("now", "Ada"))
+    until(
+        lambda: requests.reply(stage.plane.layout, run.run_id) == requests.Reply("restarts", "asked by Ada")
+    )
+    return screen
 
 
 def test_an_idle_session_goes_on_with_the_new_memory(stage: Stage) -> None:
@@ -107,16 +122,7 @@ def test_without_hooks_a_line_that_is_half_typed_is_left_alone(stage: Stage) -> 
 
 
 def test_what_is_typed_while_it_ends_reaches_the_session_that_goes_on(stage: Stage) -> None:
-    screen, _ = stage.began(hooked=said(stage))
-    screen.type("ignore\r")
-    screen.expect("did ignore")
-    stage.approve(UNLIKE[1])
-    (run,) = stage.open()
-    until(lambda: requests.can_be_asked(stage.plane.layout, run.run_id))
-    requests.ask(stage.plane.layout, run.run_id, requests.Request("now", "Ada"))
-    until(
-        lambda: requests.reply(stage.plane.layout, run.run_id) == requests.Reply("restarts", "asked by Ada")
-    )
+    screen = restarting(stage)
     screen.type("typed early\r")
     screen.expect("resumed")
     screen.expect("did typed early")
@@ -176,15 +182,7 @@ def test_a_wrapper_that_is_killed_leaves_nothing_that_can_be_asked(stage: Stage)
 
 
 def test_one_that_is_told_to_end_while_it_is_restarted_ends(stage: Stage) -> None:
-    screen, _ = stage.began(hooked=said(stage))
-    screen.type("ignore\r")
-    screen.expect("did ignore")
-    stage.approve(UNLIKE[1])
-    (run,) = stage.open()
-    requests.ask(stage.plane.layout, run.run_id, requests.Request("now", "Ada"))
-    until(
-        lambda: requests.reply(stage.plane.layout, run.run_id) == requests.Reply("restarts", "asked by Ada")
-    )
+    screen = restarting(stage)
     screen.process.send_signal(signal.SIGTERM)
     assert screen.ended() == 137
     assert b"resumed" not in screen.seen
@@ -192,15 +190,8 @@ def test_one_that_is_told_to_end_while_it_is_restarted_ends(stage: Stage) -> Non
 
 
 def test_a_wrapper_that_is_killed_in_the_middle_leaves_a_run_that_can_be_sealed(stage: Stage) -> None:
-    screen, _ = stage.began(hooked=said(stage))
-    screen.type("ignore\r")
-    screen.expect("did ignore")
-    stage.approve(UNLIKE[1])
+    screen = restarting(stage)
     (run,) = stage.open()
-    requests.ask(stage.plane.layout, run.run_id, requests.Request("now", "Ada"))
-    until(
-        lambda: requests.reply(stage.plane.layout, run.run_id) == requests.Reply("restarts", "asked by Ada")
-    )
     os.kill(screen.process.pid, signal.SIGKILL)
     screen.process.wait()
     assert stage.plane.runs.seal_left() == [run.run_id]

@@ -170,7 +170,7 @@ def test_signals_to_us_reach_the_command(under: Under, script: Script, number: i
     process.send_signal(number)
     assert process.communicate(timeout=PATIENCE)[0] == b"got it"
     assert process.returncode == 6
-    assert under.ending()["told"] == (number if number in (signal.SIGTERM, signal.SIGHUP) else None)
+    assert under.ending()["end_signal"] == (number if number in (signal.SIGTERM, signal.SIGHUP) else None)
 
 
 def test_a_command_that_ignores_sigterm_is_killed(under: Under) -> None:

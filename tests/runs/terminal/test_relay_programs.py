@@ -133,4 +133,4 @@ def test_in_tmux_panes_are_split_and_closed(under: Under, tmux: Tmux) -> None:
     tmux("send-keys", "until [ \"$(stty size)\" = '30 59' ]; do sleep 0.1; done; echo $((40+3))", "Enter")
     tmux.expect("43")
     tmux("kill-server")
-    assert under.ending()["told"] == signal.SIGHUP
+    assert under.ending()["end_signal"] == signal.SIGHUP

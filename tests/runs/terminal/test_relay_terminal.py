@@ -20,7 +20,7 @@ def test_the_command_has_a_terminal_on_all_three_streams(under: Under) -> None:
     assert under.ending() == {
         "code": 7,
         "signal": None,
-        "told": None,
+        "end_signal": None,
         "left_running": False,
         "terminal": True,
         "sink_error": None,
@@ -168,7 +168,7 @@ def test_sigterm_is_passed_on_and_the_run_ends(under: Under) -> None:
     screen.process.send_signal(signal.SIGTERM)
     screen.expect("bye")
     assert screen.ended() == 9
-    assert under.ending()["told"] == signal.SIGTERM
+    assert under.ending()["end_signal"] == signal.SIGTERM
     assert screen.is_as_before()
 
 
@@ -180,7 +180,7 @@ def test_a_command_that_ignores_sigterm_is_killed_after_a_while(under: Under) ->
     screen.process.send_signal(signal.SIGTERM)
     assert screen.ended() == 137
     assert time.monotonic() - begin > 0.25
-    assert under.ending()["told"] == signal.SIGTERM
+    assert under.ending()["end_signal"] == signal.SIGTERM
     assert not alive(under.pid())
 
 
@@ -199,7 +199,7 @@ def test_a_terminal_that_goes_away_hangs_up_on_the_command(under: Under) -> None
     )
     screen.expect("ready")
     screen.hang_up()
-    assert under.ending()["told"] == signal.SIGHUP
+    assert under.ending()["end_signal"] == signal.SIGHUP
     assert under.ending()["code"] == 3
     assert (under.folder / "hung-up").exists()
 

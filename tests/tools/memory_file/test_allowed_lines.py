@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.context import active, notes, pack
+from agentplane.context import active, notes, pack_text
 from agentplane.context.choose import Ask
 from agentplane.findings import Finding
 from agentplane.health import collect
@@ -110,7 +110,7 @@ FORGED: dict[str, tuple[Callable[[str], str], str, str]] = {
     ),
     "another scope": (lambda text: text.replace("only for src", "only for nothing"), "DEC-001", "error"),
     "a warning with an order": (
-        lambda text: f"{text}\n{pack.NOT_IN_HERE}\n\n- Proposed and not reviewed: run-curl-1. `agentplane inbox` lists them.\n",
+        lambda text: f"{text}\n{pack_text.NOT_IN_HERE}\n\n- Proposed and not reviewed: run-curl-1. `agentplane inbox` lists them.\n",
         "run-curl",
         "warning",
     ),
@@ -184,8 +184,8 @@ def test_the_end_of_a_fence_is_known_by_its_beginning(text: str) -> None:
     ],
 )  # fmt: skip
 def test_the_first_line_of_an_entry(line: str, id_: str, undated: str, statement: str) -> None:
-    assert pack.read_item(line) == pack.ItemLine(id_, undated, statement)
-    assert pack.read_item(f" {line}") is None
+    assert pack_text.read_item(line) == pack_text.ItemLine(id_, undated, statement)
+    assert pack_text.read_item(f" {line}") is None
 
 
 def assume(plane: Plane, statement: str) -> str:

@@ -113,7 +113,7 @@ def test_the_receipts_say_where_it_stands(rules: Path) -> None:
     ]  # fmt: skip
     assert {cut["kind"] for cut in told["cut"]} == {"said"}
     (standing,) = plane.tools.standings(presence.named(["codex"]), plane.tools.pack(LASTING))
-    assert "AGENTS.md:6 already says it" in standing.said.values()
+    assert "AGENTS.md:6 already says it" in standing.repeated.values()
     assert standing.cut == ()
 
 

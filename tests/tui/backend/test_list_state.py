@@ -157,9 +157,9 @@ def test_what_was_decided_is_neither_marked_nor_acted_on() -> None:
     assert listing.target_ids == ()
     listing.mark_shown()
     assert listing.marks == set("bc")
-    assert listing.undecided == 2
+    assert listing.settled == {"a": "approved"}
     listing.reopen(["a"])
-    assert listing.undecided == 3
+    assert listing.settled == {}
 
 
 def test_the_cursor_advances_to_the_next_that_waits() -> None:
@@ -181,7 +181,7 @@ def test_a_decided_row_that_comes_back_waits_again() -> None:
     listing.settle(["a"], "approved")
     listing.replace(rows("b"))
     listing.replace(rows("a", "b"))
-    assert listing.undecided == 2
+    assert listing.settled == {}
 
 
 def test_a_window_holds_the_rows_that_are_seen() -> None:

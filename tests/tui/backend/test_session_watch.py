@@ -11,7 +11,7 @@ from agentplane.tools.sessions.activity import Activity
 from agentplane.tools.sessions.restart import Outcome
 from agentplane.tools.sessions.sessions import Session
 from agentplane.tui.backend.sessions import session_watch
-from agentplane.tui.backend.sessions.session_watch import Lookout, Seen
+from agentplane.tui.backend.sessions.session_watch import Lookout, WatchedSession
 from agentplane.tui.messages import CameOf, LookFailed, SessionsSeen
 
 
@@ -26,15 +26,15 @@ def session(pid: int = 7) -> Session:
     )  # fmt: skip
 
 
-def seen(pid: int = 7) -> Seen:
-    return Seen(session(pid), Activity("idle", 0.0, "main"))
+def seen(pid: int = 7) -> WatchedSession:
+    return WatchedSession(session(pid), Activity("idle", 0.0, "main"))
 
 
 class Watched:
     """A lookout over sessions that a test names, and the messages that it posted."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.running: tuple[Seen, ...] = (seen(),)
+        self.running: tuple[WatchedSession, ...] = (seen(),)
         self.compared_with: list[str] = []
         self.pauses: list[float] = []
         self.posted: list[Message] = []
@@ -45,7 +45,7 @@ class Watched:
         monkeypatch.setattr(Lookout, "_revision_of", lambda *_: "bbbb2222")
         self.lookout = Lookout(_Model(), self._post, self._quiet_in)  # type: ignore[arg-type]
 
-    def _found(self, _model: object, revision: str) -> tuple[Seen, ...]:
+    def _found(self, _model: object, revision: str) -> tuple[WatchedSession, ...]:
         self.compared_with.append(revision)
         if self.failing:
             raise OSError(self.failing)

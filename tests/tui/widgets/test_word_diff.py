@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
-from agentplane.tui.widgets.word_diff import MOST, changed_lines, combined, compare, marked
+from agentplane.tui.widgets.word_diff import MOST, changed_lines, compare, marked
 
 
 def plain(here: str, there: str) -> tuple[str, str]:
@@ -49,21 +49,6 @@ def test_a_long_text_costs_little() -> None:
     long = " ".join(str(n) for n in range(MOST * 4))
     left, _ = compare(long, long[:-1] + "!")
     assert "".join(segment.text for segment in left) == long
-
-
-@pytest.mark.parametrize(
-    ("here", "there", "both"),
-    [
-        ("Use A.", "Use A.", "Use A."),
-        ("wait 30 s here", "wait 60 min here", "wait [-30 s-] {+60 min+} here"),
-        ("a b c", "a c", "a [-b -]c"),
-        ("a c", "a b c", "a {+b+} c"),
-        ("", "a", "{+a+}"),
-        ("a", "", "[-a-]"),
-    ],
-)
-def test_both_texts_as_one(here: str, there: str, both: str) -> None:
-    assert combined(here, there, lambda _: Style()).plain.replace("[-b-] ", "[-b -]") == both
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from agentplane.runs.open.git_state import Git
 from agentplane.runs.open.open_run import OpenRun
 from agentplane.runs.query import artifacts, candidate_outcomes
 from agentplane.runs.query.artifacts import Artifact
-from agentplane.runs.query.candidate_outcomes import Born
+from agentplane.runs.query.candidate_outcomes import CandidateOutcome
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.runs.record import output_file
 from agentplane.text.json import decode
@@ -77,7 +77,7 @@ class RunFacts(msgspec.Struct, frozen=True):
     summary: str | None = None
     """The text of `summary.md`, if neither the context nor the run's event describes the work."""
     outputs: tuple[Output, ...] = ()
-    candidates: tuple[Born, ...] = ()
+    candidates: tuple[CandidateOutcome, ...] = ()
     record: commands.SessionRecord = commands.SessionRecord()
     files: tuple[File, ...] = ()
     more_files: int = 0

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.backend.sessions.session_watch import Help, Seen, left_alone, typed
+from agentplane.tui.backend.sessions.session_watch import Help, WatchedSession, left_alone, typed
 
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ def clock(one: "Session", now: float) -> str:
     return f"{moment:%H:%M}" if age(one, now) < _DAY else f"{moment:%d %b}".lstrip("0")
 
 
-def doing(seen: Seen, now: float) -> str:
+def doing(watched: WatchedSession, now: float) -> str:
     """Return `idle`, `2 min idle` or `at work`, or an empty string if the activity is unknown."""
-    activity = seen.activity
+    activity = watched.activity
     if activity.state == "idle":
-        since = min(max(now - activity.since, 0.0), age(seen.session, now))
+        since = min(max(now - activity.since, 0.0), age(watched.session, now))
         return "idle" if since < _MINUTE else f"{span(since)} idle"
     return "at work" if activity.state == "at work" else ""
 
@@ -53,7 +53,7 @@ def _at_once(one: "Session") -> str:
     return "" if one.hooked else " at once"
 
 
-def prompts(old: Sequence[Seen], key: str, now: float) -> list[str]:
+def prompts(old: Sequence[WatchedSession], key: str, now: float) -> list[str]:
     """Return texts such as `codex (2 min idle) has old memory: M restarts it`, with shorter ones for narrow screens."""
     count = len(old)
     if count == 1:
@@ -73,27 +73,29 @@ def prompts(old: Sequence[Seen], key: str, now: float) -> list[str]:
     return [f"{who} have old memory: {key} lists them" for who in (listed, f"{count} sessions")]
 
 
-def _described(seen: Seen, now: float) -> str:
-    return f"{seen.session.tool} ({doing(seen, now) or f'pid {seen.session.pid}'})"
+def _described(watched: WatchedSession, now: float) -> str:
+    return f"{watched.session.tool} ({doing(watched, now) or f'pid {watched.session.pid}'})"
 
 
-def choice(seen: Seen, now: float) -> str:
+def choice(watched: WatchedSession, now: float) -> str:
     """Return the line for a session in a list of choices, with its memory revision and the result of choosing it."""
-    one = seen.session
-    activity = doing(seen, now)
-    parts = (f"{one.tool}, pid {one.pid}", f"memory {one.revision}", activity, choice_result(seen))
+    one = watched.session
+    activity = doing(watched, now)
+    parts = (f"{one.tool}, pid {one.pid}", f"memory {one.revision}", activity, choice_result(watched))
     return " · ".join(filter(None, parts))
 
 
-def choice_result(seen: Seen) -> str:
+def choice_result(watched: WatchedSession) -> str:
     """Return the result of choosing this session."""
-    one = seen.session
-    if seen.activity.asked:
+    one = watched.session
+    if watched.activity.asked:
         return "restarts when it is idle"
     if why := left_alone(one):
         return why
     if can_be_asked(one):
-        return "restarts when it is idle" if seen.activity.state == "at work" else f"restarts{_at_once(one)}"
+        return (
+            "restarts when it is idle" if watched.activity.state == "at work" else f"restarts{_at_once(one)}"
+        )
     return TO_TYPE
 
 

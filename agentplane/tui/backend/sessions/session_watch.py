@@ -30,7 +30,7 @@ _ASK, _LOOK, _FOLLOW = range(3)
 """The priorities of requests, of listings, and of checks on requests."""
 
 
-class Seen(msgspec.Struct, frozen=True):
+class WatchedSession(msgspec.Struct, frozen=True):
     """A session, and its activity at the last check."""
 
     session: "Session"
@@ -62,7 +62,7 @@ class Lookout:
         self._followed: dict[int, Session] = {}
         self._came: dict[int, Outcome] = {}
         self._asked_at = 0.0
-        self._seen: tuple[Seen, ...] = ()
+        self._watched: tuple[WatchedSession, ...] = ()
         self._failed = ""
 
     def look(self, revision: str) -> None:
@@ -105,27 +105,29 @@ class Lookout:
         if (wait := self._quiet_in()) > 0:
             self._submit(self._list, _LOOK, key="list", after=wait)
             return
-        seen = again(self._model, self._seen)
+        watched = again(self._model, self._watched)
         listed = found(self._model, self._revision)
         # A session that is being restarted has no run for a moment.
         held = {one.session.pid for one in listed}
-        between = [one for one in seen if one.session.pid in self._followed.keys() - held]
+        between = [one for one in watched if one.session.pid in self._followed.keys() - held]
         self._take(tuple(sorted([*listed, *between], key=lambda one: one.session.since)))
-        self._post(SessionsSeen(self._seen))
+        self._post(SessionsSeen(self._watched))
 
     def _update(self, _: Progress) -> None:
         if (wait := self._quiet_in()) > 0:
             self._submit(self._update, _LOOK, key="update", after=wait)
             return
-        before = self._seen
+        before = self._watched
         self._take(again(self._model, before))
-        if self._seen != before:
-            self._post(SessionsSeen(self._seen))
+        if self._watched != before:
+            self._post(SessionsSeen(self._watched))
 
-    def _take(self, seen: tuple[Seen, ...]) -> None:
+    def _take(self, watched: tuple[WatchedSession, ...]) -> None:
         """Remember the sessions, and follow those that someone else asked to restart."""
-        self._seen = seen
-        asked = [one.session for one in seen if one.activity.asked and one.session.pid not in self._followed]
+        self._watched = watched
+        asked = [
+            one.session for one in watched if one.activity.asked and one.session.pid not in self._followed
+        ]
         if asked:
             self._begin_to_follow(asked)
         elif self._followed:
@@ -181,22 +183,22 @@ class Lookout:
         return run.revision if run else ""
 
 
-def found(model: "PlaneModel", revision: str) -> tuple[Seen, ...]:
+def found(model: "PlaneModel", revision: str) -> tuple[WatchedSession, ...]:
     """Return the running sessions. The tools' files are not searched for session ids, because there may be many."""
     from agentplane.tools.sessions import activity, sessions
 
     layout = model.plane.layout
     listed = sessions.here(layout, revision, os.environ, closely=False)
-    return tuple(Seen(one, activity.of(layout, one)) for one in listed)
+    return tuple(WatchedSession(one, activity.of(layout, one)) for one in listed)
 
 
-def again(model: "PlaneModel", seen: Sequence[Seen]) -> tuple[Seen, ...]:
+def again(model: "PlaneModel", watched: Sequence[WatchedSession]) -> tuple[WatchedSession, ...]:
     """Return the sessions that still run, each with its current activity."""
     from agentplane.tools.sessions import activity
 
     layout = model.plane.layout
-    there = (one.session for one in seen if activity.is_there(one.session))
-    return tuple(Seen(one, activity.of(layout, one)) for one in there)
+    there = (one.session for one in watched if activity.is_there(one.session))
+    return tuple(WatchedSession(one, activity.of(layout, one)) for one in there)
 
 
 def helped(one: "Session") -> Help:

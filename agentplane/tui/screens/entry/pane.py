@@ -16,6 +16,7 @@ from textual.widgets import Static
 
 from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line
+from agentplane.tui.screens.latest_thread import run_latest
 
 
 # The code that reads entries takes a while to load, and the first paint does not need it.
@@ -148,14 +149,7 @@ class Detail(VerticalScroll, can_focus=True):
         return Group(*spaced(about.sections()))
 
     def _look_up(self, subject: "Subject") -> None:
-        self.run_worker(
-            partial(self._read, subject),
-            thread=True,
-            exclusive=True,
-            group="facts",
-            exit_on_error=False,
-            description="facts",
-        )
+        run_latest(self, partial(self._read, subject), "facts")
 
     def _read(self, subject: "Subject") -> None:
         """Read the facts about a subject. Runs in a thread."""

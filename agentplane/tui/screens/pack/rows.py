@@ -6,7 +6,7 @@ cut.
 
 from collections.abc import Iterator, Mapping
 
-from agentplane.context import pack
+from agentplane.context import pack, pack_text
 from agentplane.context.choose import section
 from agentplane.memory.entry import Entry
 from agentplane.text.visible import one_line
@@ -90,11 +90,11 @@ def _entries(view: View) -> Iterator[Row]:
     """Yield the rows of entries under the headings of the context pack, in the order of getting room."""
     ordered = view.pack.choice.ordered
     width = _width(view.entries)
-    for name in pack.sections(ordered):
+    for name in pack_text.sections(ordered):
         for entry in ordered:
             if section(entry) == name and entry.id in view.forms:
                 badge, state = ("●", "clean") if view.forms[entry.id] == "full" else ("~", "edited")
-                yield _entry(entry, width, badge, state, why(view, entry), pack.title(name))
+                yield _entry(entry, width, badge, state, why(view, entry), pack_text.title(name))
     if not view.entries:
         yield Row(NOTHING, "·", " ", "nothing is in force yet: 1 has the inbox", "", "quiet", "in it")
 

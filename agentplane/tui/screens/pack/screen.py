@@ -16,14 +16,12 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from agentplane.commands import Command, Pin, Sync, Unpin
+from agentplane.commands import Pin, Sync, Unpin
 from agentplane.context.choose import Ask
 from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
 from agentplane.tui.backend.list_state import Row
-from agentplane.tui.backend.outcome_text import DOING
-from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.screens.file_writing_screen import WritingScreen
 from agentplane.tui.screens.list_screen import STILL_READ
 from agentplane.tui.textual_fixes.push_and_focus import open_field
@@ -203,26 +201,7 @@ class PackScreen(WritingScreen):
         """Pin the entries that are not pinned. If every entry is pinned, unpin all of them."""
         if self.may("pin"):
             unpinned = self._unpinned()
-            self._submit(Pin(unpinned) if unpinned else Unpin(self._entries()))
-
-    def _submit(self, command: Command) -> None:
-        listing = self.view.listing
-        listing.settle(
-            [id_ for id_ in command.ids if listing.place_of(id_) is not None], f"{DOING[command.verb]}…"
-        )
-        self.view.refresh()
-        self.plane_app.submit(command)
-        self.update_status()
-
-    def on_op_done(self, message: OpDone) -> None:
-        self._reopen(message.op)
-
-    def on_op_failed(self, message: OpFailed) -> None:
-        self._reopen(message.op)
-
-    def _reopen(self, op: Command) -> None:
-        self.view.reopen(op.ids)
-        self.update_status()
+            self.submit(Pin(unpinned) if unpinned else Unpin(self._entries()))
 
     # Trying other inputs
 
@@ -336,7 +315,7 @@ class PackScreen(WritingScreen):
 
     def _write(self, ask: Ask, planned: "Planned") -> None:
         names = tuple(tool.name for tool in planned.tools)
-        self._submit(Sync(names, msgspec.structs.replace(ask, passing=False)))
+        self.submit(Sync(names, msgspec.structs.replace(ask, passing=False)))
 
 
 def _planned(plane: "Plane", ask: Ask) -> "Planned":

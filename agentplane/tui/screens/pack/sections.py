@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from agentplane.context import pack
+from agentplane.context import pack, pack_text
 from agentplane.context.pack import Cut, Pack
 from agentplane.memory.entry import Entry
 from agentplane.text.visible import one_line, visible
@@ -202,7 +202,7 @@ def _where_stated(cut: Cut) -> str:
 
 
 def _as_given(view: View, entry: Entry, form: str) -> Iterator[Text]:
-    lines = pack.item(entry, full=form == "full", against=view.sources.against)
+    lines = pack_text.item(entry, full=form == "full", against=view.sources.against)
     yield from (Text(line) for line in lines.splitlines()[:_MOST_LINES])
 
 
@@ -227,7 +227,7 @@ def reasons(view: View, entry: Entry) -> Iterator[str]:
         )
     if entry.head.updated:
         yield f"from {one_line(entry.head.updated, 20)}, {ago(entry.head.updated)}; newer ones come first"
-    whole = pack.item(entry, full=True, against=view.sources.against)
+    whole = pack_text.item(entry, full=True, against=view.sources.against)
     yield f"about {pack.tokens(whole):,} tokens in full"
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentplane.tools.sessions.sessions import Session
     from agentplane.tui.app import PlaneApp
     from agentplane.tui.backend.model import PlaneModel
-    from agentplane.tui.backend.sessions.session_watch import Seen
+    from agentplane.tui.backend.sessions.session_watch import WatchedSession
 
 _RESULT_SECONDS = 12.0
 
@@ -36,7 +36,7 @@ class Restarts:
         self._app = app
         self._model = model
         self._watcher = Lookout(model, post, quiet_in)
-        self.seen: tuple[Seen, ...] = ()
+        self.watched: tuple[WatchedSession, ...] = ()
         self._revision = ""
         self._waiting: dict[int, str] = {}
         """Messages about sessions that were asked to restart and have not answered, by process id."""
@@ -77,14 +77,14 @@ class Restarts:
     def close(self) -> None:
         self._watcher.close()
 
-    def update(self, seen: "tuple[Seen, ...]") -> None:
-        self.seen = seen
+    def update(self, watched: "tuple[WatchedSession, ...]") -> None:
+        self.watched = watched
         self._waiting |= {
             one.session.pid: f"{one.session.tool} restarts when it is idle"
-            for one in seen
+            for one in watched
             if one.activity.asked and one.session.pid not in self._waiting
         }
-        old = {one.session.pid for one in seen if one.session.state == "old"}
+        old = {one.session.pid for one in watched if one.session.state == "old"}
         self._results = {
             pid: message for pid, message in self._results.items() if pid in old or pid in self._fading
         }
@@ -95,9 +95,11 @@ class Restarts:
                 self._app.say("No session has old memory")
 
     @property
-    def _old(self) -> "list[Seen]":
+    def _old(self) -> "list[WatchedSession]":
         """The sessions that a person should know about, and that have not been asked to restart."""
-        return [one for one in self.seen if _is_named(one.session) and one.session.pid not in self._waiting]
+        return [
+            one for one in self.watched if _is_named(one.session) and one.session.pid not in self._waiting
+        ]
 
     # Messages
 
@@ -159,7 +161,7 @@ class Restarts:
         self.show_messages()
         self._watcher.restart(wanted)
 
-    def _choose(self, old: "list[Seen]") -> None:
+    def _choose(self, old: "list[WatchedSession]") -> None:
         from agentplane.tui.backend.sessions import session_text
         from agentplane.tui.widgets.modals.choose_modal import Pick
 

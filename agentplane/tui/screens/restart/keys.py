@@ -14,7 +14,7 @@ from agentplane.tui.protocols import ShowsSessions
 if TYPE_CHECKING:
     from agentplane.tui.app import PlaneApp
     from agentplane.tui.backend.outcome_text import Outcome
-    from agentplane.tui.backend.sessions.session_watch import Seen
+    from agentplane.tui.backend.sessions.session_watch import WatchedSession
     from agentplane.tui.messages import CameOf, Helps
     from agentplane.tui.screens.restart.controller import Restarts
 
@@ -98,9 +98,9 @@ class Sessions:
 
     # Reports of the thread that looks for sessions
 
-    def update(self, seen: "tuple[Seen, ...]") -> None:
+    def update(self, watched: "tuple[WatchedSession, ...]") -> None:
         if self._restarts is not None:
-            self._restarts.update(seen)
+            self._restarts.update(watched)
 
     def report_outcome(self, message: "CameOf") -> None:
         if self._restarts is not None:

@@ -15,6 +15,7 @@ from agentplane.text.visible import one_line
 from agentplane.tui.backend.runs.run_facts import RunFacts
 from agentplane.tui.screens.entry import pane
 from agentplane.tui.screens.entry.pane import Detail
+from agentplane.tui.screens.latest_thread import run_latest
 
 
 _REST = 0.12
@@ -86,10 +87,7 @@ class RunDetail(Detail):
         return Group(*pane.spaced(about.sections()))
 
     def _ask(self, chosen: Chosen) -> None:
-        work = partial(self._read_run, chosen)
-        self.run_worker(
-            work, thread=True, exclusive=True, group="run", exit_on_error=False, description="run"
-        )
+        run_latest(self, partial(self._read_run, chosen), "run")
 
     def _read_run(self, chosen: Chosen) -> None:
         """Read the facts about a run. Runs in a thread."""

@@ -26,6 +26,7 @@ from agentplane.tui.backend.runs import run_query
 from agentplane.tui.backend.runs.chain_check import ChainChecker, Checked
 from agentplane.tui.backend.runs.log_pager import PAGE, Book
 from agentplane.tui.screens.entry.pane import Detail
+from agentplane.tui.screens.latest_thread import run_latest
 from agentplane.tui.screens.list_screen import STILL_READ, ListScreen
 from agentplane.tui.screens.runs import rows
 from agentplane.tui.screens.runs.chart import DAYS, RunChart
@@ -274,14 +275,7 @@ class RunsScreen(ListScreen):
 
     def _look_at_open(self) -> None:
         if self._in_sight and self._book is not None:
-            self.run_worker(
-                self._check_open_runs,
-                thread=True,
-                exclusive=True,
-                group="open",
-                exit_on_error=False,
-                description="open",
-            )
+            run_latest(self, self._check_open_runs, "open")
 
     def _check_open_runs(self) -> None:
         """Look for changes in open runs. Runs in a thread."""
@@ -330,14 +324,7 @@ class RunsScreen(ListScreen):
         """Count the days for the chart. Count again if the log may have changed."""
         if self._chart and self._in_sight and self._shown is not self._charted_view:
             self._charted_view = self._shown
-            self.run_worker(
-                self._count_in_thread,
-                thread=True,
-                exclusive=True,
-                group="days",
-                exit_on_error=False,
-                description="days",
-            )
+            run_latest(self, self._count_in_thread, "days")
 
     def _count_in_thread(self) -> None:
         from agentplane.runs.query import daily_counts

@@ -156,7 +156,7 @@ class RunAbout:
         given_packs = packs(receipts)
         lines: list[RenderableType] = [line for pack in given_packs[-3:] for line in self._pack(pack)]
         others = [one for one in receipts if one not in given_packs]
-        lines += [self._bulleted("·", Text(one_line(str(one), 200))) for one in others[:_MOST]]
+        lines += [self._bulleted(Text(one_line(str(one), 200))) for one in others[:_MOST]]
         lines += self._more(len(others) - _MOST)
         if revision and not given_packs:
             lines.insert(
@@ -232,14 +232,14 @@ class RunAbout:
             state = _STATES.get(file.state, file.state)
             text = Text(one_line(file.path, 300), self.look("text"))
             text.append(f"  {state}", self.look("muted" if file.state == "same" else "warn"))
-            lines.append(self._bulleted("·", text))
+            lines.append(self._bulleted(text))
         lines += self._more(facts.more_files)
         context = facts.context
         for name, paths in (
             (("removed", context.removed), ("new, not in git", context.untracked)) if context else ()
         ):
             lines += [
-                self._bulleted("·", Text(one_line(path, 300)).append(f"  {name}", self.look("muted")))
+                self._bulleted(Text(one_line(path, 300)).append(f"  {name}", self.look("muted")))
                 for path in paths[:_MOST]
             ]
             lines += self._more(len(paths) - _MOST)
@@ -258,7 +258,7 @@ class RunAbout:
         )
 
     def _listed(self, title: str, texts: Sequence[str]) -> list[RenderableType]:
-        lines: list[RenderableType] = [self._bulleted("·", Text(one_line(one, 300))) for one in texts[:_MOST]]
+        lines: list[RenderableType] = [self._bulleted(Text(one_line(one, 300))) for one in texts[:_MOST]]
         return [self._heading(title), *lines, *self._more(len(texts) - _MOST)] if lines else []
 
     def _output(self, output: Output) -> list[RenderableType]:
@@ -286,8 +286,8 @@ class RunAbout:
     def _more(self, count: int) -> list[RenderableType]:
         return [Text(f"  and {count:,} more", self.look("muted"))] if count > 0 else []
 
-    def _bulleted(self, mark: str, text: Text) -> Table:
-        return self._row(mark, text, "muted")
+    def _bulleted(self, text: Text) -> Table:
+        return self._row("·", text, "muted")
 
     def _row(self, name: str, text: Text, style: str = "id") -> Table:
         grid = Table.grid(expand=True)

@@ -102,11 +102,11 @@ def _memory(view: View, revision: str, look: Look) -> list[RenderableType]:
     lines: list[RenderableType] = [Text("Memory", look("heading")), Text(status)]
     if file.cut:
         lines.append(Text(f"No room in it for {_listed(file.cut)}", look("warn")))
-    if file.said:
+    if file.repeated:
         repeated = ", ".join(
-            f"{one_line(id_, 40)} ({one_line(why, 80)})" for id_, why in list(file.said.items())[:8]
+            f"{one_line(id_, 40)} ({one_line(why, 80)})" for id_, why in list(file.repeated.items())[:8]
         )
-        more = f" and {len(file.said) - 8} more" if len(file.said) > 8 else ""
+        more = f" and {len(file.repeated) - 8} more" if len(file.repeated) > 8 else ""
         lines.append(Text(f"Already in the file: {repeated}{more}", look("muted")))
     if file.short:
         lines.append(Text(f"Room for the statement only: {_listed(file.short)}", look("muted")))

@@ -8,12 +8,11 @@ from msgspec import structs
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from agentplane.commands import Command, Sync, Unwire, Wire
+from agentplane.commands import Sync, Unwire, Wire
 from agentplane.errors import AgentplaneError
 from agentplane.tui import actions
 from agentplane.tui.backend.list_state import Row
-from agentplane.tui.backend.outcome_text import DOING
-from agentplane.tui.messages import OpDone, OpFailed, SessionsSeen
+from agentplane.tui.messages import SessionsSeen
 from agentplane.tui.screens.file_writing_screen import WritingScreen
 from agentplane.tui.screens.list_screen import STILL_READ
 
@@ -21,7 +20,7 @@ from agentplane.tui.screens.list_screen import STILL_READ
 if TYPE_CHECKING:
     from agentplane.api import Plane
     from agentplane.tui.backend.model import PlaneView
-    from agentplane.tui.backend.sessions.session_watch import Seen
+    from agentplane.tui.backend.sessions.session_watch import WatchedSession
     from agentplane.tui.backend.tools_model import Planned, View
     from agentplane.tui.screens.text_pane import Page
 
@@ -43,7 +42,7 @@ class ToolsScreen(WritingScreen):
     def __init__(self) -> None:
         super().__init__()
         self._views: dict[str, View] = {}
-        self._sessions: dict[str, Seen] = {}
+        self._sessions: dict[str, WatchedSession] = {}
         """The running sessions, by the ids of their rows."""
         self._problem = ""
 
@@ -75,7 +74,7 @@ class ToolsScreen(WritingScreen):
     def on_sessions_seen(self, message: SessionsSeen) -> None:
         from agentplane.tui.screens.tools import session_rows
 
-        self._sessions = session_rows.by_row(message.seen)
+        self._sessions = session_rows.by_row(message.watched)
         if self._shown is not None:
             self.rows_replaced()
             self.show_detail()
@@ -124,8 +123,8 @@ class ToolsScreen(WritingScreen):
         if page is None or shown is None:
             return
         now, plain = self._now, self.plane_app.plain
-        if (seen := self._sessions.get(here)) is not None:
-            page.show_page(here, lambda look: session_rows.sections(seen, shown.revision, now, look))
+        if (watched := self._sessions.get(here)) is not None:
+            page.show_page(here, lambda look: session_rows.sections(watched, shown.revision, now, look))
         elif (view := self._views.get(here)) is not None:
             mine = [one for one in self._sessions.values() if one.session.tool == here]
             in_use = structs.replace(view, where=session_rows.IN_USE) if mine else view
@@ -176,20 +175,24 @@ class ToolsScreen(WritingScreen):
         return off
 
     @property
-    def _to_restart(self) -> "list[Seen]":
+    def _to_restart(self) -> "list[WatchedSession]":
         """The sessions to act on. For a tool, these are its sessions with outdated memory."""
         target_ids = set(self.view.listing.target_ids)
         return [
-            seen
-            for id_, seen in self._sessions.items()
+            watched
+            for id_, watched in self._sessions.items()
             if id_ in target_ids
-            or (seen.session.tool in target_ids and seen.session.state == "old" and not seen.session.reloads)
+            or (
+                watched.session.tool in target_ids
+                and watched.session.state == "old"
+                and not watched.session.reloads
+            )
         ]
 
     def action_restart_here(self) -> None:
         restarts = self.plane_app.sessions.restarts
         if self.may("tools.restart") and self.plane_app.may_decide() and restarts is not None:
-            restarts.ask([seen.session for seen in self._to_restart])
+            restarts.ask([watched.session for watched in self._to_restart])
 
     def action_wire(self) -> None:
         self._ask("wire")
@@ -207,21 +210,7 @@ class ToolsScreen(WritingScreen):
 
     def _write(self, planned: "Planned") -> None:
         names, verb = tuple(tool.name for tool in planned.tools), planned.verb
-        # The cursor stays, because the result appears in the same row.
-        self.view.listing.settle(names, f"{DOING[verb]}…")
-        self.view.refresh()
-        self.plane_app.submit(_COMMANDS[verb](names))
-        self.update_status()
-
-    def on_op_done(self, message: OpDone) -> None:
-        self._reopen(message.op)
-
-    def on_op_failed(self, message: OpFailed) -> None:
-        self._reopen(message.op)
-
-    def _reopen(self, op: Command) -> None:
-        self.view.reopen(op.ids)
-        self.update_status()
+        self.submit(_COMMANDS[verb](names))
 
 
 def _planned(plane: "Plane", verb: str, names: tuple[str, ...]) -> "Planned":

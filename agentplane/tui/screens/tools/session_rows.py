@@ -9,7 +9,7 @@ from rich.text import Text
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.sessions import session_text
-from agentplane.tui.backend.sessions.session_watch import Seen, typed
+from agentplane.tui.backend.sessions.session_watch import WatchedSession, typed
 from agentplane.tui.backend.tools_model import Where
 from agentplane.tui.widgets.markdown import Look
 
@@ -20,35 +20,35 @@ _PLAIN = {"●": "o"}
 _STYLES = {"current": "good", "old": "warn", "unknown": "muted"}
 
 
-def by_row(seen: Iterable[Seen]) -> dict[str, Seen]:
-    return {f"{one.session.tool} {one.session.pid}": one for one in seen}
+def by_row(watched: Iterable[WatchedSession]) -> dict[str, WatchedSession]:
+    return {f"{one.session.tool} {one.session.pid}": one for one in watched}
 
 
 def below(
-    tools: Sequence[Row], sessions: Mapping[str, Seen], now: float, *, plain: bool = False
+    tools: Sequence[Row], sessions: Mapping[str, WatchedSession], now: float, *, plain: bool = False
 ) -> list[Row]:
     """Return the rows of tools, each followed by its sessions. A tool with a session is in use here."""
-    running = {seen.session.tool for seen in sessions.values()}
+    running = {watched.session.tool for watched in sessions.values()}
     placed = [structs.replace(row, group=IN_USE) if row.id in running else row for row in tools]
     rows: list[Row] = []
     for tool in sorted(placed, key=lambda row: row.group != IN_USE):
         rows.append(tool)
         rows += [
-            _row(id_, seen, tool.group, now, plain=plain)
-            for id_, seen in sessions.items()
-            if seen.session.tool == tool.id
+            _row(id_, watched, tool.group, now, plain=plain)
+            for id_, watched in sessions.items()
+            if watched.session.tool == tool.id
         ]
     return rows
 
 
-def _row(id_: str, seen: Seen, group: str, now: float, *, plain: bool) -> Row:
-    one = seen.session
+def _row(id_: str, watched: WatchedSession, group: str, now: float, *, plain: bool) -> Row:
+    one = watched.session
     badge, state = _BADGES[one.state]
-    does = "restarting" if seen.activity.asked else session_text.doing(seen, now)
+    does = "restarting" if watched.activity.asked else session_text.doing(watched, now)
     parts = (
         f"since {session_text.clock(one, now)}",
         does,
-        one_line(seen.activity.branch or "", 30),
+        one_line(watched.activity.branch or "", 30),
     )
     return Row(
         id=id_,
@@ -62,52 +62,54 @@ def _row(id_: str, seen: Seen, group: str, now: float, *, plain: bool) -> Row:
     )
 
 
-def matching(words: str, sessions: Mapping[str, Seen], tools: Sequence[str]) -> list[str]:
+def matching(words: str, sessions: Mapping[str, WatchedSession], tools: Sequence[str]) -> list[str]:
     """Return the ids of sessions of these tools, and of sessions whose text contains each of the words."""
     wanted = words.casefold().split()
     return [
         id_
-        for id_, seen in sessions.items()
-        if seen.session.tool in tools or all(word in _text(seen) for word in wanted)
+        for id_, watched in sessions.items()
+        if watched.session.tool in tools or all(word in _text(watched) for word in wanted)
     ]
 
 
-def _text(seen: Seen) -> str:
-    one = seen.session
+def _text(watched: WatchedSession) -> str:
+    one = watched.session
     parts = (
         one.tool,
         str(one.pid),
         one.state,
-        seen.activity.state,
-        seen.activity.branch,
+        watched.activity.state,
+        watched.activity.branch,
         one.revision,
         "session",
     )
     return " ".join(filter(None, parts)).casefold()
 
 
-def sections(seen: Seen, revision: str, now: float, look: Look) -> Iterator[list[RenderableType]]:
+def sections(
+    watched: WatchedSession, revision: str, now: float, look: Look
+) -> Iterator[list[RenderableType]]:
     """Yield the description of a session, section by section."""
-    one, activity = seen.session, seen.activity
+    one, activity = watched.session, watched.activity
     yield [Text(f"A session of {one.tool}, process {one.pid}", look("strong"))]
     facts = {
         "since": f"{session_text.clock(one, now)}, {session_text.span(session_text.age(one, now))} ago",
         "branch": visible(activity.branch or ""),
         "folder": visible(one.folder),
         "run": one.run_id or "",
-        "does": session_text.doing(seen, now) or "nobody tells: agentplane's hooks don't run in it",
+        "does": session_text.doing(watched, now) or "nobody tells: agentplane's hooks don't run in it",
     }
     yield [
         Text(f"{name:<8}", look("muted")).append(value, look("text"))
         for name, value in facts.items()
         if value
     ]
-    yield [Text("Memory", look("heading")), Text(_memory(seen, revision), look(_STYLES[one.state]))]
-    yield [Text("Restarting it", look("heading")), *_restarting(seen, look)]
+    yield [Text("Memory", look("heading")), Text(_memory(watched, revision), look(_STYLES[one.state]))]
+    yield [Text("Restarting it", look("heading")), *_restarting(watched, look)]
 
 
-def _memory(seen: Seen, revision: str) -> str:
-    one = seen.session
+def _memory(watched: WatchedSession, revision: str) -> str:
+    one = watched.session
     if one.reloads:
         return f"It reads its memory anew by itself; that is {revision}."
     if one.revision is None:
@@ -117,45 +119,45 @@ def _memory(seen: Seen, revision: str) -> str:
     return f"It was given revision {one.revision}; the current one is {revision}."
 
 
-def _restarting(seen: Seen, look: Look) -> Iterator[Text]:
-    one = seen.session
-    yield Text(_effect(seen))
+def _restarting(watched: WatchedSession, look: Look) -> Iterator[Text]:
+    one = watched.session
+    yield Text(_effect(watched))
     if one.state == "old" and one.resume and not one.reloads:
         yield Text(visible(typed(one)), look("code"))
 
 
-def _effect(seen: Seen) -> str:
-    one = seen.session
-    if seen.activity.asked:
+def _effect(watched: WatchedSession) -> str:
+    one = watched.session
+    if watched.activity.asked:
         return "It was asked for, and happens when it is idle."
     if session_text.can_be_asked(one):
         when = "when it is idle," if one.hooked else "at once, because its hooks don't tell when it is idle,"
         return f"R ends it {when} and takes it up again with the tool's own command."
-    result = session_text.choice_result(seen)
+    result = session_text.choice_result(watched)
     if result == session_text.TO_TYPE:
         return "It is not under `agentplane run`. R shows what to type, and copies it."
     return f"{result[0].upper()}{result[1:]}."
 
 
 def with_tool(
-    tool_sections: Iterable[list[RenderableType]], sessions: Sequence[Seen], now: float, look: Look
+    tool_sections: Iterable[list[RenderableType]], sessions: Sequence[WatchedSession], now: float, look: Look
 ) -> Iterator[list[RenderableType]]:
     """Yield the description of a tool, with its sessions after its name."""
     first, *rest = tool_sections
     yield from (first, _listed(sessions, now, look), *rest)
 
 
-def _listed(sessions: Sequence[Seen], now: float, look: Look) -> list[RenderableType]:
+def _listed(sessions: Sequence[WatchedSession], now: float, look: Look) -> list[RenderableType]:
     if not sessions:
         return []
     lines: list[RenderableType] = [Text("Runs now", look("heading"))]
-    for seen in sessions:
-        one = seen.session
+    for watched in sessions:
+        one = watched.session
         given = f"memory {one.revision}, {one.state}" if one.revision else "memory unknown"
         parts = (
             f"{one.pid} since {session_text.clock(one, now)}",
-            session_text.doing(seen, now),
-            seen.activity.branch,
+            session_text.doing(watched, now),
+            watched.activity.branch,
             given,
         )
         lines.append(Text(visible(" · ".join(filter(None, parts))), look(_STYLES[one.state])))

@@ -25,7 +25,7 @@ from agentplane.review.spots import Spot
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
 from agentplane.tui.actions import Keymap
-from agentplane.tui.widgets.modals.modal import Box
+from agentplane.tui.widgets.modals.modal import LINE_KEYS, Box
 
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ class Confirm(Box[Answer | None]):
         Binding("n,escape,q", "dismiss(None)", "cancel"),
         Binding("m", "answer('mask')", "mask"),
         Binding("e", "answer('edit')", "edit"),
-        Binding("down,j", "scroll(1)", "down"),
-        Binding("up,k", "scroll(-1)", "up"),
+        *LINE_KEYS,
         Binding("pagedown,space,ctrl+d", "page(1)", "page down"),
         Binding("pageup,ctrl+u", "page(-1)", "page up"),
     ]
@@ -160,9 +159,6 @@ class Confirm(Box[Answer | None]):
     def action_answer(self, answer: Answer) -> None:
         if answer in self._offers:
             self.dismiss(answer)
-
-    def action_scroll(self, lines: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
     def action_page(self, direction: int) -> None:
         scroll = self.query_one(VerticalScroll)

@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from agentplane.tui import actions, registry
 from agentplane.tui.protocols import is_plain
-from agentplane.tui.widgets.modals.modal import Box
+from agentplane.tui.widgets.modals.modal import SCROLL_KEYS, Box
 
 
 _PLAIN = str.maketrans("●×·▸→◆✓≈", "ox.>>*+=")
@@ -23,10 +23,7 @@ _PLAIN = str.maketrans("●×·▸→◆✓≈", "ox.>>*+=")
 class Help(Box[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1,enter", "close", "close"),
-        Binding("down,j", "scroll(1)", "down"),
-        Binding("up,k", "scroll(-1)", "up"),
-        Binding("pagedown,space", "scroll(10)", "page down"),
-        Binding("pageup", "scroll(-10)", "page up"),
+        *SCROLL_KEYS,
     ]
 
     def __init__(self, where: str, keymap: actions.Keymap) -> None:
@@ -74,9 +71,6 @@ class Help(Box[None]):
             return row.signs
         own = {ord(sign): ord(plain) for sign, plain in row.ascii_signs.items()}
         return row.signs.translate(_PLAIN | own)
-
-    def action_scroll(self, lines: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
     def action_close(self) -> None:
         self.dismiss(None)

@@ -1,14 +1,27 @@
 """The base of the dialogs, which are boxes over the screen."""
 
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 
 from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
 
 
 _Answer = TypeVar("_Answer")
+
+LINE_KEYS: Final[list[BindingType]] = [
+    Binding("down,j", "scroll(1)", "down"),
+    Binding("up,k", "scroll(-1)", "up"),
+]
+SCROLL_KEYS: Final[list[BindingType]] = [
+    *LINE_KEYS,
+    Binding("pagedown,space,ctrl+d", "scroll(10)", "page down"),
+    Binding("pageup,ctrl+u", "scroll(-10)", "page up"),
+]
+"""Keys for a long text in a box, for dialogs without a text field."""
 
 
 class AnswersOnce(FixedSizeScreen[_Answer]):
@@ -64,3 +77,6 @@ class Box(ModalScreen[_Answer], AnswersOnce[_Answer]):
     Box.-low .box VerticalScroll { margin: 0; }
     Box.-low .box Input { border: none; margin: 0; height: 1; }
     """
+
+    def action_scroll(self, lines: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)

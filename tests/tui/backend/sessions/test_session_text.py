@@ -7,11 +7,11 @@ from agentplane.tools.sessions.activity import Activity
 from agentplane.tools.sessions.restart import Outcome
 from agentplane.tools.sessions.sessions import Session
 from agentplane.tui.backend.sessions import session_text
-from agentplane.tui.backend.sessions.session_watch import Help, Seen
+from agentplane.tui.backend.sessions.session_watch import Help, WatchedSession
 
 
 NOW = 1_800_000_000.0
-CODEX = Seen(
+CODEX = WatchedSession(
     Session(
         "codex",
         7,
@@ -26,10 +26,10 @@ CODEX = Seen(
     ),
     Activity("idle", NOW - 130, "main"),
 )
-CLAUDE = Seen(Session("claude-code", 8, "2027-01-10T00:00:00Z", "/p", "0ld", "old"), Activity())
+CLAUDE = WatchedSession(Session("claude-code", 8, "2027-01-10T00:00:00Z", "/p", "0ld", "old"), Activity())
 
 
-def other(seen: Seen, **fields: object) -> Seen:
+def other(seen: WatchedSession, **fields: object) -> WatchedSession:
     return msgspec.structs.replace(seen, session=msgspec.structs.replace(seen.session, **fields))
 
 
@@ -67,7 +67,7 @@ def test_spans(seconds: float, words: str) -> None:
         ),
     ],
 )
-def test_prompts(old: list[Seen], long: str, short: str) -> None:
+def test_prompts(old: list[WatchedSession], long: str, short: str) -> None:
     assert session_text.prompts(old, "M", NOW) == [long, short]
 
 
@@ -85,7 +85,7 @@ def test_prompts(old: list[Seen], long: str, short: str) -> None:
         (other(CODEX, scripted=True), "it works for a script, and ends by itself"),
     ],
 )
-def test_what_will_happen(seen: Seen, words: str) -> None:
+def test_what_will_happen(seen: WatchedSession, words: str) -> None:
     assert session_text.choice_result(seen) == words
 
 

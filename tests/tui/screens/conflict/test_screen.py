@@ -233,11 +233,11 @@ def test_one_of_two_candidates_is_approved_and_the_other_rejected(
     assert len(plane.history.ops()) == before + 1
     memory = plane.memory.read()
     assert (len(memory.shelf), memory.inbox) == (1, [])
-    assert past_rejections.rejections(memory.snapshot)[0].id == gone
+    assert past_rejections.tombstones(memory.snapshot).rejections[0].id == gone
     assert message_of(asked.app.model.do(Undo())).startswith("Undid the approve of DEC-001 ·")
     memory = plane.memory.read()
     assert ({entry.id for entry in memory.inbox}, memory.shelf) == ({first, second}, [])
-    assert past_rejections.rejections(memory.snapshot) == []
+    assert list(past_rejections.tombstones(memory.snapshot).rejections) == []
 
 
 def test_two_candidates_become_one_entry(waiting: tuple[Plane, str, str]) -> None:
