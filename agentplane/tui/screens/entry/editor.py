@@ -191,6 +191,8 @@ class EditScreen(AnswersOnce[Command | None]):
         & > TextArea:focus { border: round $primary; }
         &.-low #told { display: none; }
         &.-low > TextArea { border: none; min-height: 1; }
+        &.-low .field { margin-bottom: 0; }
+        &.-low #rationale { min-height: 1; }
         &:ansi { background: ansi_default; & > TextArea { background: ansi_default; } }
     }
     """

@@ -66,8 +66,6 @@ class EntryForm(VerticalScroll, can_focus=False):
         & .problem.-shown { display: block; }
         &:ansi { & Input, & TextArea, & Select { background: ansi_default; text-style: underline; } }
     }
-    .-low EntryForm .field { margin-bottom: 0; }
-    .-low EntryForm #rationale { min-height: 2; }
     """
 
     def __init__(self, text: str, kinds: Mapping[str, Kind], project: Path, *, kind_stays: bool) -> None:
@@ -77,7 +75,7 @@ class EntryForm(VerticalScroll, can_focus=False):
         self._project = project
         self._kind_stays = kind_stays
         self._before = entry_form.read(self._base, kinds) or Form()
-        self._fields = {name: self._field(name, getattr(self._before, name)) for name in _LABELS}
+        self._fields: dict[str, Widget] = {}
         self._checked: set[str] = set()
         """The fields whose problems are shown."""
         self._today = datetime.now(UTC).date()
@@ -89,7 +87,8 @@ class EntryForm(VerticalScroll, can_focus=False):
     @property
     def form(self) -> Form:
         """The current values of the fields."""
-        return Form(**{name: _value(field) for name, field in self._fields.items()})
+        values = {name: _value(field) for name, field in self._fields.items()}
+        return Form(**values) if values else self._before
 
     def begin(self) -> None:
         """Focus the first field."""
@@ -113,6 +112,7 @@ class EntryForm(VerticalScroll, can_focus=False):
         return was_open
 
     def compose(self) -> ComposeResult:
+        self._fields = {name: self._field(name, getattr(self._before, name)) for name in _LABELS}
         for name, label in _LABELS.items():
             with Vertical(classes="field"):
                 with Horizontal(classes="line"):

@@ -66,6 +66,8 @@ def test_a_candidate_is_written_in_a_form_from_the_empty_inbox(plane: Plane, siz
     async def steps(sitting: Sitting) -> None:
         assert "n to write" in " ".join(sitting.screen.split()) or size == (40, 12)
         await sitting.press("n")
+        for label in ("Statement", "Rationale", "Kind", "Tags", "Scope", "Expires", "Evidence"):
+            assert f" {label} " in sitting.screen
         await sitting.type("Use UTC.")
         await sitting.press("enter")
         await sitting.type("One zone")
