@@ -88,7 +88,7 @@ class _Read(msgspec.Struct, frozen=True):
 def read(text: bytes, kinds: Mapping[str, Kind]) -> Form | None:
     """Return the form of a text, or None if its fields can't be read without a doubt."""
     found = _read(text, kinds)
-    return found and found.form
+    return found.form if found else None
 
 
 def write(text: bytes, form: Form, kinds: Mapping[str, Kind], today: date) -> bytes:

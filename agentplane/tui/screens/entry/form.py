@@ -4,8 +4,9 @@ The text of the entry is kept next to the fields. A field that a person doesn't 
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,11 +16,12 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.document._document import Document
+from textual.message import Message
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Label, Select, Static, TextArea
 
-from agentplane.errors import BadInput
+from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory import entry_form
 from agentplane.memory.entry_form import Form
 from agentplane.memory.kinds import Kind
@@ -64,9 +66,18 @@ class EntryForm(VerticalScroll, can_focus=False):
         & #rationale { min-height: 3; max-height: 10; }
         & .problem { display: none; height: auto; padding-left: 12; color: $text-error; text-style: bold; }
         & .problem.-shown { display: block; }
+        & .problem.-advice { color: $text-warning; }
         &:ansi { & Input, & TextArea, & Select { background: ansi_default; text-style: underline; } }
     }
     """
+
+    class _Missed(Message):
+        """Evidence was looked up. `advice` names the first piece that wasn't found, or is empty."""
+
+        def __init__(self, evidence: str, advice: str) -> None:
+            super().__init__()
+            self.evidence = evidence
+            self.advice = advice
 
     def __init__(self, text: str, kinds: Mapping[str, Kind], project: Path, *, kind_stays: bool) -> None:
         super().__init__()
@@ -78,6 +89,7 @@ class EntryForm(VerticalScroll, can_focus=False):
         self._fields: dict[str, Widget] = {}
         self._checked: set[str] = set()
         """The fields whose problems are shown."""
+        self._missed = self._Missed("", "")
         self._today = datetime.now(UTC).date()
 
     @property
@@ -158,14 +170,38 @@ class EntryForm(VerticalScroll, can_focus=False):
         if name in _LABELS and getattr(self.form, name) != getattr(self._before, name):
             self._checked.add(name)
             self._show_problems()
+        if name == "evidence" and self.form.evidence not in (self._before.evidence, self._missed.evidence):
+            self.run_worker(
+                partial(self._look_up, self.form.evidence),
+                thread=True,
+                exclusive=True,
+                group="evidence",
+                exit_on_error=False,
+                description="evidence",
+            )
+
+    def _look_up(self, evidence: str) -> None:
+        """Look for evidence in the project. Runs in a thread."""
+        self.post_message(self._Missed(evidence, _missing(entry_form.split(evidence), self._project)))
+
+    @on(_Missed)
+    def _advise(self, message: _Missed) -> None:
+        message.stop()
+        self._missed = message
+        self._show_problems()
 
     def _show_problems(self) -> dict[str, str]:
-        problems = entry_form.problems(self.form, self._before, self._kinds, self._today)
+        form = self.form
+        problems = entry_form.problems(form, self._before, self._kinds, self._today)
         for name in _LABELS:
             line = self.query_one(f"#{name}-problem", Static)
             shown = problems.get(name, "") if name in self._checked else ""
-            line.update(Text(shown))
-            line.set_class(bool(shown), "-shown")
+            advice = (
+                self._missed.advice if name == "evidence" and self._missed.evidence == form.evidence else ""
+            )
+            line.update(Text(shown or advice))
+            line.set_class(bool(shown or advice), "-shown")
+            line.set_class(not shown, "-advice")
         return problems
 
     @on(Input.Submitted)
@@ -182,6 +218,20 @@ class _Line(SafeArea):
             event.prevent_default()
             event.stop()
             self.screen.focus_next()
+
+
+def _missing(evidence: Sequence[str], project: Path) -> str:
+    """Return a text about the first piece of evidence that isn't in the project, or an empty text."""
+    from agentplane.review.gate import evidence_lookup
+
+    try:
+        lack = next(iter(evidence_lookup.lacks(evidence, project)), None)
+    except (AgentplaneError, OSError):
+        return ""
+    if lack is None:
+        return ""
+    name = one_line(evidence[lack.place], 40)
+    return f"Not found: {name}" if lack.trouble == "gone" else f"Outside the project: {name}"
 
 
 def _value(field: Widget) -> str:

@@ -67,7 +67,7 @@ def test_a_candidate_is_written_in_a_form_from_the_empty_inbox(plane: Plane, siz
         assert "n to write" in " ".join(sitting.screen.split()) or size == (40, 12)
         await sitting.press("n")
         for label in ("Statement", "Rationale", "Kind", "Tags", "Scope", "Expires", "Evidence"):
-            assert f" {label} " in sitting.screen
+            assert f"\n {label}" in sitting.screen
         await sitting.type("Use UTC.")
         await sitting.press("enter")
         await sitting.type("One zone")
@@ -228,6 +228,34 @@ def test_problems_are_shown_beside_their_fields_and_the_first_one_gets_the_focus
 
     sit(plane, steps)
     assert waiting(plane) == ["Use UTC."]
+
+
+def test_evidence_that_is_missing_is_said_and_can_be_saved(plane: Plane) -> None:
+    (plane.layout.project / "app.py").touch()
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("n")
+        await sitting.type("Use UTC.")
+        screen = sitting.app.screen
+        assert isinstance(screen, EditScreen)
+        form_of(sitting).query_one("#evidence").focus()
+        await sitting.type("app.py, gone.py:3")
+        await sitting.press("shift+tab")
+        await sitting.until(
+            lambda: problem(screen, "evidence") == "Not found: gone.py:3", "the file is missing"
+        )
+        await sitting.press("tab", *["backspace"] * 11)
+        assert problem(screen, "evidence") == ""
+        await sitting.type(", ../x.py")
+        await sitting.press("shift+tab")
+        await sitting.until(
+            lambda: problem(screen, "evidence") == "Outside the project: ../x.py", "it is outside"
+        )
+        await sitting.press("ctrl+s")
+        await sitting.calm()
+
+    sit(plane, steps)
+    assert the_candidate(plane).head.evidence == ("app.py", "../x.py")
 
 
 def test_what_the_gate_says_is_shown_and_the_fields_stay(plane: Plane) -> None:
