@@ -33,6 +33,9 @@ STATE = os.path.join(tempfile.gettempdir(), f"agentplane-tests-{os.getuid()}")
 """The user's key is made here, not in the home of whoever runs the tests."""
 # Fixtures of a whole module are made before those of a test, so this is set for them as well.
 os.environ["XDG_STATE_HOME"] = STATE
+# A hint takes a line of the screen, so the user of most tests has seen all of them.
+os.makedirs(os.path.join(STATE, "agentplane"), mode=0o700, exist_ok=True)
+Path(STATE, "agentplane", "hints").write_text("approve compare undo\n")
 
 # A command that a shell starts in the background, or nohup(1), ignores these, and so would all that the tests start.
 for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):

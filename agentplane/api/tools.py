@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agentplane.tools.harvest.harvest import Harvest
     from agentplane.tools.memory_file.size_limit import Packs
     from agentplane.tools.memory_file.sync import Propose, Standing, Synced, Written
+    from agentplane.tools.receivers import Receivers
     from agentplane.tools.sessions.restart import Outcome
     from agentplane.tools.sessions.sessions import Session
 
@@ -147,6 +148,13 @@ class Tools:
         if git.tracked(layout.root, (active.ACTIVE,)):
             return False
         return self.write_pack(self._packs().whole)
+
+    def receivers(self, memory: Memory) -> "Receivers":
+        """Return the tools that get this memory, the ones that have an older revision, and the ones without it."""
+        from agentplane.tools import receivers
+
+        revision = memory.snapshot.ledger.revision()
+        return receivers.look(self._layout, revision)
 
     def standings(self, tools: "Sequence[Tool]", made: "Pack") -> "list[Standing]":
         """Compare the files of these tools with a context pack."""

@@ -140,7 +140,7 @@ def _one(
     recorded = recorder.close()
     full = {one.name: (one.size, one.sha256) for one in recorded}
     words = _words(ending, recorder.error or ending.sink_error, again)
-    ended = Ending(ending.code, words, timestamp(store.clock()), full)
+    ended = Ending(ending.code, words, timestamp(store.clock()), full, restarted=again is not None)
     return _sealed(store, opened, ended, recorded, ending.code), again
 
 

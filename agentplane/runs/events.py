@@ -66,6 +66,8 @@ class RunEvent(msgspec.Struct, frozen=True):
     started: str | None = None
     seconds: float | None = None
     exit_status: int | None = None
+    restarted: bool = False
+    """True if it was ended so that another run could replace it. Its exit code is then no failure."""
     summary: str | None = None
     revision: str | None = None
     inputs: object = None

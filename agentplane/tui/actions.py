@@ -245,11 +245,6 @@ class Keymap(msgspec.Struct, frozen=True):
         return " ".join(shown_key(key) for key in self.keys_on(item, where)[:limit])
 
 
-def by_id(id_: str) -> Action:
-    """Return the action with an id."""
-    return _BY_ID[id_]
-
-
 def keymap(wanted: Mapping[str, str]) -> Keymap:
     """Return the keymap for the wanted keys, without those that are not allowed.
 

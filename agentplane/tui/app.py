@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
-from agentplane.commands import Command, Redo, SetRestart, Undo
+from agentplane.commands import Command, Redo, SetRestart, ToolCommand, Undo
 from agentplane.text.visible import one_line
 from agentplane.tui import actions, messages, theme
 from agentplane.tui.backend import shutdown
@@ -40,6 +40,7 @@ from agentplane.tui.navigator import Navigator
 from agentplane.tui.notices import Notices
 from agentplane.tui.project_switch import ProjectSwitch
 from agentplane.tui.protocols import AwaitsCommand, GetsKeysFirst, InRegistry, StepsBack
+from agentplane.tui.receiver_watch import ReceiverWatch
 from agentplane.tui.screens.restart.keys import Sessions
 from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.textual_fixes.terminal_filter import TerminalFilter
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
     from agentplane.tui.backend.file_watch import Watch
     from agentplane.tui.backend.model import PlaneModel, PlaneView
+    from agentplane.tui.hints import Hints
     from agentplane.tui.widgets.header_counts import Figures
     from agentplane.tui.widgets.modals.palette import Palette
 
@@ -72,8 +74,12 @@ class PlaneApp(App[None]):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (15, "-tall")]  # noqa: RUF012
 
     def __init__(
-        self, open_model: "Callable[[], PlaneModel]", glimpse: Mapping[str, Any] | None = None
+        self,
+        open_model: "Callable[[], PlaneModel]",
+        glimpse: Mapping[str, Any] | None = None,
+        hints: "Hints | None" = None,
     ) -> None:
+        """`glimpse` has the first rows of the last start. `hints` are shown to a new user."""
         self.shown: PlaneView | None = None
         """The latest view of the plane."""
         self.keys_wanted = actions.Keymap()
@@ -90,6 +96,8 @@ class PlaneApp(App[None]):
         self._queue = CommandQueue(self._reader.model, self._post)
         self.sessions = Sessions(self, self._post, self._reader.quiet_in)
         self.projects = ProjectSwitch(self)
+        self._hints = hints
+        self._receivers = ReceiverWatch(self)
         self._started = False
         self._watch: Watch | None = None
         self._leaving = False
@@ -194,9 +202,11 @@ class PlaneApp(App[None]):
 
             self._watch = Watch(model.plane.layout.root, lambda: self._post(Changed()))
             self._watch.start()
-            self.run_worker(self.projects.look_at_worktrees())
+            self.run_worker(self.projects.look_at_worktrees)  # type: ignore[arg-type]  # mypy infers no result type
         self.relay(lambda: Refreshed(message.shown))
         self.notices.show_figures()
+        self.update_hint()
+        self._receivers.view_changed(message.shown)
         self.sessions.memory_changed(message.shown.revision)
 
     def on_unreadable(self, message: Unreadable) -> None:
@@ -207,6 +217,7 @@ class PlaneApp(App[None]):
         self.notices.set_unchecked(message.left)
         self.relay(lambda: Looked(message.ids, message.left))
         self.notices.show_figures()
+        self.update_hint()
         self.notices.show_failed_extensions()
 
     def on_changed(self) -> None:
@@ -214,8 +225,12 @@ class PlaneApp(App[None]):
         self.sessions.look_again()
 
     def on_op_done(self, message: OpDone) -> None:
+        if self._hints is not None:
+            self._hints.command_done(message.op)
         self.relay(lambda: OpDone(message.op, message.done))
         self.say(message_of(message.done))
+        if isinstance(message.op, ToolCommand):
+            self._receivers.look()
         self.notices.show_failed_extensions()
         if self._queue.left <= 1:
             self._reader.reload()
@@ -253,6 +268,14 @@ class PlaneApp(App[None]):
         """Update the header and the session notices after another screen was shown."""
         self.notices.show_figures()
         self.sessions.show_messages()
+
+    def update_hint(self) -> None:
+        """Show a new user the hint for what is in the inbox and on the screen now."""
+        if self._hints is None or self.shown is None:
+            return
+        if any(isinstance(screen, InRegistry) and screen.WHERE == "conflict" for screen in self.screen_stack):
+            self._hints.compared()
+        self.notices.show_hint(self._hints.text(self.shown, self.keys_wanted))
 
     def on_app_focus(self) -> None:
         if self.shown is not None:
@@ -432,7 +455,7 @@ class PlaneApp(App[None]):
             self.sessions.hide_messages()
 
     def action_projects(self) -> None:
-        self.run_worker(self.projects.choose(), group="projects", exclusive=True)
+        self.run_worker(self.projects.choose, group="projects", exclusive=True)  # type: ignore[arg-type]
 
     async def action_help(self) -> None:
         from agentplane.tui.widgets.modals.help_modal import Help

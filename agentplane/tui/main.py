@@ -11,12 +11,16 @@ from agentplane.tui.backend.entries import first_rows
 
 if TYPE_CHECKING:
     from agentplane.tui.app import PlaneApp
+    from agentplane.tui.hints import Hints
 
 
-def run(plane_dir: str | None = None) -> int:
-    """Open the screens and return their exit code. The default plane is the one around the current folder."""
+def run(plane_dir: str | None = None, *, hints: "Hints | None" = None) -> int:
+    """Open the screens and return their exit code. The default plane is the one around the current folder.
+
+    `hints` are shown to a new user [default: the ones that this user hasn't seen].
+    """
     while True:
-        app = _run_app(plane_dir)
+        app = _run_app(plane_dir, hints)
         still_reads = app.settle()
         if app.projects.chosen is None:
             break
@@ -30,11 +34,12 @@ def run(plane_dir: str | None = None) -> int:
     return code
 
 
-def _run_app(plane_dir: str | None) -> "PlaneApp":
+def _run_app(plane_dir: str | None, hints: "Hints | None") -> "PlaneApp":
     """Show the screens of one project until they are closed."""
     # Objects made before the first paint stay alive, so the garbage collector would only cost time.
     gc.disable()
     first = first_rows.load(plane_dir)
+    from agentplane.tui import hints as all_hints
     from agentplane.tui.app import PlaneApp
 
     def open_model():  # type: ignore[no-untyped-def] # noqa: ANN202 -- its type is heavy to load
@@ -42,7 +47,7 @@ def _run_app(plane_dir: str | None) -> "PlaneApp":
 
         return model.open_model(plane_dir)
 
-    app = PlaneApp(open_model, first)
+    app = PlaneApp(open_model, first, hints or all_hints.for_user())
     app.run()
     from agentplane.text.visible import visible
 

@@ -8,10 +8,12 @@ from agentplane.tui.widgets import header_counts
 from agentplane.tui.widgets.footer import StatusBar
 from agentplane.tui.widgets.header import Badge
 from agentplane.tui.widgets.header_counts import Figures
+from agentplane.tui.widgets.hint_line import HintLine
 
 
 if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
+    from agentplane.tools.receivers import Receivers
     from agentplane.tui.app import PlaneApp
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.navigator import Navigator
@@ -27,6 +29,8 @@ class Notices:
         """The error that keeps the plane from being read, or empty."""
         self._problem = ""
         """The same error in a few words."""
+        self._tools: Receivers | None = None
+        """The tools that get the memory, or None until they were looked for."""
         self._failed_extensions: set[str] = set()
         """The extensions whose failure was shown."""
         self._unchecked = 0
@@ -63,6 +67,11 @@ class Notices:
     def _visited_bars(self) -> list[StatusBar]:
         return [bar for screen in self._navigator.visited for bar in screen.query(StatusBar)]
 
+    def show_hint(self, text: str) -> None:
+        """Show a hint for a new user in the inbox. An empty text removes it."""
+        for line in self._navigator.home.query(HintLine):
+            line.show(text)
+
     def drop_outdated(self) -> None:
         """Remove the messages that are no longer true."""
         for bar in self._visited_bars():
@@ -89,6 +98,11 @@ class Notices:
         """Record that some candidates were checked. `left` is the number of unchecked ones."""
         self._unchecked = left
 
+    def set_tools(self, tools: "Receivers") -> None:
+        """Record which tools get the memory."""
+        self._tools = tools
+        self.show_figures()
+
     def show_figures(self) -> None:
         """Update the header of every screen."""
         figures = self.figures()
@@ -102,7 +116,7 @@ class Notices:
         dot = "*" if app.plain else "●"
         if app.shown is not None:
             problem = self._problem if self.unreadable else ""
-            return header_counts.of_shown(app.shown, dot, self._unchecked, problem)
+            return header_counts.of_shown(app.shown, dot, self._unchecked, problem, self._tools)
         if self.unreadable:
             return Figures(dot=dot, problem=one_line(self.unreadable.partition("\n")[0], 60))
         return header_counts.of_glimpse(app.glimpse, dot)

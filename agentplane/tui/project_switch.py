@@ -61,7 +61,7 @@ class ProjectSwitch:
             return
         total = sum(one.count for one in found)
         what = f"{total} more {'decision waits' if total == 1 else 'decisions wait'} in other worktrees"
-        key = self._app.keys_wanted.shown(actions.by_id("projects"))
+        key = self._app.keys_wanted.shown(actions.action("projects"))
         self._app.say(f"{what} ({', '.join(map(_name, found))}). Press {key} to open one.", stays=True)
 
     def _label(self, one: "Waiting") -> str:

@@ -8,6 +8,7 @@ import argparse
 import ast
 import os
 import re
+import shutil
 import sys
 import tempfile
 import tomllib
@@ -26,6 +27,7 @@ from agentplane.tui import actions
 from tests.conftest import clean_environment
 from tests.docs import sessions
 from tests.e2e.terminal import typed
+from tests.example import make
 
 
 ROOT = Path(__file__).parents[2]
@@ -161,8 +163,9 @@ def picture() -> str:
 def _recorded() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        typed(["demo", "--into", "."], folder)
         project = folder / "payments-api"
+        shutil.copytree(make.PROJECT, project, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(make.TARGET, project / ".agentplane")
         listed = typed(["inbox", "--json"], project).screen
         waiting = [row["id"] for row in msgspec.json.decode(listed)["candidates"]]
         for words in (["inbox"], ["show", waiting[0]], ["approve", waiting[0], waiting[1]], ["badge"]):

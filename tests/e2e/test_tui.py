@@ -67,6 +67,20 @@ def test_another_project_opens_in_the_same_terminal(
         tmux.close()
 
 
+def test_the_demo_opens_the_screens_with_a_hint(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("demo")
+    tmux = Tmux(folder, tmp_path_factory.mktemp("tmux") / "socket", (100, 30), words=["demo", "--into", "."])
+    try:
+        tmux.wait_for("9 wait")
+        tmux.wait_for("Hint 1/3  a approves this candidate.")
+        tmux.press("q")
+        shown = tmux.wait_for("ended with 0")
+        assert "payments-api" in shown
+        assert "Traceback" not in shown
+    finally:
+        tmux.close()
+
+
 def comes_true(said: object) -> bool:
     assert callable(said)
     end = time.monotonic() + PATIENCE

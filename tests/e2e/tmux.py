@@ -4,7 +4,7 @@ import os
 import shlex
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -19,12 +19,17 @@ class Tmux:
     """A terminal of a certain size with the program in it."""
 
     def __init__(
-        self, folder: Path, socket: Path, size: tuple[int, int], env: Mapping[str, str] | None = None
+        self,
+        folder: Path,
+        socket: Path,
+        size: tuple[int, int],
+        env: Mapping[str, str] | None = None,
+        words: Sequence[str] = (),
     ) -> None:
         self._tmux = ("tmux", "-S", str(socket), "-f", "/dev/null")
         wide, high = map(str, size)
         # The shell stays when the program ends, and says how it ended.
-        command = f"{shlex.join(AGENTPLANE)}; echo ended with $?; exec sleep 600"
+        command = f"{shlex.join([*AGENTPLANE, *words])}; echo ended with $?; exec sleep 600"
         environment = {
             **(env or os.environ),
             "TERM": "xterm-256color",

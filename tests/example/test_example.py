@@ -24,7 +24,7 @@ def test_it_is_what_the_tool_writes(made: Path) -> None:
 
 
 def test_it_has_something_of_everything(made: Path) -> None:
-    plane = make.World(made).person(make.MARA)
+    plane = make.opened(made)
     memory = plane.memory.read()
     kinds = {entry.head.type for entry in memory.shelf}
     assert len(memory.shelf) >= 25
@@ -46,7 +46,7 @@ def test_it_has_something_of_everything(made: Path) -> None:
 
 
 def test_what_its_entries_cite_is_true(made: Path) -> None:
-    plane = make.World(made).person(make.MARA)
+    plane = make.opened(made)
     memory = plane.memory.read()
     by_statement = {entry.statement: entry for entry in memory.entries.values()}
     old = by_statement["Retry failed webhooks after a fixed 30 s."]
@@ -57,7 +57,7 @@ def test_what_its_entries_cite_is_true(made: Path) -> None:
 
 
 def test_its_capsules_can_be_looked_at(made: Path) -> None:
-    layout = make.World(made).person(make.MARA).layout
+    layout = make.opened(made).layout
     tried, back = (run for _, run in events.oldest_first(layout) if run.capsule)
     report = compare.of(layout, tried.run_id, back.run_id)
     assert [(field.a, field.b) for field in report.fields if field.name == "exit_status"] == [(1, 0)]
@@ -72,7 +72,7 @@ def test_its_capsules_can_be_looked_at(made: Path) -> None:
 
 
 def test_it_is_well(made: Path) -> None:
-    plane = make.World(made).person(make.MARA)
+    plane = make.opened(made)
     found = collect(plane.store)
     # It lets candidates in that the gate would refuse, and shares all of its runs, so that there is something to see.
     assert {(one.severity, one.where.partition(":")[0]) for one in found} == {

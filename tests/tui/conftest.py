@@ -182,9 +182,10 @@ def sit(
     size: tuple[int, int] = (120, 40),
     check: Callable[..., Any] = lambda *_: None,
     calm: bool = True,
+    app: PlaneApp | None = None,
 ) -> PlaneApp:
     """Opens the screens on a plane and does the steps."""
-    app = PlaneApp(lambda: PlaneModel(plane, check))
+    app = app or PlaneApp(lambda: PlaneModel(plane, check))
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:

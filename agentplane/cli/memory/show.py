@@ -1,7 +1,7 @@
 """The commands status, badge, inbox, list, show and history."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from agentplane.text.visible import one_line, visible
 if TYPE_CHECKING:
     from agentplane.api import Plane
     from agentplane.review.inbox import Reviewed
+    from agentplane.tools.receivers import Receivers
 
 _MOST_AWAITED = 5
 """Number of facts without a statement that are listed after the candidates."""
@@ -39,9 +40,10 @@ def status_command(as_json: bool) -> None:
     """What waits, and what to do next."""
     plane = opened(quiet=True)
     status = plane.status()
+    tools = plane.tools.receivers(plane.memory.read())
     in_background = status.unchecked > 0 and background_checks.start(plane.layout)
     if as_json:
-        output.emit("status", **msgspec.to_builtins(status))
+        output.emit("status", **msgspec.to_builtins(status), tools=msgspec.to_builtins(tools))
         return
     output.line(f"memory {status.revision}  {plane.layout.root}")
     counts = [output.count(status.waiting, "candidate"), output.count(status.hand_edits, "hand edit")]
@@ -61,7 +63,19 @@ def status_command(as_json: bool) -> None:
         output.line(f"  weakened trust settings: {', '.join(status.weakened)}")
     if status.unchecked:
         output.line(f"  {_checked_text(status.waiting, status.unchecked, in_background=in_background)}")
+    for text in _receiver_lines(tools):
+        output.line(f"  {text}")
     output.line(f"  next: {status.next}")
+
+
+def _receiver_lines(tools: "Receivers") -> Iterator[str]:
+    """Yield the lines about the coding tools that get the memory, and about the others."""
+    if tools.current:
+        yield f"Tools with this memory: {', '.join(tools.current)}"
+    if tools.behind:
+        yield f"Tools with older memory: {', '.join(tools.behind)}. Run `agentplane sync` to update them."
+    if tools.missing:
+        yield f"Used here without memory: {', '.join(tools.missing)}. Run `agentplane tools` to connect them."
 
 
 @click.command()

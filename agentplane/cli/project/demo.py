@@ -1,14 +1,16 @@
-"""The demo, which copies the example project and its plane to a temporary folder."""
+"""The demo, which creates the example project with a recent project memory, and opens the screens on it."""
 
 import shlex
 import shutil
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from agentplane.cli import output
+from agentplane.cli.project import screens
 from agentplane.errors import BadInput
 from agentplane.plane.git import git
 from agentplane.system import programs
@@ -17,33 +19,58 @@ from agentplane.text.visible import visible
 
 @click.command()
 @click.option(
-    "--into", type=click.Path(path_type=Path), help="Where to put the copy; a temporary folder otherwise."
+    "--into",
+    type=click.Path(path_type=Path),
+    help="Folder for the example project [default: a new temporary folder].",
 )
+@click.option("--print", "only_print", is_flag=True, help="Print the inbox instead of opening the screens.")
 @click.pass_context
-def demo_command(ctx: click.Context, into: Path | None) -> None:
-    """Try it on a copy of the example: what waits there, and where it lies."""
-    plane, project = _example()
-    target = into or Path(tempfile.mkdtemp(prefix="agentplane-demo-"))
-    folder = target / "payments-api"
+def demo_command(ctx: click.Context, into: Path | None, only_print: bool) -> int:
+    """Try agentplane on an example project.
+
+    In a terminal, the screens open. Otherwise, the command prints the inbox.
+    """
+    folder = (into or Path(tempfile.mkdtemp(prefix="agentplane-demo-"))) / "payments-api"
     if folder.exists():
-        raise BadInput("is there already", where=str(folder), todo="name another folder with --into.")
+        raise BadInput("already exists", where=str(folder), todo="Choose another folder with --into.")
     try:
-        shutil.copytree(project, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copytree(plane, folder / ".agentplane")
+        _create(folder)
     except OSError as error:
-        what = (error.strerror or "cannot be written").lower()
-        raise BadInput(what, where=str(folder), todo="name another folder with --into.") from None
-    git.make_example(folder)  # the copy then behaves like a project, and it also works without Git
-    ctx.find_root().obj = str(folder / ".agentplane")
+        what = (error.strerror or "can't be written").lower()
+        raise BadInput(what, where=str(folder), todo="Choose another folder with --into.") from None
+    show = not only_print and screens.at_terminal()
+    code = _open_screens(folder) if show else _print_inbox(ctx, folder)
+    there = shlex.quote(visible(str(folder)))
+    output.note(f"The example stays in {there}. Run `cd {there}` and `{_called()}` to open it again.")
+    return code
+
+
+def _create(folder: Path) -> None:
+    """Create the example, with a story that ends now. It also works without Git."""
+    from agentplane.demo import example
+
+    shutil.copytree(_project(), folder, ignore=shutil.ignore_patterns("__pycache__"))
+    with_git = git.make_example(folder) and git.commit_example(folder)
+    example.create_memory(folder, datetime.now(UTC) - example.DURATION)
+    if with_git:
+        git.commit_example(folder)
+
+
+def _open_screens(folder: Path) -> int:
+    from agentplane.tui.hints import Hints
+    from agentplane.tui.main import run
+
+    return run(str(folder / ".agentplane"), hints=Hints())
+
+
+def _print_inbox(ctx: click.Context, folder: Path) -> int:
     from agentplane.cli.memory.show import inbox_command, status_command
 
+    ctx.find_root().obj = str(folder / ".agentplane")
     ctx.invoke(status_command)
     output.line()
     ctx.invoke(inbox_command)
-    there = shlex.quote(visible(str(folder)))
-    output.note(
-        f"\nThe copy is yours to play with: cd {there}\nThere, `{_called()}` alone opens the screens."
-    )
+    return 0
 
 
 def _called() -> str:
@@ -57,15 +84,10 @@ def _called() -> str:
     return shlex.quote(visible(str(mine)))
 
 
-def _example() -> tuple[Path, Path]:
-    """Return the folders of the example's plane and project. They are in the package or in a source checkout."""
+def _project() -> Path:
+    """Return the folder of the example's code. It is in the package or in a source checkout."""
     package = Path(__file__).parents[2]
-    for plane, project in (
-        (package / "example" / "plane", package / "example" / "project"),
-        (package.parent / ".agentplane-example", package.parent / "tests" / "example" / "project"),
-    ):
-        if plane.is_dir() and project.is_dir():
-            return plane, project
-    raise BadInput(
-        "the example is not part of this installation", todo="see it in the source: .agentplane-example/."
-    )
+    for project in (package / "example" / "project", package.parent / "tests" / "example" / "project"):
+        if project.is_dir():
+            return project
+    raise BadInput("the example is not part of this installation", todo="Run `make demo` in a checkout.")

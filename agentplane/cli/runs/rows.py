@@ -78,12 +78,14 @@ def _outcome(row: TimelineRow) -> str:
     if row.kind == "run":
         if row.own_activity is not None:
             return row.own_activity
+        if row.restarted:
+            return "restarted"
         return "-" if row.exit_status is None else f"exit {row.exit_status}" if row.exit_status else "ok"
     return {"open": "running", "merge": "joined"}.get(row.kind, row.kind)
 
 
 def _style(row: TimelineRow) -> dict[str, Any]:
-    if row.exit_status or row.kind == "lost":
+    if row.outcome in ("failed", "lost"):
         return {"fg": "red"}
     return {"fg": "cyan"} if row.kind == "open" else {"dim": True} if row.kind != "run" else {}
 

@@ -581,15 +581,17 @@ def conflict_style(folder: Path) -> Style:
 
 
 def make_example(folder: Path) -> bool:
-    """Make a repository with one commit from a folder that agentplane created, without the person's Git
-    setup.
-    """
+    """Make a repository from a folder that agentplane created, without the person's Git setup."""
+    return process.output(folder, "init", "--quiet", "--template=") is not None
+
+
+def commit_example(folder: Path) -> bool:
+    """Commit everything in a repository from `make_example`."""
     identity = (
         "-c", "user.name=Demo", "-c", "user.email=demo@payments.example", "-c", "commit.gpgSign=false",
     )  # fmt: skip
     return (
-        process.output(folder, "init", "--quiet", "--template=") is not None
-        and process.output(folder, "add", "--all") is not None
+        process.output(folder, "add", "--all") is not None
         and process.output(folder, *identity, "commit", "--quiet", "-m", "The example") is not None
     )
 

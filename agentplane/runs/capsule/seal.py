@@ -139,7 +139,11 @@ def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recordi
     ]
     full = next((one.sha256 for one in recorded if one.name == "stdout"), None)
     report = msgspec.structs.replace(report, output_sha256=report.output_sha256 or full)
-    sealed = {"capsule": msgspec.to_builtins(kept), "made_at": capsule.place_of(layout)}
+    sealed = {
+        "capsule": msgspec.to_builtins(kept),
+        "made_at": capsule.place_of(layout),
+        **({"restarted": True} if ending.restarted else {}),
+    }
     return reports.append(store, report, sealed)
 
 

@@ -75,6 +75,8 @@ class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
     """Time of the end, or None if unknown."""
     full: dict[str, tuple[int, str | None]] = {}
     """Size and hash of each complete output."""
+    restarted: bool = False
+    """True if it was ended so that another command could replace it."""
 
 
 class Given(msgspec.Struct, frozen=True):

@@ -46,6 +46,7 @@ class TimelineRow(msgspec.Struct, frozen=True):
     systemic_scale: float | None = None
     impact: str | None = None
     exit_status: int | None = None
+    restarted: bool = False
     seconds: float | None = None
     summary: str | None = None
     op: str | None = None
@@ -70,7 +71,9 @@ class TimelineRow(msgspec.Struct, frozen=True):
             return "open" if self.kind == "open" else "lost"
         if self.own_activity is not None:
             return self.own_activity
-        return "ended" if self.exit_status is None else "failed" if self.exit_status else "ok"
+        if self.exit_status is None or self.restarted:
+            return "ended"
+        return "failed" if self.exit_status else "ok"
 
 
 class Wanted(msgspec.Struct, frozen=True):

@@ -21,6 +21,7 @@ from agentplane.tui.messages import Refreshed, Unreadable
 from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
 from agentplane.tui.widgets.footer import KeyBar, StatusBar
 from agentplane.tui.widgets.header import Badge
+from agentplane.tui.widgets.hint_line import HintLine
 from agentplane.tui.widgets.row_list import ASCII, Glyphs, RowList
 from agentplane.tui.widgets.split import Panes
 
@@ -157,6 +158,7 @@ class ListScreen(FixedSizeScreen[None]):
         panes = Panes(RowList(glyphs=ASCII if plain else None, empty="Reading the plane…"))
         panes.fit(*self.app.size, self._side_wanted)
         yield panes
+        yield HintLine()
         yield StatusBar()
         yield KeyBar(self.WHERE)
 
@@ -166,6 +168,9 @@ class ListScreen(FixedSizeScreen[None]):
         self.update_status()
         self.read()
         self.call_after_refresh(self._add_detail)
+
+    def on_screen_suspend(self) -> None:
+        self.plane_app.update_hint()
 
     def _add_detail(self) -> None:
         if self.panes.detail is None and self.panes.is_attached:

@@ -114,7 +114,7 @@ class Badge(Line, can_focus=False):
         else:
             branch = " ".join(part for part in (one_line(figures.branch, 24), figures.head[:7]) if part)
             memory = f"memory {figures.revision[:6]}" if figures.revision else ""
-            parts = [part for part in (one_line(figures.project, 30), branch, memory) if part]
+            parts = [part for part in (one_line(figures.project, 30), branch, memory, figures.tools) if part]
         right = "  ".join(parts)
         while parts and left.cell_len + cell_len(right) + 3 > width:
             parts.pop()

@@ -1,6 +1,6 @@
 """The figures in the header."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -9,7 +9,11 @@ from agentplane.tui import registry
 
 
 if TYPE_CHECKING:
+    from agentplane.tools.receivers import Receivers
     from agentplane.tui.backend.model import PlaneView
+
+
+_MOST_TITLES = 3
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -28,6 +32,8 @@ class Figures(msgspec.Struct, frozen=True):
     branch: str = ""
     head: str = ""
     revision: str = ""
+    tools: str = ""
+    """The tools that get the memory, in a few words."""
     dot: str = "●"
     problem: str = ""
     """Why the plane can't be read or nothing can be decided, or empty."""
@@ -49,7 +55,21 @@ def of_glimpse(glimpse: Mapping[str, Any], dot: str) -> Figures:
     )
 
 
-def of_shown(shown: "PlaneView", dot: str, unchecked: int, problem: str) -> Figures:
+def tools_text(tools: "Receivers | None") -> str:
+    """Return which tools get the memory, such as `→ Codex, Claude Code  ~ Cursor behind`."""
+    if tools is None or not (tools.current or tools.behind):
+        return ""
+    current = _listed(tools.current) if tools.current else "no tool"
+    return f"→ {current}" + (f"  ~ {_listed(tools.behind)} behind" if tools.behind else "")
+
+
+def _listed(titles: Sequence[str]) -> str:
+    return ", ".join(titles) if len(titles) <= _MOST_TITLES else f"{len(titles)} tools"
+
+
+def of_shown(
+    shown: "PlaneView", dot: str, unchecked: int, problem: str, tools: "Receivers | None" = None
+) -> Figures:
     """Return the figures of a view. `unchecked` is the number of unchecked candidates.
 
     `problem` is the error that keeps the plane from being read again, or empty.
@@ -68,6 +88,7 @@ def of_shown(shown: "PlaneView", dot: str, unchecked: int, problem: str) -> Figu
         branch=shown.branch or ("" if shown.head is None else "detached"),
         head=shown.head or "",
         revision=shown.revision,
+        tools=tools_text(tools),
         dot=dot,
         problem=problem,
     )

@@ -1,4 +1,4 @@
-"""init, demo, completion."""
+"""init and completion."""
 
 import shutil
 import subprocess
@@ -252,47 +252,6 @@ def test_init_where_a_file_is_in_the_way(cli: Cli, project: Path) -> None:
     cli("init", "--yes").refused(4, ".agentplane", "file")
     assert (project / ".agentplane").read_text() == "mine"
     cli("status").refused(2, ".agentplane")
-
-
-def test_demo_is_a_plane_with_everything_in_it(cli: Cli, project: Path) -> None:
-    ran = cli("demo", "--into", "here")
-
-    assert ran.code == 0
-    folder = project / "here" / "payments-api"
-    assert "CAND-" in ran.out
-    assert "here/payments-api" in ran.err
-    assert cli("--plane", str(folder), "status", "--json").json("status")["waiting"] >= 8
-    assert len(cli("--plane", str(folder), "list", "--status", "all", "--json").json("list")["entries"]) >= 25
-    rows = cli("--plane", str(folder), "doctor", "--json").json("doctor")["findings"]
-    assert not [row for row in rows if row["severity"] == "error"]
-
-
-def test_demo_does_not_write_over_anything(cli: Cli, project: Path) -> None:
-    (project / "payments-api").mkdir()
-    (project / "payments-api" / "mine").write_text("mine")
-    cli("demo", "--into", ".").refused(2, "payments-api", "--into")
-    assert tree(project / "payments-api") == {"mine": b"mine"}
-
-
-@pytest.mark.parametrize("on_path", [True, False])
-def test_demo_says_what_opens_the_screens_where_the_program_is_not_on_the_path(
-    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch, on_path: bool
-) -> None:
-    program = project / "my venv" / "agentplane"
-    program.parent.mkdir()
-    program.touch(0o755)
-    monkeypatch.setattr("sys.argv", ["my venv/agentplane", "demo"])
-    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin" if on_path else "/usr/bin")
-
-    told = cli("demo", "--into", "a folder").err
-
-    assert "cd 'a folder/payments-api'\n" in told
-    assert f"There, `{'agentplane' if on_path else repr(str(program))}` alone opens the screens.\n" in told
-
-
-def test_demo_into_a_file(cli: Cli, project: Path) -> None:
-    (project / "file").write_text("mine")
-    cli("demo", "--into", "file").refused(2, "file")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

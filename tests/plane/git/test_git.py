@@ -228,6 +228,7 @@ def every_call(folder: Path) -> dict[str, Callable[[], object]]:
         "patch": lambda: list(git.patch(folder, own, ONE, ONE, "x")),
         "merge_file": lambda: git.merge_file(folder, union=True),
         "make_example": lambda: git.make_example(folder),
+        "commit_example": lambda: git.commit_example(folder),
     }
 
 
@@ -356,7 +357,7 @@ def test_nothing_that_is_asked_of_git_fetches(
     if old:
         monkeypatch.delitem(process._SET, "GIT_NO_LAZY_FETCH")
     calls = every_call(clone)
-    for name in calls.keys() - {"make_example", "set_driver"}:
+    for name in calls.keys() - {"make_example", "commit_example", "set_driver"}:
         calls[name]()
     head = git.commit(clone, "HEAD")
     assert head
@@ -424,6 +425,7 @@ def test_the_example_is_made_without_a_persons_hooks(tmp_path: Path, monkeypatch
     folder.mkdir()
     (folder / "a").write_text("a")
     assert git.make_example(folder)
+    assert git.commit_example(folder)
     monkeypatch.delenv("GIT_DIR")
     assert run(folder, "log", "--format=%s") == "The example"
     assert not ran.exists()

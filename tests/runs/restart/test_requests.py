@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agentplane.health import collect
 from agentplane.plane import settings
+from agentplane.runs.query import timeline
 from agentplane.runs.restart import requests
 from agentplane.tools.sessions import restart
 from tests.conftest import UNLIKE
@@ -52,6 +53,9 @@ def test_an_idle_session_goes_on_with_the_new_memory(stage: Stage) -> None:
     assert second["parent_run_id"] == first["run_id"]
     assert second["run_id"] == told["outcome"]["now"]
     assert (first["exit_status"], second["exit_status"]) == (143, 7)
+    assert (first["restarted"], "restarted" in second) == (True, False)
+    shown = {row.run_id: row.outcome for row in timeline.rows(stage.plane.layout)}
+    assert (shown[first["run_id"]], shown[second["run_id"]]) == ("ended", "failed")
     assert (first["revision"], second["revision"]) == (old, new)
     context = json.loads((stage.plane.layout.runs / first["run_id"] / "context.json").read_bytes())
     assert context["ended"] == f"Restarted with memory {new}; ended by signal 15"

@@ -48,9 +48,12 @@ class Sessions:
         return self._restarts
 
     def memory_changed(self, revision: str) -> None:
-        """Look for sessions if the memory revision has changed."""
+        """Look for sessions if the memory revision has changed, and once at the start.
+
+        Before the start, another process or another person may have changed the memory.
+        """
         before, self._revision = self._revision, revision
-        if before not in (None, revision) and (restarts := self.restarts):
+        if before != revision and (restarts := self.restarts):
             restarts.memory_changed(revision)
 
     def command_done(self, done: "Outcome") -> None:

@@ -89,7 +89,7 @@ class RunAbout:
         values = {
             "tool": ", by ".join(filter(None, (one_line(row.tool or "", 40), actor))) if row.tool else "",
             "by": "" if row.tool else actor,
-            "exit": "" if code is None else str(code),
+            "exit": "restarted" if run and run.restarted else "" if code is None else str(code),
             "layer": one_line(row.layer or "", 40),
             "scale": "" if row.systemic_scale is None else f"{row.systemic_scale:g}",
             "impact": one_line(row.impact or "", 300),

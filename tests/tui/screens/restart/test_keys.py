@@ -338,23 +338,26 @@ def test_the_key_can_be_another_one(stage: Stage) -> None:
 
 _LOADED = """
 import asyncio, sys
-from pathlib import Path
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.backend.model import open_model
 
+class App(PlaneApp):
+    def on_refreshed(self, message):
+        print(*sys.modules)
+        sys.stdout.flush()
+        self.exit()
+
 async def run():
-    app = PlaneApp(lambda: open_model(sys.argv[1]))
+    app = App(lambda: open_model(sys.argv[1]))
     async with app.run_test() as pilot:
-        while not app.shown or app._reader.model().to_look_at():
+        while app.is_running:
             await pilot.pause(0.01)
-        await pilot.press("j", "k")
 
 asyncio.run(run())
-print(*sys.modules)
 """
 
 
-def test_at_the_start_nothing_of_it_is_loaded(stage: Stage) -> None:
+def test_until_the_plane_was_read_nothing_of_it_is_loaded(stage: Stage) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _LOADED, str(stage.project)], capture_output=True, text=True, check=True
     )
@@ -365,6 +368,16 @@ def test_at_the_start_nothing_of_it_is_loaded(stage: Stage) -> None:
     assert loaded.isdisjoint(
         ("agentplane.tools.sessions.sessions", "agentplane.tools.sessions.restart", "psutil")
     )
+
+
+def test_a_session_with_old_memory_is_announced_at_the_start(stage: Stage) -> None:
+    stage.began()
+    stage.approve(UNLIKE[3])
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.until(says(sitting, "M restarts it"))
+
+    sit(stage.plane, steps)
 
 
 # The tools screen

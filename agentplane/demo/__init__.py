@@ -1,0 +1,1 @@
+"""The example project that `agentplane demo` opens, with a project memory in which something waits."""

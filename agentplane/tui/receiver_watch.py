@@ -1,0 +1,54 @@
+"""The look at which coding tools get the memory, for the header and for one notice about a new tool."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from agentplane.plane.derived import cache
+
+
+if TYPE_CHECKING:
+    from agentplane.api import Plane
+    from agentplane.memory.view import Memory
+    from agentplane.tools.receivers import Receivers
+    from agentplane.tui.app import PlaneApp
+    from agentplane.tui.backend.model import PlaneView
+
+_ANNOUNCED = cache.CacheFile("announced-tools")
+
+
+class ReceiverWatch:
+    """Looks for the tools after each view with another memory revision, in a thread."""
+
+    def __init__(self, app: "PlaneApp") -> None:
+        self._app = app
+        self._revision: str | None = None
+
+    def view_changed(self, shown: "PlaneView") -> None:
+        if shown.revision != self._revision:
+            self._revision = shown.revision
+            self.look()
+
+    def look(self) -> None:
+        """Look again, for example after a file of a tool was written."""
+        self._app.run_worker(self._look, group="receivers", exclusive=True)  # type: ignore[arg-type]
+
+    async def _look(self) -> None:
+        model, shown = self._app.model, self._app.shown
+        if model is None or shown is None:
+            return
+        tools, new = await asyncio.to_thread(_looked, model.plane, shown.memory)
+        self._app.notices.set_tools(tools)
+        if new:
+            names = ", ".join(new)
+            verb = "is" if len(new) == 1 else "are"
+            self._app.say(f"{names} {verb} used here without this memory. 4 opens Tools to connect.")
+
+
+def _looked(plane: "Plane", memory: "Memory") -> "tuple[Receivers, tuple[str, ...]]":
+    """Return the tools, and the tools without memory that were not announced yet."""
+    tools = plane.tools.receivers(memory)
+    before = (cache.load(plane.layout, _ANNOUNCED) or b"").decode(errors="replace").splitlines()
+    new = tuple(title for title in tools.missing if title not in before)
+    if new:
+        cache.save(plane.layout, _ANNOUNCED, "\n".join([*before, *new]).encode())
+    return tools, new
