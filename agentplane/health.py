@@ -145,7 +145,7 @@ def _collected(store: Store, report: Report) -> dict[Finding, None]:
             for finding in check(store if check in _OF_SETTINGS else usable):
                 found.setdefault(finding)
         except AgentplaneError as error:
-            found.setdefault(unusable(error, store.layout.root.name, "mend this first."))
+            found.setdefault(unusable(error, store.layout.root.name, "Fix this first."))
     report(len(checks), len(checks), "Running checks")
     return found
 
@@ -170,4 +170,4 @@ def fix(store: Store, report: Report = ignore) -> list[str]:
             done += repair.mend(store)
     left = {finding.where for finding in collect(store, report) if finding.fixable}
     anew = {finding.where for finding in found if finding.repairs & _UNTOLD}
-    return done + [f"{where}: made anew" for where in sorted(anew - left)]
+    return done + [f"{where}: rebuilt" for where in sorted(anew - left)]

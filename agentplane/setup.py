@@ -55,7 +55,7 @@ def folder_for(here: Path) -> Path:
     without Git.
     """
     if ".git" in here.parts:
-        raise BadInput("this is git's own folder", where=str(here), todo="go to the project itself.")
+        raise BadInput(f"{here} is inside a .git directory.", todo="Change to the project directory.")
     return (git.top(here) or here) / FOLDER
 
 

@@ -175,7 +175,7 @@ def test_recall_finds_trusted_entries_only(here: Plane) -> None:
 def test_there_is_no_plane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(BadInput, match="no plane here"):
+    with pytest.raises(BadInput, match="directory found in"):
         agentplane.recall("x")
 
 

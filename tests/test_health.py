@@ -74,11 +74,16 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "a changed text in a record": (
         lambda p: swap(op_file(p), b"Decision: One.", b"Decision: 0ne."),
         "ops/",
-        "a text of op",
+        "a text of operation",
         "error",
     ),
     "no records": (lambda p: op_file(p).unlink(), "ops/", "missing", "error"),
-    "a line that is no record": (lambda p: append(op_file(p), b"{}\n"), "ops/", "no op record", "error"),
+    "a line that is no record": (
+        lambda p: append(op_file(p), b"{}\n"),
+        "ops/",
+        "is not an operation record",
+        "error",
+    ),
     "broken frontmatter": (
         lambda p: append(p.layout.memory / "facts.md", b"\n---\nid: [FACT-1\n---\nFact: X.\n"),
         "facts.md:7",
@@ -94,7 +99,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "a doubled id in two files": (
         lambda p: append(p.layout.memory / "facts.md", HEADER % b"DEC-001"),
         "facts.md:",
-        "stands already",
+        "is also at",
         "error",
     ),
     "an id on the shelf and in the inbox": (
@@ -106,7 +111,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "a hand edit": (
         lambda p: swap(p.layout.memory / "decisions.md", b"One.", b"Won."),
         "decisions.md:5",
-        "DEC-001 was changed by hand",
+        "DEC-001 has a manual edit (changed)",
         "warning",
     ),
     "an unknown kind": (
@@ -114,7 +119,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
             p.layout.memory / "facts.md", (HEADER % b"FACT-1").replace(b": decision", b": rumour")
         ),
         "facts.md:",
-        "no kind `rumour`",
+        "unknown kind `rumour`",
         "warning",
     ),
     "an entry in the wrong file": (
@@ -137,25 +142,25 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
             (HEADER % b"DEC-010").replace(b"\n---\nDec", b"\nsupersedes: [DEC-404]\n---\nDec"),
         ),
         "decisions.md:",
-        "DEC-404, which is nowhere",
+        "DEC-404, but no entry has that ID",
         "warning",
     ),
     "an odd id": (
         lambda p: append(p.layout.memory / "decisions.md", HEADER % b"../../etc"),
         "decisions.md:",
-        "not an id",
+        "not an ID",
         "warning",
     ),
     "a forged view": (
         lambda p: swap(p.layout.state, b'"revision": "', b'"revision": "f'),
         "state.json",
-        "not what the log says",
+        "doesn't match the log",
         "warning",
     ),
     "unknown settings": (
         lambda p: p.layout.config.write_text("[trust]\nhand_edit = 1\n"),
         "config.toml:2",
-        "unknown key",
+        "Unknown setting",
         "error",
     ),
     "another program's files": (
@@ -167,7 +172,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "a stray file": (
         lambda p: (p.layout.root / "notes.txt").write_text("x"),
         "notes.txt",
-        "nothing of a plane",
+        "doesn't belong to agentplane",
         "info",
     ),
     "a link": (
@@ -256,11 +261,14 @@ def test_two_merged_branches_are_joined_by_the_next_op(project: Path, tmp_path: 
 
 def test_remedies_are_data_that_reads_as_a_sentence() -> None:
     either = (
-        Shell(("agentplane", "adopt", "DEC-001"), "", " or"),
-        Shell(("agentplane", "revert", "DEC-001"), ""),
+        Shell(("agentplane", "approve", "DEC-001"), "Accept it with ", " or"),
+        Shell(("agentplane", "reject", "DEC-001"), "discard it with "),
     )
-    by_hand = Finding("hand-edit", "warning", "decisions.md:5", "was changed by hand", either, "DEC-001")
-    assert by_hand.remedy == "`agentplane adopt DEC-001` or `agentplane revert DEC-001`."
+    by_hand = Finding("hand-edit", "warning", "decisions.md:5", "has a manual edit", either, "DEC-001")
+    assert (
+        by_hand.remedy
+        == "Accept it with `agentplane approve DEC-001` or discard it with `agentplane reject DEC-001`."
+    )
     assert not by_hand.fixable
 
     torn = Finding("log-torn", "warning", "log.jsonl:5", "was not written to its end", (Mend("log"),))
@@ -271,9 +279,9 @@ def test_remedies_are_data_that_reads_as_a_sentence() -> None:
 
 def test_an_error_that_asks_for_doctor_is_not_told_to_run_it_again() -> None:
     doctor = Damaged("is torn", todo="Run `agentplane doctor`.", sees_doctor=True)
-    assert unusable(doctor, "memory", "mend this first.").remedy == "mend this first."
+    assert unusable(doctor, "memory", "Fix this first.").remedy == "Fix this first."
     other = Damaged("is torn", where="log.jsonl", todo="Free some space.")
-    assert unusable(other, "memory", "mend this first.") == Finding(
+    assert unusable(other, "memory", "Fix this first.") == Finding(
         "unusable", "error", "log.jsonl", "is torn", (Instruction("Free some space."),)
     )
 
@@ -281,7 +289,7 @@ def test_an_error_that_asks_for_doctor_is_not_told_to_run_it_again() -> None:
 def test_each_repair_is_told_once(filled: Plane) -> None:
     """Views are made anew without a word of it. What is removed says so itself."""
     swap(filled.layout.state, b'"revision": "', b'"revision": "f')
-    assert fix(filled.store) == [f"{filled.layout.shown('memory/state.json')}: made anew"]
+    assert fix(filled.store) == [f"{filled.layout.shown('memory/state.json')}: rebuilt"]
     name = ".decisions.md.123-0123456789ab.tmp"
     (filled.layout.memory / name).write_bytes(b"half")
     assert fix(filled.store) == [f"removed the unfinished file memory/{name}"]

@@ -67,7 +67,7 @@ class Inbox:
         """Carry out a `Propose`, and return how the candidate relates to the entries and the other candidates."""
         from agentplane.review import inbox, proposals
 
-        self._committer.listeners.step("reading the plane")
+        self._committer.listeners.step("reading memory")
         entered = self._enter(command, badge=False)
         self._committer.listeners.step("looking for conflicts")
         seen = entered.seen

@@ -1,6 +1,7 @@
 """`plane.memory`, which reads the memory of a plane and changes its entries."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed
@@ -10,6 +11,10 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.view import Memory
 from agentplane.review.confirm import Confirmation
+
+
+if TYPE_CHECKING:
+    from agentplane.api.memory_diff import MemoryDiff
 
 
 class PlaneMemory:
@@ -42,6 +47,15 @@ class PlaneMemory:
         return expiry.of_each(
             memory.shelf, self._committer.today(), memory.snapshot.settings.expiry.warn_days
         )
+
+    def diff(self, memory: Memory, since: str | None = None) -> "MemoryDiff":
+        """Return the approved entries that changed since a Git revision, a date or an age.
+
+        Without `since`, compare with the last Git commit.
+        """
+        from agentplane.api import memory_diff
+
+        return memory_diff.between(memory, since, self._committer.store.clock)
 
     def deprecate(self, wanted: Sequence[str], why: str | None = None) -> Committed:
         """Mark entries as deprecated, so that tools no longer receive them."""

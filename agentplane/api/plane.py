@@ -273,12 +273,12 @@ def _tools(command: Wire | Unwire) -> "list[Tool]":
 
 def _next_step(memory: Memory) -> str:
     if memory.snapshot.ledger.unsettled and not memory.snapshot.ledger.gaps:
-        return "agentplane settle"
+        return "agentplane reconcile"
     if memory.broken:
         return "agentplane doctor"
     if memory.hand_edits or memory.inbox_ids:
         return "agentplane inbox"
-    return "nothing waits" if memory.shelf else 'agentplane propose --type decision "…"'
+    return "nothing to review" if memory.shelf else 'agentplane propose --type decision "…"'
 
 
 def open_plane(

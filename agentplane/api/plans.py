@@ -164,9 +164,9 @@ def _approve_clean(command: ApproveClean, memory: Memory, by: By) -> Plan:
         and (command.tag is None or command.tag in reviewed.entry.head.tags)
     ]
     if not clean:
-        narrowed = " of those that were asked for" if command.source or kind or command.tag else ""
-        todo = "`agentplane inbox` says what stands in the way."
-        raise BadInput(f"no candidate is clean{narrowed}", todo=todo)
+        narrowed = " among those that match" if command.source or kind or command.tag else ""
+        todo = "Run `agentplane inbox` to see conflicts and flags."
+        raise BadInput(f"No candidate is ready to approve{narrowed}.", todo=todo)
     return msgspec.structs.replace(operations.approve(memory, clean, by.stamp), why=command.why)
 
 

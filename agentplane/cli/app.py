@@ -7,134 +7,78 @@ import importlib
 import io
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agentplane import __version__
-from agentplane.cli import output
-from agentplane.cli.help import unknown_command
+from agentplane.cli import output, table
+from agentplane.cli.help import overview, unknown_command
 from agentplane.errors import AgentplaneError, BadInput, PlaneError
 from agentplane.text.visible import one_line
 
 
-# The help text lists commands to look first, then to decide, undo and maintain.
-COMMANDS = {
-    "init": ("project.setup", "Make a plane in this project."),
-    "demo": ("project.demo", "Try it on a copy of the example."),
-    "status": ("memory.show", "What waits, and what to do next."),
-    "badge": ("memory.show", "A short count for the prompt; prints nothing when nothing waits."),
-    "inbox": ("memory.show", "The candidates, and what was edited by hand."),
-    "list": ("memory.show", "The entries on the shelf."),
-    "show": ("memory.show", "Show entries, candidates and runs in full."),
-    "recall": ("memory.recall", "Find approved memory by words."),
-    "history": ("memory.show", "What happened to an entry."),
-    "propose": ("memory.propose", "Put a candidate into the inbox."),
-    "approve": ("memory.decide", "Move candidates to the shelf."),
-    "reject": ("memory.decide", "Drop candidates."),
-    "edit": ("memory.edit", "Change an entry or a candidate in your editor."),
-    "deprecate": ("memory.decide", "Take entries out of force."),
-    "pin": ("memory.decide", "Pin entries: they come right after the invariants in what tools are given."),
-    "unpin": ("memory.decide", "Take the pins of entries away."),
-    "adopt": ("memory.decide", "Approve what was edited by hand."),
-    "revert": ("memory.decide", "Put back what was approved before an edit by hand."),
-    "undo": ("memory.undo", "Take back your last op; again goes further back."),
-    "redo": ("memory.undo", "Do again what was undone."),
-    "ops": ("memory.undo", "The ops, newest first."),
-    "prune": ("memory.undo", "Take a text out of history for good."),
-    "pack": ("memory.pack", "Write what a tool is given: the approved memory within a budget."),
-    "mcp": ("project.mcp", "Serve the memory to coding tools over MCP."),
-    "web": ("project.web", "Serve the screens to a browser on this machine."),
-    "sync": ("project.tools", "Bring the approved memory into the files that tools read."),
-    "tools": ("project.tools", "The coding tools: which are here, and what their files hold."),
-    "harvest": (
-        "memory.harvest",
-        "Import candidates from tool memories, instruction files and decision records.",
-    ),
-    "hook": ("hooks.hooks", "Answer a hook of a coding tool."),
-    "run": ("runs.runs", "Run a command, and keep what it did."),
-    "restart": (
-        "runs.restart",
-        "The sessions of coding tools here, and giving the new memory to those with the old.",
-    ),
-    "log": ("runs.runs", "Add a run to the log, from any program."),
-    "timeline": ("runs.runs", "List what runs and operations did, newest first."),
-    "diff": ("runs.runs", "How two runs differ."),
-    "artifacts": ("runs.runs", "What runs produced, by task."),
-    "settle": ("memory.settle", "Bring branches together that git merged."),
-    "doctor": ("project.doctor", "Check the plane; --fix mends what is safe to mend."),
-    "check": ("project.guard", "Check what a branch does to the plane, for CI and git hooks."),
-    "completion": ("completion", "Print the completion script of a shell."),
-}
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
-# Commands that Git calls, and another form of `--help`.
-HIDDEN = {
-    "merge-file": ("hooks.merge_drivers", "merge_file_command"),
-    "merge-tool-file": ("hooks.merge_drivers", "merge_tool_file_command"),
-    "git-hook": ("memory.settle", "git_hook_command"),
-    "help": ("help", "help_command"),
-}
+_QUIET = frozenset(("--json", "--quiet"))
 
 
-# The names that other programs use for these commands.
-_ELSEWHERE = {
-    "accept": "approve",
-    "add": "propose",
-    "remember": "propose",
-    "new": "propose",
-    "ls": "list",
-    "find": "recall",
-    "search": "recall",
-    "rm": "deprecate",
-    "remove": "deprecate",
-    "delete": "deprecate",
-    "forget": "deprecate",
-    "merge": "settle",
-    "verify": "doctor",
-    "import": "harvest",
-    "version": "--version",
-}
-
-
-class Commands(click.Group):
+class Program(click.Group):
     """Loads a command's module only to run or complete that command."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [row.name for row in table.documented() if not row.is_part]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS and cmd_name not in HIDDEN:
-            return None
-        return _command(cmd_name)
+        row = table.row_named(cmd_name)
+        return None if row is None else load(row)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            raise unknown_command(args[0], COMMANDS, ctx, _ELSEWHERE) from error
+        called = table.called(args)
+        if called is None:
+            if not ctx.resilient_parsing:
+                raise unknown_command(args[:1], ctx)
+            return None, None, args[1:]
+        found, rest = load(called.row), list(called.rest)
+        if _is_unknown_part(called.row, found, rest) and not ctx.resilient_parsing:
+            raise unknown_command([called.row.name, rest[0]], ctx)
+        if called.old and not (ctx.resilient_parsing or _QUIET.intersection(rest)):
+            output.note(f"`agentplane {called.old}` is now `agentplane {called.new}`.")
+        return called.row.name, found, rest
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        from click.shell_completion import CompletionItem
+
+        rows = (row for group in table.GROUPS for row in table.in_group(group))
+        items = [CompletionItem(row.name, help=row.summary) for row in rows]
+        named = [item for item in items if item.value.startswith(incomplete)]
+        return named + (click.Command.shell_complete(self, ctx, incomplete) if incomplete else [])
+
+    def get_help(self, ctx: click.Context) -> str:
+        return overview(f"Usage: {ctx.command_path} [OPTIONS] [COMMAND]")
 
 
 @click.command(
-    cls=Commands,
+    cls=Program,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(
-    "--plane", metavar="DIR", envvar="AGENTPLANE_PLANE", help="The plane's folder, if not found from here."
+    "--plane",
+    metavar="DIR",
+    envvar="AGENTPLANE_PLANE",
+    help="Path to the .agentplane directory [default: searched upward from the current directory].",
 )
 @click.version_option(__version__, prog_name="agentplane")
 @click.pass_context
 def cli(ctx: click.Context, plane: str | None) -> None:
-    """Memory for coding agents: every tool may propose, a person decides.
+    """Reviewed project memory for coding agents.
 
-    Without a command: the screens to decide in; where there is no terminal, what waits and what to do next.
+    Run without a command to open the TUI (or, in a non-interactive shell, to print the status).
     """
     ctx.obj = plane
     if ctx.invoked_subcommand is None:
@@ -142,25 +86,33 @@ def cli(ctx: click.Context, plane: str | None) -> None:
 
         code = opened(plane)
         if code is None:
-            ctx.invoke(_command("status"))
+            from agentplane.cli.memory.show import status_command
+
+            ctx.invoke(status_command)
         elif code:
             ctx.exit(code)
 
 
-def _command(name: str) -> click.Command:
-    module, function = HIDDEN.get(name) or (COMMANDS[name][0], f"{name}_command")
-    command: click.Command = getattr(importlib.import_module(f"agentplane.cli.{module}"), function)
-    return command
+def load(row: table.Row) -> click.Command:
+    """Return a command after loading its module."""
+    module, _, name = row.target.rpartition(".")
+    found: click.Command = getattr(importlib.import_module(f"agentplane.cli.{module}"), f"{name}_command")
+    return found
+
+
+def _is_unknown_part(row: table.Row, found: click.Command, rest: list[str]) -> bool:
+    """True if a command that takes no arguments is followed by a word that is none of its subcommands."""
+    takes_words = any(isinstance(parameter, click.Argument) for parameter in found.params)
+    return bool(table.parts_of(row.name) and rest) and not takes_words and not rest[0].startswith("-")
 
 
 def _plain(error: click.ClickException) -> str:
     """Return click's message in the form of agentplane's errors."""
     if isinstance(error, click.NoSuchOption):
         near = [] if _misplaced(error) else sorted(error.possibilities or ())
-        hint = f"; did you mean {' or '.join(f'`{name}`' for name in near[:2])}?" if near else ""
-        return f"no such option `{one_line(error.option_name, 40)}`{hint}"
-    text = " ".join(error.format_message().split()).removesuffix(".")
-    return text[:1].lower() + text[1:]
+        hint = f" Did you mean {' or '.join(near[:2])}?" if near else ""
+        return f"Unknown option: {one_line(error.option_name, 40)}.{hint}"
+    return " ".join(error.format_message().split())
 
 
 def _misplaced(error: click.UsageError) -> str | None:
@@ -170,9 +122,9 @@ def _misplaced(error: click.UsageError) -> str | None:
     root, name = error.ctx.find_root(), error.option_name
     if error.ctx is not root and any(name in option.opts for option in root.command.params):
         path = error.ctx.command_path.removeprefix(f"{root.command_path} ")
-        return f"it goes in front of the command: `{root.command_path} {name} … {path}`."
+        return f"Put it before the command: `{root.command_path} {name} … {path}`."
     if error.ctx is root and name == "--json":
-        return f"it goes behind the command: `{root.command_path} status {name}`."
+        return f"Put it after the command: `{root.command_path} status {name}`."
     return None
 
 
@@ -181,9 +133,8 @@ def _todo(error: click.UsageError, words: list[str]) -> str:
     quotes = (
         "unexpected extra argument" in error.message and error.ctx and error.ctx.command.name == "propose"
     )
-    return (
-        _misplaced(error) or f"{'put the sentence in quotes; ' if quotes else ''}`{path} --help` shows how."
-    )
+    usage = f"Run `{path} --help` for usage."
+    return _misplaced(error) or (f"Put the statement in quotes. {usage}" if quotes else usage)
 
 
 def _path(words: list[str]) -> str:
@@ -191,7 +142,8 @@ def _path(words: list[str]) -> str:
 
     Click doesn't report it for an option without its value.
     """
-    return " ".join(["agentplane", *[word for word in words if word in COMMANDS][:1]])
+    found = next(filter(None, (table.called(words[place:]) for place in range(len(words)))), None)
+    return f"agentplane {found.row.name}" if found else "agentplane"
 
 
 def run(words: list[str] | None = None) -> int:
@@ -211,7 +163,7 @@ def run(words: list[str] | None = None) -> int:
     except click.ClickException as error:
         return _fail(BadInput(_plain(error)))
     except click.Abort:
-        output.note("stopped; nothing was changed.")
+        output.note("Canceled. Nothing was changed.")
         return 130
     except click.exceptions.Exit as error:
         return error.exit_code
@@ -226,7 +178,7 @@ def run(words: list[str] | None = None) -> int:
             _drop_output()
         what = (error.strerror or str(error)).lower()
         where = str(error.filename) if error.filename is not None else None
-        return _fail(PlaneError(what, where=where, todo="check the folder and its permissions."))
+        return _fail(PlaneError(what, where=where, todo="Check the folder and its permissions."))
     return result if isinstance(result, int) else 0
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
-Of = Literal["inbox", "shelf", "by hand", "all"]
+Of = Literal["inbox", "shelf", "to review", "all"]
 _PLAIN = re.compile(r"[\w.-]+")
 _MANY = 50
 
@@ -31,10 +31,14 @@ def ids(of: Of) -> Complete:
 
     def found(plane: Plane) -> Iterator[tuple[str, str]]:
         memory = plane.memory.read()
-        if of == "by hand":
-            yield from ((edit.id, f"{edit.change} by hand") for edit in memory.hand_edits)
-            return
-        entries = {"inbox": memory.inbox, "shelf": memory.shelf, "all": list(memory.entries.values())}[of]
+        if of == "to review":
+            yield from ((edit.id, f"manual edit: {edit.change}") for edit in memory.hand_edits)
+        entries = {
+            "inbox": memory.inbox,
+            "to review": memory.inbox,
+            "shelf": memory.shelf,
+            "all": list(memory.entries.values()),
+        }[of]
         yield from ((entry.id, entry.statement) for entry in entries)
 
     return _from_plane(found)

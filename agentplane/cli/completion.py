@@ -3,16 +3,21 @@
 import click
 
 from agentplane.cli import output
+from agentplane.cli.help import command
 from agentplane.errors import BadInput
 
 
-@click.command()
+@command(
+    "completion zsh > ~/.zfunc/_agentplane",
+    "completion fish > ~/.config/fish/completions/agentplane.fish",
+)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion_command(shell: str) -> None:
-    """Print the completion script of a shell.
+    """Print a shell completion script.
 
-    bash: eval "$(agentplane completion bash)" in ~/.bashrc; zsh: the same in ~/.zshrc;
-    fish: agentplane completion fish > ~/.config/fish/completions/agentplane.fish
+    For bash or zsh, add this line to ~/.bashrc or ~/.zshrc, with the name of your shell:
+
+        eval "$(agentplane completion bash)"
     """
     from click.shell_completion import get_completion_class
 
@@ -20,5 +25,5 @@ def completion_command(shell: str) -> None:
 
     found = get_completion_class(shell)
     if found is None:
-        raise BadInput(f"no completion for {shell}")
+        raise BadInput(f"No completion script for {shell}.")
     output.text(f"{found(cli, {}, 'agentplane', '_AGENTPLANE_COMPLETE').source()}\n")

@@ -45,7 +45,7 @@ def opened(*, deciding: str | None = None, doing: str | None = None, quiet: bool
     except BadInput as error:
         if root.get_parameter_source("plane") is not click.core.ParameterSource.ENVIRONMENT:
             raise
-        todo = "AGENTPLANE_PLANE says so: set it to the folder of a plane, or unset it."
+        todo = "Set AGENTPLANE_PLANE to the path of an .agentplane directory, or unset it."
         raise BadInput(error.what, where=error.where, todo=todo) from None
     if not quiet:
         plane.store.on_writing = _WritingNotice(plane)
@@ -61,8 +61,8 @@ def _checked(wanted: str | None) -> str:
     """
     if wanted is None or os.path.isdir(wanted):
         return wanted or "."
-    todo = "name the folder of a plane, or run `agentplane init`."
-    raise BadInput("no such folder", where=one_line(wanted, 60), todo=todo)
+    todo = "Pass the path of an .agentplane directory, or run `agentplane init` to create one."
+    raise BadInput(f"Directory not found: {one_line(wanted, 60)}", todo=todo)
 
 
 class _WritingNotice:
@@ -77,12 +77,12 @@ class _WritingNotice:
             self._printed = True
             pid = lock.owner(self._plane.layout)
             output.note(
-                f"Another process{f' ({pid})' if pid else ''} is writing a change. Its committed part is shown."
+                f"Another process{f' ({pid})' if pid else ''} is writing a change. The last committed state is shown."
             )
 
 
 def _print_settled(done: "Settled") -> None:
-    from agentplane.cli.memory.settle import result_lines
+    from agentplane.cli.memory.reconcile import result_lines
 
     for text in result_lines(done):
         output.note(text)
@@ -111,7 +111,7 @@ def run_named(plane: Plane, named: str | None) -> str | None:
 
 
 def json_option(command: _Command) -> _Command:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Output as JSON.")(command)
 
 
 def ids_option(name: str, of: complete.Of, help_text: str) -> Callable[[_Command], _Command]:

@@ -23,6 +23,7 @@ from agentplane.text.visible import cells as cells_of
 from agentplane.text.visible import one_line, padded, visible
 
 
+_PLAIN_START = re.compile(r"[a-z]+ ")
 _LINE_ENDS = re.compile(r"[\r\n]+")
 
 
@@ -70,7 +71,7 @@ def line(*parts: str | Piece, **style: Any) -> None:
 
 def _drawn(piece: Piece) -> str:
     text = visible(_LINE_ENDS.sub(" ", piece.text))
-    return click.style(text, **piece.style) if piece.style and _coloured(sys.stdout) else text
+    return click.style(text, **piece.style) if piece.style and is_colored(sys.stdout) else text
 
 
 def text(whole: str) -> None:
@@ -106,10 +107,17 @@ def answered(question: str) -> str:
 
 
 def error(failure: AgentplaneError) -> None:
-    mark = click.style("error:", fg="red", bold=True) if _coloured(sys.stderr) else "error:"
-    _echo(f"{mark} {visible(failure.headline)}", err=True)
+    mark = click.style("error:", fg="red", bold=True) if is_colored(sys.stderr) else "error:"
+    _echo(f"{mark} {visible(sentence(failure.headline))}", err=True)
     if failure.todo:
-        _echo(f"  {visible(failure.todo)}", err=True)
+        _echo(f"  {visible(sentence(failure.todo))}", err=True)
+
+
+def sentence(text: str) -> str:
+    """Return a message with a capital letter at the start and a period at the end."""
+    start = text[:1].upper() + text[1:] if _PLAIN_START.match(text) else text
+    ends = not start or start[-1] in ".?!:" or start[-1].isspace() or "/" in start.rpartition(" ")[2]
+    return start if ends else f"{start}."
 
 
 def width() -> int | None:
@@ -128,7 +136,7 @@ def row(cells: Iterable[tuple[str, int]], last: str) -> str:
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
-    """Return a count with its noun, such as `1 hand edit` or `2 hand edits`."""
+    """Return a count with its noun, such as `1 candidate` or `2 candidates`."""
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
@@ -164,5 +172,5 @@ def span(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 10 else f"{int(seconds)} s"
 
 
-def _coloured(stream: Any) -> bool:
+def is_colored(stream: Any) -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()

@@ -9,7 +9,7 @@ import msgspec
 from agentplane.api import Plane
 from agentplane.api.committer import required
 from agentplane.api.results import Committed, Reached
-from agentplane.cli import output
+from agentplane.cli import output, verbs
 from agentplane.commands import MemoryCommand
 from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line, visible
@@ -18,22 +18,6 @@ from agentplane.tools.sessions.sessions import Session
 
 
 _FEW = 4
-_PAST = {
-    "approve": "approved",
-    "reject": "rejected",
-    "deprecate": "deprecated",
-    "pin": "pinned",
-    "unpin": "unpinned",
-    "adopt": "adopted",
-    "revert": "reverted",
-    "edit": "edited",
-    "undo": "undid",
-    "redo": "redid",
-    "prune": "pruned",
-    "supersede": "approved",
-    "merge": "merged",
-    "relate": "related",
-}
 
 
 def carry_out(plane: Plane, command: MemoryCommand, *, as_json: bool) -> None:
@@ -56,25 +40,23 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
         )
         return
     subject = _approved(done) if done.verb in ("approve", "supersede") else _listed(done.ids)
-    past_verb = f"{_PAST[done.verb]} the {done.of} of" if done.of != done.verb else _PAST[done.verb]
-    undo_hint = (
-        "`agentplane redo` does it again" if done.verb == "undo" else "`agentplane undo` takes it back"
-    )
-    output.note(f"{past_verb} {subject} · memory {done.revision} · {undo_hint}")
+    inverse = "redo" if done.verb == "undo" else "undo"
+    past = verbs.past(done.verb, done.of)
+    output.note(f"{past} {subject} · memory revision {done.revision} · `agentplane {inverse}` to {inverse}")
     for contradiction in done.left_contradicting:
         output.note(
-            f"{contradiction.id} contradicts {contradiction.other} ({contradiction.score:.2f}), which stays as it is"
+            f"{contradiction.id} contradicts {contradiction.other} ({contradiction.score:.2f}), which was not changed."
         )
     print_reached(done.reached)
     restarting = {one.pid for one in done.reached.restarting}
     with_old = _with_old_memory(plane)
-    for todo, named in (
-        ("restarts when it is idle", [one for one in with_old if one.pid in restarting]),
-        ("`agentplane restart`", [one for one in with_old if one.pid not in restarting]),
-    ):
-        if named:
-            names = ", ".join(f"{one.tool} (pid {one.pid})" for one in named)
-            output.note(f"old memory in {names}: {todo}")
+    for one in with_old:
+        todo = (
+            "It restarts when it is idle."
+            if one.pid in restarting
+            else "Run `agentplane restart` to update it."
+        )
+        output.note(f"{one.tool} (pid {one.pid}) is using outdated memory. {todo}")
 
 
 def reached_fields(by: Reached) -> dict[str, Any]:
@@ -89,10 +71,10 @@ def reached_fields(by: Reached) -> dict[str, Any]:
 def print_reached(by: Reached) -> None:
     delivered = by.delivered
     if delivered and delivered.brought:
-        output.note(f"brought to {', '.join(map(visible, delivered.brought))}")
+        output.note(f"Updated {', '.join(map(visible, delivered.brought))}.")
     for path, reason in (delivered.kept if delivered else {}).items():
         output.note(
-            f"old memory in {visible(path)}: {one_line(reason, 120)}; `agentplane sync` brings this one there"
+            f"{visible(path)} has outdated memory ({one_line(reason, 120)}). Run `agentplane sync` to update it."
         )
 
 
@@ -131,9 +113,9 @@ def _approved(done: Committed) -> str:
     what = "superseded" if done.verb == "supersede" else "linked"
     parts += [f"{what} {_listed(changed)}"] if changed else []
     parts += [f"rejected {_listed(done.rejected)}"] if done.rejected else []
-    parts += [f"dropped {_listed(dropped)}, which says the same"] if dropped else []
+    parts += [f"removed the duplicate {_listed(dropped)}"] if dropped else []
     return ", ".join(parts)
 
 
 def _listed(ids: Sequence[str]) -> str:
-    return f"{len(ids)} ids" if len(ids) > _FEW else ", ".join(one_line(id_, 40) for id_ in ids)
+    return f"{len(ids)} entries" if len(ids) > _FEW else ", ".join(one_line(id_, 40) for id_ in ids)

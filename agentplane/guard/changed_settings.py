@@ -19,10 +19,8 @@ from agentplane.plane.trust import rules
 from agentplane.runs.capsule import gitignore
 
 
-_REMEDY = Instruction(
-    "take it back, or let the people who own this plane agree and merge it over this check."
-)
-_MEND_LINE = "mend this line."
+_REMEDY = Instruction("Undo this change, or let the project owners agree and merge it despite this check.")
+_MEND_LINE = "Fix this line."
 
 Judge = Callable[[Any, Any], str | None]
 """Return why the second value is worse than the first, or None if it isn't."""

@@ -63,33 +63,34 @@ def _stray(base: Side, now: Side, edit: HandEdit, done: Sequence[LoggedOp]) -> F
     name = shown(edit.id, 40)
     mark = now.memory.known(edit.id)
     op = next((op for op in done if mark and op.event.op == mark.op), None)
-    by = op.name if op else "its op"
+    by = op.name if op else "its operation"
     remedies: tuple[Remedy, ...] = (
-        Shell(("agentplane", "adopt", name), "", " and commit what that writes, or"),
-        Shell(("agentplane", "revert", name), ""),
+        Shell(("agentplane", "approve", name), "Accept it with ", " and commit the result, or"),
+        Shell(("agentplane", "reject", name), "discard it with "),
     )
     if not ids.is_plain(edit.id):
-        remedies = (Instruction("take it out, or give it an id like DEC-014."),)
+        remedies = (Instruction("Remove it, or give it an ID such as DEC-014."),)
     if edit.change == "removed":
         line = _line_at(base, edit)
-        what = f"{name} was taken out by hand: {by} left it here"
+        what = f"{name} was removed manually: {by} left it here"
         return Finding("entry-removed", "error", now.where(edit.file, line), what, remedies, edit.id)
     if edit.change == "changed":
         fields = _differing(base, now, edit)
-        code, what = "entry-changed", f"{name} was changed by hand{fields}: it is not what {by} left"
+        code, what = (
+            "entry-changed",
+            f"{name} was changed manually{fields}: it differs from the text that {by} left",
+        )
     elif mark is None:
-        code, what = "entry-written", f"{name} was written by hand: no op in the log put it here"
-        remedies = (Instruction("`agentplane propose` it instead, or"), *remedies)
+        code, what = "entry-written", f"{name} was added manually: no operation in the log added it"
+        remedies = (Instruction("Propose it with `agentplane propose` instead, or:"), *remedies)
     elif mark.digest is None:
-        code, what = "entry-put-back", f"{name} was put back by hand: {by} took it out"
+        code, what = "entry-put-back", f"{name} was restored manually: {by} removed it"
     elif mark.file == INBOX:
         code = "entry-not-approved"
-        what = (
-            f"{name} stands on the shelf, but is a candidate that nobody approved: {by} left it in the inbox"
-        )
-        remedies = (Instruction("take it out here; `agentplane approve` puts candidates on the shelf."),)
+        what = f"{name} is among the approved entries, but no person approved it: {by} left it in the inbox"
+        remedies = (Instruction("Remove it here, then approve the candidate with `agentplane approve`."),)
     else:
-        code, what = "entry-moved", f"{name} stands here by hand: {by} left it in {shown(mark.file, 60)}"
+        code, what = "entry-moved", f"{name} was moved here manually: {by} left it in {shown(mark.file, 60)}"
     return Finding(code, "error", now.where(edit.file, edit.line), what, remedies, edit.id)
 
 

@@ -56,9 +56,9 @@ def check(layout: Layout, rev: str, clock: Clock = utc_now, extra: Sequence[Extr
     prefix = git.prefix(layout.root) if git.top(layout.root) else None
     if prefix is None:
         raise BadInput(
-            "is in no git repository, or git refuses it",
+            "is not in a Git repository that Git can read",
             where=str(layout.root),
-            todo="run it in a clone; `git status` there says what git thinks of it.",
+            todo="Run it in a clone. `git status` shows Git's own error.",
         )
     now = plane_at_commit.checked_out(layout, prefix)
     commits = _bases(layout, rev)
@@ -95,8 +95,8 @@ def _reused_ids(base: Side, now: Side, tip: Side | None, back: Remedy) -> Iterat
     for op in fresh:
         other = there.get(op.event.op)
         if other is not None and other.event.op_sha256 != op.event.op_sha256:
-            what = f"{op.name} has the id of another op of the branch to merge into ({other.name})"
-            remedies = (Instruction("take the op out:"), back)
+            what = f"{op.name} has the ID of another operation on the target branch ({other.name})"
+            remedies = (Instruction("Remove the operation:"), back)
             yield Finding("op-id-taken", "error", now.where(LOG, op.number), what, remedies, op.event.op)
 
 
@@ -109,10 +109,8 @@ def _extra_findings(
 def between(base: Side, now: Side, commit: ObjectId | None, clock: Clock = utc_now) -> Iterator[Finding]:
     """Yield the findings about the change from one state to the other."""
     if base.prefix != now.prefix:
-        what = (
-            f"the plane was moved here from {shown(base.prefix, 80)}, and is compared with what it was there"
-        )
-        nothing = Instruction("nothing to do, if that was meant.")
+        what = f"the project memory was moved here from {shown(base.prefix, 80)}, and is compared with its earlier content"
+        nothing = Instruction("Nothing to do if this was intended.")
         yield Finding("plane-moved", "info", now.where(""), what, (nothing,))
     elif (base.files, base.odd) == (now.files, now.odd):
         return
@@ -173,9 +171,9 @@ def _most_log(base: tuple[Side, str]) -> tuple[int, str]:
 def _back(base: Side, commit: str | None) -> Remedy:
     """Return the command that restores the plane of the base."""
     if commit is None or not base.files:
-        return Shell(("agentplane", "init"), "make the plane anew with ")
+        return Shell(("agentplane", "init"), "Create the project memory again with ")
     path = shown(base.prefix or ".", 80)
-    return Shell(("git", "checkout", commit[:12], "--", path), "", ", then do again what was meant.")
+    return Shell(("git", "checkout", commit[:12], "--", path), "", ", then repeat the intended change.")
 
 
 def _views(base: Side, now: Side) -> Iterator[Finding]:
@@ -195,8 +193,8 @@ def _views(base: Side, now: Side) -> Iterator[Finding]:
             continue
         # A teammate may use an earlier version of agentplane, which writes another format.
         if (there, now.log) != (base.files.get(name), base.log) and there != earlier(now.ledger):
-            what = "is missing" if there is None else "is not what the log says"
-            remedy = Shell((*DOCTOR, "--fix"), "", ", and commit what it writes.")
+            what = "is missing" if there is None else "doesn't match the log"
+            remedy = Shell((*DOCTOR, "--fix"), "Run ", ", and commit the result.")
             severity: Severity = "error" if name == STATE else "warning"
             yield Finding("view-wrong", severity, now.where(name), what, (remedy,), name)
 

@@ -116,6 +116,6 @@ def _finding(id_: str, one: _Assignment, other: _Assignment, fresh: LoggedOp, no
     name = shown(id_, 40)
     what = f"two branches gave {name} to different entries ({one.op.name}; {other.op.name}), and one is lost"
     remedy = Instruction(
-        "take the other text back from its branch, give it a free id, and `agentplane adopt` it."
+        "Restore the other text from its branch, give it a free ID, and accept it with `agentplane approve`."
     )
     return Finding("id-given-twice", "error", where, what, (remedy,), id_)

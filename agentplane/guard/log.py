@@ -21,9 +21,9 @@ from agentplane.text.markdown import document
 
 _any = decode.Json()
 _KINDS = ("op", "run", "merge")
-_OUT = Instruction("take the line out:")
-_RECORD_BACK = Instruction("take the record back:")
-_LINE_BACK = Instruction("take the line back as its op wrote it.")
+_OUT = Instruction("Remove the line:")
+_RECORD_BACK = Instruction("Restore the record:")
+_LINE_BACK = Instruction("Restore the line as its operation wrote it.")
 
 
 def findings(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
@@ -141,20 +141,20 @@ def _old_records(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
             continue
         found = now.rows.get(op)
         where = now.where(found.file, found.number) if found else now.where(row.file)
-        name = f"the record of op {shown(op, 40)}"
+        name = f"the record of operation {shown(op, 40)}"
         if found is None:
-            remedies = (Instruction("records are kept:"), back)
+            remedies = (Instruction("Records must stay:"), back)
             yield Finding("record-gone", "error", where, f"{name} is gone", remedies, op)
         elif records.head_of(found.line) != records.head_of(row.line):
             yield Finding("record-changed", "error", where, f"{name} was changed", (_RECORD_BACK, back), op)
         elif (texts := _texts(found.line)) is None:
-            remedies = (Instruction("take it back:"), back)
-            yield Finding(
-                "record-unreadable", "error", where, f"{name} cannot be read any more", remedies, op
-            )
+            remedies = (Instruction("Restore it:"), back)
+            yield Finding("record-unreadable", "error", where, f"{name} can't be read", remedies, op)
         else:
             for digest in _lost_texts(_texts(row.line), texts, pruned):
-                what = f"{name}: a text ({shown(digest, 12)}) was changed or taken out, and no op pruned it"
+                what = (
+                    f"{name}: a text ({shown(digest, 12)}) was changed or removed, and no operation pruned it"
+                )
                 yield Finding("record-text-gone", "error", where, what, (_RECORD_BACK, back), op)
 
 
@@ -182,21 +182,21 @@ def _new_records(base: Side, now: Side) -> Iterator[Finding]:
         stored = records.readable(row.line) if row.line.endswith(b"\n") else None
         where = now.where(row.file, row.number)
         if stored is None:
-            out = Instruction("take the line out again.")
-            yield Finding("record-odd", "error", where, "is no op record", (out,))
+            out = Instruction("Remove the line.")
+            yield Finding("record-odd", "error", where, "is not an operation record", (out,))
             continue
         op = stored.record.op
-        name = f"the record of op {shown(op, 40)}"
+        name = f"the record of operation {shown(op, 40)}"
         if op not in events:
             what = f"{name} has no event in the log"
-            remedy = Instruction("take the line out, or commit the log line that it belongs to.")
+            remedy = Instruction("Remove the line, or commit the log line that it belongs to.")
             yield Finding("record-unproved", "error", where, what, (remedy,), op)
         elif row.file != records.month_of(op):
             what = f"{name} belongs in {shown(records.month_of(op), 40)}"
             yield Finding("record-elsewhere", "error", where, what, (Instruction("move it there."),), op)
         elif heads.setdefault(op, records.head_of(row.line) or b"") != records.head_of(row.line):
-            what = f"{name} is there twice, and says different things"
-            yield Finding("record-twice", "error", where, what, (Instruction("take one out."),), op)
+            what = f"{name} is present twice with different content"
+            yield Finding("record-twice", "error", where, what, (Instruction("Remove one of them."),), op)
         elif op not in base.rows:
             yield from _wrong_texts(row, stored, now)
 
@@ -204,14 +204,14 @@ def _new_records(base: Side, now: Side) -> Iterator[Finding]:
 def _wrong_texts(row: RecordLine, stored: Stored, now: Side) -> Iterator[Finding]:
     where, pruned = now.where(row.file, row.number), now.ledger.pruned
     op = stored.record.op
-    name = f"the record of op {shown(op, 40)}"
+    name = f"the record of operation {shown(op, 40)}"
     for digest in stored.texts:
         if not _fits(stored, digest):
             what = f"{name}: a text ({shown(digest, 12)}) is not what its digest says"
             yield Finding("record-text-wrong", "error", where, what, (_LINE_BACK,), op)
     wanted = {d for change in stored.record.changes for d in (change.found, change.left) if d}
     for digest in sorted(wanted - {d for d, text in stored.texts.items() if text is not None} - {*pruned}):
-        what = f"{name}: a text ({shown(digest, 12)}) is missing, and no op pruned it"
+        what = f"{name}: a text ({shown(digest, 12)}) is missing, and no operation pruned it"
         yield Finding("record-text-missing", "error", where, what, (_LINE_BACK,), op)
 
 

@@ -20,7 +20,7 @@ from agentplane.text.log import event_line
 
 _GENESIS = bytes.fromhex(event_line.GENESIS)
 _NAMED = 3
-_OWNERS = Instruction("Undo this change, or let the owners of this plane agree and merge it over this check.")
+_OWNERS = Instruction("Undo this change, or let the project owners agree and merge it despite this check.")
 
 
 def findings(base: Side, now: Side, rev: str, back: Remedy) -> Iterator[Finding]:
@@ -48,7 +48,7 @@ def findings(base: Side, now: Side, rev: str, back: Remedy) -> Iterator[Finding]
     if base.log:
         yield from _other_histories(now, before, back)
     deciding = _DecidingOps(now, before)
-    remedies = (Instruction("take the op out, then decide again with your signing key:"), back)
+    remedies = (Instruction("Remove the operation, then repeat it with your signing key:"), back)
     for op in deciding.unsigned:
         what = f"{op.name} is not signed, and signed approvals are required"
         yield Finding("op-unsigned", "error", now.where(LOG, op.number), what, remedies, op.event.op)
@@ -134,7 +134,7 @@ def _other_histories(now: Side, before: Collection[bytes], back: Remedy) -> Iter
         if line in before or not _begins(line):
             continue
         if begun:
-            what = "starts a second history: what was signed for another plane does not count in this one"
+            what = "starts a second history: signatures from another project memory are not valid in this one"
             remedies = (Instruction("take the lines of that history out:"), back)
             yield Finding("second-history", "error", now.where(LOG, number), what, remedies)
         begun = True
@@ -148,7 +148,7 @@ def _second_events(now: Side, before: Collection[bytes]) -> Iterator[Finding]:
     first = {op.line for op in proven_ops.of(now)}
     for line, number in now.lines.items():
         if OP.matches(line) and line not in first and line not in before:
-            what = "is no op event, or one of an op that has an event already"
+            what = "is not an operation event, or repeats the event of an operation"
             remedy = Instruction("Take the log back from git.")
             yield Finding("op-event-odd", "error", now.where(LOG, number), what, (remedy,))
 

@@ -24,7 +24,7 @@ def findings(base: Side, now: Side, done: Sequence[LoggedOp], past: Past, back: 
     wrong = other | {op.line: op.number for op in done if op.event.op in in_base}
     for line, number in wrong.items():
         if line not in base.lines:
-            what = "is no op event, or one of an op that has an event already"
+            what = "is not an operation event, or repeats the event of an operation"
             remedies = (Instruction("take the line out:"), back)
             yield Finding("op-event-odd", "error", now.where(LOG, number), what, remedies)
     runs = proven_ops.runs_of(now)
@@ -52,7 +52,7 @@ def _op(
             where = now.where(row.file, row.number)
             what = f"the record of {op.name} is not the one that line {op.number} of the log proves"
         remedies = (Instruction("commit the record, or"), back)
-        yield Finding("op-unproved", "error", where, f"{what}; the op counts for nothing", remedies, op_id)
+        yield Finding("op-unproved", "error", where, f"{what}. The operation has no effect", remedies, op_id)
         return
     stated = (op.event.ts, op.event.verb, op.event.actor, op.event.channel, op.event.ids)
     if stated != (record.ts, record.verb, record.actor, record.channel, [c.id for c in record.changes]):
@@ -63,22 +63,22 @@ def _op(
     if record.settings or record.verb == rules.VERB:
         if not proven_ops.only_notes_settings(record):
             what = f"{op.name} is no record of changed settings that agentplane writes"
-            remedies = (Instruction("Take the op out:"), back)
+            remedies = (Instruction("Remove the operation:"), back)
             yield Finding("op-settings-odd", "error", where, what, remedies, op_id)
         return
     if (record.verb, record.channel) == proven_ops.SETTLES:
         if complaint := settle.complaint(record, base, past):
-            todo = Instruction("take the op out, and let `agentplane settle` settle the merge again:")
+            todo = Instruction("Remove the operation, then run `agentplane reconcile`:")
             yield Finding(
                 "op-settled-otherwise", "error", where, f"{op.name} {complaint}", (todo, back), op_id
             )
         return
     is_open = proven_ops.only_proposes(record) or _relates_own(record, past)
     if complaint := None if is_open else _not_decided(record, base.settings, past, runs):
-        todo = Instruction("take the op out, and decide in a terminal of your own:")
+        todo = Instruction("Remove the operation, then repeat it in your own terminal:")
         yield Finding("op-not-decided", "error", where, f"{op.name} {complaint}", (todo, back), op_id)
     if complaint := recompute.complaint(op, done, past):
-        todo = Instruction("take the op out, and do it again with agentplane:")
+        todo = Instruction("Remove the operation, then repeat it with agentplane:")
         yield Finding("op-not-replayed", "error", where, f"{op.name} {complaint}", (todo, back), op_id)
 
 
@@ -100,7 +100,7 @@ def _not_decided(record: Record, settings: Settings, past: Past, runs: set[str])
     if channel == "policy":
         return _not_by_policy(record, settings, past, runs)
     if channel not in proven_ops.PERSONAL and not (open_to_tools and channel in ("cli", "api")):
-        return f"came over the channel `{shown(channel, 20)}`, over which nobody decides"
+        return f"came over the channel `{shown(channel, 20)}`, which can't approve changes"
     if proven_ops.by_tool(record) and not open_to_tools:
         return f"was done by the tool {shown(record.actor, 40)} (started by {shown(record.program, 40)})"
     return None
@@ -108,7 +108,11 @@ def _not_decided(record: Record, settings: Settings, past: Past, runs: set[str])
 
 def _not_by_policy(record: Record, settings: Settings, past: Past, runs: set[str]) -> str | None:
     if record.verb == "adopt" and settings.trust.hand_edits == "accept":
-        return None if all(change.file != INBOX for change in record.changes) else "adopts in the inbox"
+        return (
+            None
+            if all(change.file != INBOX for change in record.changes)
+            else "accepts a manual edit in the inbox"
+        )
     limit = settings.policy.auto_approve_confidence
     if record.verb not in ("approve", "merge") or limit is None:
         return "came by a policy that the settings of the base do not have"

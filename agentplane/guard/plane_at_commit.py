@@ -43,8 +43,8 @@ _LARGEST = {".md": 32 * _MIB, ".toml": _MIB, ".json": 512 * _MIB, ".jsonl": 1024
 memory.
 """
 
-_LINK = "is a symbolic link, and a plane has only real files and folders"
-_NO_FOLDER = "is no real folder, and a plane has only real files and folders"
+_LINK = "is a symbolic link, and agentplane requires real files and folders"
+_NO_FOLDER = "is not a real folder, and agentplane requires real files and folders"
 _FOLDERS = (SHELF_FOLDER, "ops")
 
 

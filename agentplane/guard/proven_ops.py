@@ -57,7 +57,7 @@ class LoggedOp(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return f"op {shown(self.event.op, 40)} ({named(self.event.verb, self.event.ids)})"
+        return f"operation {shown(self.event.op, 40)} ({named(self.event.verb, self.event.ids)})"
 
 
 class _Kind(msgspec.Struct, frozen=True):
@@ -95,7 +95,7 @@ def runs_among(lines: Iterable[bytes]) -> set[str]:
 def called(line: bytes) -> str:
     """Return a short description of an event for a message."""
     if event := _OP.read(line):
-        return f"{named(event.verb, event.ids)}, op {shown(event.op, 40)}"
+        return f"{named(event.verb, event.ids)}, operation {shown(event.op, 40)}"
     other = _EVENT.read(line) or _Kind()
     return f"run {shown(other.run_id, 40)}" if other.kind == "run" else shown(other.kind, 20) or "no event"
 

@@ -104,7 +104,7 @@ def _not_of_its_verb(record: Record) -> str | None:
     Readers of history trust these fields for every verb.
     """
     if record.undoes is not None and record.verb not in ("undo", "redo"):
-        return f"says that it undoes an op, which `{shown(record.verb, 20)}` does not"
+        return f"says that it undoes an operation, which `{shown(record.verb, 20)}` does not"
     if (record.prunes or record.redacted) and record.verb != "prune":
         return f"takes texts out of history, which `{shown(record.verb, 20)}` does not"
     if record.rejected and record.verb not in ("approve", "supersede"):
@@ -274,7 +274,7 @@ def _approve(case: _Case) -> str | None:
     if not come or (record.verb == "supersede") != bool(targets):
         named = targets or [change for change in record.changes if change not in gone and change not in rest]
         of = f"{shown(named[0].id, 40)}" if named else "an entry"
-        return f"changes {of}, and `{record.verb}` puts candidates on the shelf"
+        return f"changes {of}, and `{record.verb}` approves candidates"
     stamp = _stamp(case, come[0])
     if stamp is None:
         return f"stamps {shown(come[0].id, 40)} with another day or another name than its own"
@@ -442,7 +442,7 @@ def _inverse(case: _Case) -> str | None:
     of = case.done.get(record.undoes or "")
     place = case.past.places.get(record.undoes or "")
     if of is None or of.record is None or place is None or not case.past.graph.reaches(place, case.place):
-        return f"undoes op {shown(record.undoes or '(none)', 40)}, which is not in its history"
+        return f"undoes operation {shown(record.undoes or '(none)', 40)}, which is not in its history"
     if of.record.verb in undo.FINAL or (record.verb == "redo" and of.record.verb != "undo"):
         return f"undoes {of.name}, which cannot be taken back"
     swapped = {_key(change, turned=True) for change in of.record.changes}

@@ -39,7 +39,7 @@ def complaint(record: Record, base: Side, past: Past) -> str | None:
     if place is None:
         return None
     if (record.actor, record.program) != _BY:
-        return f"says that {shown(record.actor, 40)} settled, and settling is nobody's decision"
+        return f"names {shown(record.actor, 40)} as its actor, and no person reconciles branches"
     if framed := recompute.frame(record, past, place):
         return framed
     replay = _Replay(record, place, base, past)
@@ -72,20 +72,20 @@ class _Replay:
                 return self._difference(change, edit, plan)
         for edit in wanted.values():
             if not (self._needs_pruned(edit) or self._only_links(edit)):
-                return f"leaves {shown(edit.id, 40)} out, which settling these branches changes"
+                return f"leaves {shown(edit.id, 40)} out, which reconciling these branches changes"
         stored = self.past.stored(self.record.op)
         if exact and not self.lost and stored and plan and stored.why not in (plan.why, None):
-            return "gives another reason than settling these branches gives"
+            return "gives another reason than reconciling these branches gives"
         return None
 
     def _difference(self, change: Change, edit: Edit | None, plan: Plan | None) -> str:
         name = shown(change.id, 40)
         if plan is None:
-            return f"changes {name}, and no branches meet there that would have to be settled"
+            return f"changes {name}, and no branches meet there that need to be reconciled"
         if edit is None:
-            return f"changes {name}, which settling these branches does not"
+            return f"changes {name}, which reconciling these branches does not"
         how = recompute.how(change, edit, self._text)
-        return f"does not leave {name} as settling these branches does{how}"
+        return f"does not leave {name} as reconciling these branches does{how}"
 
     def _plan(self) -> Plan | None:
         ledger, graph, versions = self.past.before(self.place)

@@ -38,7 +38,7 @@ def findings(base: Side, now: Side, done: Sequence[LoggedOp], at: datetime) -> I
 
 def _times(op: LoggedOp, now: Side, by_hash: Mapping[bytes, bytes], at: datetime) -> Iterator[Finding]:
     where, event = now.where(LOG, op.number), op.event
-    remedies = (Instruction("set the clock of that machine, take the op out, and decide again."),)
+    remedies = (Instruction("Set the clock of that machine, remove the operation, and repeat it."),)
     moment = _moment(event.ts)
     if moment is None:
         yield Finding("op-without-time", "error", where, f"{op.name} has no time", remedies, event.op)

@@ -160,7 +160,7 @@ TOOLS = (
             outputs=_list(_TEXT) | {"description": "files produced"},
             receipts=_list(_TEXT) | {"description": "evidence"},
             task=_TEXT,
-            event={"type": "object", "description": "or all fields of another run, as for `agentplane log --stdin`"},
+            event={"type": "object", "description": "or all fields of another run, as for `agentplane run log --stdin`"},
         ),
         _object(run_id=_TEXT, open=_FLAG, candidates=_TEXTS, refused=_TEXTS, awaited=_TEXTS),
         reads=False,

@@ -12,7 +12,7 @@ from agentplane.plane.store.store import Store
 from agentplane.text.visible import one_line
 
 
-_SETTLE = ("agentplane", "settle")
+_RECONCILE = ("agentplane", "reconcile")
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -67,11 +67,11 @@ def _broken(memory: Memory) -> Iterator[Finding]:
             if trouble.start not in twice:
                 yield Finding("entry-broken", "error", where, trouble.what, (Instruction(trouble.todo),))
             elif memory.snapshot.ledger.unsettled:
-                remedy = Shell(_SETTLE, "", " brings the two together.")
+                remedy = Shell(_RECONCILE, "", " brings the two together.")
                 yield Finding("entry-twice", "warning", where, trouble.what, (remedy,))
             else:
                 after = " where a merge left both; else give one of the two another id."
-                remedy = Shell(_SETTLE, "", after)
+                remedy = Shell(_RECONCILE, "", after)
                 yield Finding("entry-twice", "error", where, trouble.what, (remedy,))
 
 
@@ -82,10 +82,10 @@ def _doubled(memory: Memory) -> Iterator[Finding]:
         for block in page.document.blocks:
             where = f"{memory.snapshot.layout.shown(file)}:{block.line}"
             if block.id in first:
-                what = f"{one_line(block.id, 40)} stands already at {first[block.id]}"
+                what = f"{one_line(block.id, 40)} is also at {first[block.id]}"
                 if file == INBOX and block.id in hidden:
                     what += ", which hides this candidate"
-                rename = Instruction("give one of them another id, or delete it.")
+                rename = Instruction("Give one of them another ID, or delete it.")
                 yield Finding("id-twice", "error", where, what, (rename,), block.id)
             first.setdefault(block.id, where)
 
@@ -98,14 +98,23 @@ def _hand_edits(memory: Memory) -> Iterator[Finding]:
         where = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
         name = one_line(edit.id, 40)
         remedies: tuple[Remedy, ...] = (
-            Shell(("agentplane", "adopt", name), "", " or"),
-            Shell(("agentplane", "revert", name), ""),
+            Shell(("agentplane", "approve", name), "Accept it with ", " or"),
+            Shell(("agentplane", "reject", name), "discard it with "),
         )
         if edit.change == "broken":
-            remedies = (Instruction("mend its header there, or delete it there and then revert."),)
+            remedies = (
+                Instruction(f"Fix its header there, or delete it there and run `agentplane reject {name}`."),
+            )
         if ledger.unsettled:
-            remedies = (Shell(_SETTLE, "first ", ", since git may have left it so; then"), *remedies)
-        what = f"{name} cannot be read" if edit.change == "broken" else f"{name} was {edit.change} by hand"
+            remedies = (
+                Shell(_RECONCILE, "Run ", " first, because Git may have caused this. Then:"),
+                *remedies,
+            )
+        what = (
+            f"{name} can't be read"
+            if edit.change == "broken"
+            else f"{name} has a manual edit ({edit.change})"
+        )
         yield Finding("hand-edit", "warning", where, what, remedies, edit.id)
 
 
@@ -117,19 +126,19 @@ def _entry(memory: Memory, entry: Entry) -> Iterator[Finding]:
         yield Finding("header-problem", "warning", where, f"{name}: {problem}", (edit,), entry.id)
     if not ids.is_plain(entry.id):
         what, remedy = (
-            f"{name} is not an id that agentplane gives out",
-            Instruction("choose one like DEC-014."),
+            f"{name} is not an ID that agentplane assigns",
+            Instruction("Choose an ID such as DEC-014."),
         )
         yield Finding("id-odd", "warning", where, what, (remedy,), entry.id)
     kind = memory.kinds.get(entry.head.type)
     if kind is None:
-        what = f"{name}: no kind `{one_line(entry.head.type, 30)}`"
-        remedy = Instruction(f"use one of {', '.join(memory.kinds)}, or add it to config.toml.")
+        what = f"{name}: unknown kind `{one_line(entry.head.type, 30)}`"
+        remedy = Instruction(f"Use one of {', '.join(memory.kinds)}, or add it to config.toml.")
         yield Finding("kind-unknown", "warning", where, what, (remedy,), entry.id)
     elif entry.file not in (INBOX, kind.file):
         what, remedy = (
             f"{name}: a {kind.name} belongs in {kind.file}",
-            Instruction("move it there, then adopt."),
+            Instruction(f"Move it there, then run `agentplane approve {name}`."),
         )
         yield Finding("file-wrong", "warning", where, what, (remedy,), entry.id)
     wanted = (INBOX_STATUS,) if entry.file == INBOX else SHELF_STATUSES
@@ -139,5 +148,5 @@ def _entry(memory: Memory, entry: Entry) -> Iterator[Finding]:
     head = entry.head
     for link in (*head.supersedes, *head.superseded_by, *head.refines, *head.unrelated):
         if link not in memory.entries and link not in memory.snapshot.ledger.known:
-            what = f"{name} points to {one_line(link, 40)}, which is nowhere"
+            what = f"{name} points to {one_line(link, 40)}, but no entry has that ID"
             yield Finding("link-nowhere", "warning", where, what, (edit,), entry.id)

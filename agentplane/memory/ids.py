@@ -53,7 +53,7 @@ def match(wanted: str, ids: Collection[str]) -> str:
     if wanted in ids:
         return wanted
     if not wanted.strip():
-        raise BadInput("the id is empty", todo="`agentplane list` and `agentplane inbox` show what there is.")
+        raise BadInput("An ID is required.", todo="Run `agentplane list` or `agentplane inbox` to list IDs.")
     key = _key(wanted)
     found = [id_ for id_ in ids if _key(id_) == key]
     if not found and _BEGINNING.fullmatch(wanted):
@@ -61,9 +61,11 @@ def match(wanted: str, ids: Collection[str]) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise BadInput(f"{_short(wanted)} could be {', '.join(sorted(found)[:5])}", todo="give more of it.")
+        raise BadInput(
+            f"{_short(wanted)} is ambiguous: {', '.join(sorted(found)[:5])}.", todo="Use a longer prefix."
+        )
     raise BadInput(
-        f"no entry {_short(wanted)}", todo="`agentplane list` and `agentplane inbox` show what there is."
+        f"Entry not found: {_short(wanted)}.", todo="Run `agentplane list` or `agentplane inbox` to list IDs."
     )
 
 

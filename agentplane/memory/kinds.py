@@ -62,7 +62,7 @@ class BadKind(BadInput):
 def kind_named(kinds: Mapping[str, Kind], name: str) -> Kind:
     found = kinds.get(name.lower())
     if found is None:
-        raise BadInput(f"no kind `{one_line(name, 40)}`", todo=f"the kinds here are {', '.join(kinds)}.")
+        raise BadInput(f"Unknown kind: {one_line(name, 40)}.", todo=f"The kinds are {', '.join(kinds)}.")
     return found
 
 

@@ -34,7 +34,7 @@ class ChangedTwice(msgspec.Struct, frozen=True):
     candidate: str
 
     def __str__(self) -> str:
-        return f"{self.id} was changed on two branches: the other text waits as {self.candidate}"
+        return f"{self.id} was changed on two branches: the other text is now candidate {self.candidate}"
 
 
 class SupersededTwice(msgspec.Struct, frozen=True):
@@ -55,7 +55,7 @@ class FilledGaps(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         count = f"{self.events} event{'s' * (self.events != 1)}"
-        return f"{count} that the log names, and that it lacked: in it again"
+        return f"Restored {count} missing from the log"
 
 
 class RemovedAgain(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ class RemovedAgain(msgspec.Struct, frozen=True):
     file: str
 
     def __str__(self) -> str:
-        return f"{self.id} was decided on the other branch, and is out of {self.file} again"
+        return f"{self.id} was decided on the other branch and was removed from {self.file}"
 
 
 class Deduplicated(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ class Deduplicated(msgspec.Struct, frozen=True):
     file: str
 
     def __str__(self) -> str:
-        return f"{self.file}: texts that the merge brought twice stand there once"
+        return f"{self.file}: removed duplicate texts from the merge"
 
 
 class FileRemoved(msgspec.Struct, frozen=True):

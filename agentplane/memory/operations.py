@@ -206,7 +206,7 @@ def deprecate(memory: Memory, wanted: Sequence[str], today: date, why: str | Non
         if entry.file == INBOX:
             raise BadInput(f"{entry.id} is a candidate", todo="`agentplane reject` drops candidates.")
         if entry.head.status == "deprecated":
-            raise BadInput(f"{entry.id} is deprecated already")
+            raise BadInput(f"{entry.id} is already deprecated.")
         edits.append(_with(memory, entry, {"status": "deprecated", "updated": today}))
     return Plan("deprecate", edits, why=why)
 
@@ -223,7 +223,7 @@ def pin(memory: Memory, wanted: Sequence[str]) -> Plan:
             what = f"{entry.id} is {one_line(entry.head.status, 20)}"
             raise BadInput(what, todo="only what is in force is given to tools.")
         if entry.head.pinned:
-            raise BadInput(f"{entry.id} is pinned already")
+            raise BadInput(f"{entry.id} is already pinned.")
         edits.append(_with(memory, entry, {"pinned": True}))
     return Plan("pin", edits)
 
@@ -271,9 +271,9 @@ def adopt(
         mark = memory.known(change.id)
         if mark and mark.digest and mark.file != change.file and memory.snapshot.core(mark.file, change.id):
             raise Refused(
-                f"{change.id} stands in {mark.file} already",
+                f"{change.id} is already in {mark.file}.",
                 where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
-                todo=f"give it another id, or `agentplane revert {change.id}`.",
+                todo=f"Give it another ID, or run `agentplane reject {change.id}` to discard the edit.",
             )
         if change.change == "removed" and change.id in added:
             continue  # the entry was moved, and its new place is adopted
@@ -286,9 +286,9 @@ def _check_seen(memory: Memory, change: HandEdit, seen_digests: Mapping[str, str
     now = memory.entries.get(change.id)
     if seen_digests.get(change.id) != (now.digest if now else None):
         raise Refused(
-            f"{change.id} was changed by hand once more since it was shown",
+            f"{change.id} was edited again after it was shown.",
             where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
-            todo="nothing was adopted; look at what stands there now.",
+            todo="Nothing was accepted. Review the current text.",
         )
 
 
@@ -326,8 +326,8 @@ def revert(memory: Memory, wanted: Collection[str]) -> Plan:
         text = memory.snapshot.approved_text(change.id)
         if text is None:
             raise Refused(
-                f"the approved text of {change.id} was pruned",
-                todo=f"`agentplane adopt {change.id}`, or edit it.",
+                f"The approved text of {change.id} was pruned.",
+                todo=f"Run `agentplane approve {change.id}` to accept the edit.",
             )
         gap = _old_place(memory, change, text)
         edits.append(Edit(change.id, change.file, text, after=mark.digest, gap=gap))
@@ -369,16 +369,16 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
     """Refuse a proposal that can't become a candidate."""
     kind_named(memory.kinds, proposal.type)
     if not proposal.statement.strip():
-        raise BadInput("the statement is empty", todo="say what is to be remembered.")
+        raise BadInput("The statement is empty.", todo="Pass a sentence to remember.")
     links = (*proposal.supersedes, *proposal.superseded_by, *proposal.refines, *proposal.unrelated)
     words = (*proposal.tags, *proposal.evidence, *proposal.scope, *links)
     texts = (proposal.statement, proposal.rationale or "", *words)
     if any("\ud800" <= char <= "\udfff" for text in texts for char in text if not text.isascii()):
-        raise BadInput("the text is not UTF-8", todo="save it as UTF-8.")
+        raise BadInput("The text isn't valid UTF-8.", todo="Save it as UTF-8.")
     if any("\0" in text for text in texts):
-        raise BadInput("the text holds a NUL character", todo="leave it out.")
+        raise BadInput("The text contains a NUL character.", todo="Remove it.")
     if not all(word.strip() for word in words):
-        raise BadInput("a tag, piece of evidence, scope or id is empty", todo="leave it out, or fill it in.")
+        raise BadInput("A tag, evidence, scope or ID is empty.", todo="Remove it, or pass a value.")
     if proposal.harvested is not None and not _MARK.fullmatch(proposal.harvested):
         raise BadInput("`harvested` is not 16 hex digits", todo="leave it out.")
     if proposal.arrives is not None and proposal.arrives not in ARRIVING:
@@ -393,12 +393,12 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
             todo="Use letters, digits and . _ : - in ids, for example memory-schema-defined.",
         )
     if proposal.expires_at is not None and not _is_date(proposal.expires_at):
-        raise BadInput(f"no date: {one_line(proposal.expires_at, 30)}", todo="write it as 2026-12-31.")
+        raise BadInput(f"Invalid date: {one_line(proposal.expires_at, 30)}.", todo="Use the form 2026-12-31.")
     size = len(proposal.statement) + len(proposal.rationale or "")
     if size > MAX_TEXT:
-        raise BadInput(f"the text has {size:,} characters, {MAX_TEXT:,} at most", todo="say it shorter.")
+        raise BadInput(f"The text has {size:,} characters. The maximum is {MAX_TEXT:,}.", todo="Shorten it.")
     if proposal.confidence is not None and not 0 <= proposal.confidence <= 1:
-        raise BadInput(f"confidence {proposal.confidence:g} is not between 0 and 1")
+        raise BadInput(f"Invalid confidence: {proposal.confidence:g}. Use a number from 0 to 1.")
 
 
 def _is_date(text: str) -> bool:
@@ -414,8 +414,8 @@ def candidates(memory: Memory, wanted: Sequence[str]) -> list[Entry]:
     for entry in found:
         if entry.file != INBOX:
             raise BadInput(
-                f"{entry.id} is on the shelf, not in the inbox",
-                todo="adopt and revert decide about hand edits; deprecate takes an entry out of force.",
+                f"{entry.id} is an approved entry, not a candidate.",
+                todo=f"It has no manual edit to review. To retire it, run `agentplane deprecate {entry.id}`.",
             )
     return found
 
@@ -425,16 +425,16 @@ def check_candidate(memory: Memory, entry: Entry) -> None:
     mark = memory.known(entry.id)
     if mark is None or mark.digest != entry.digest:
         raise Refused(
-            f"{entry.id} was written or changed by hand, and no op knows this text",
+            f"{entry.id} has a manual edit that was not accepted.",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo=f"read it, then `agentplane adopt {one_line(entry.id, 40)}` and approve, or revert.",
+            todo=f"Run `agentplane approve --edits {one_line(entry.id, 40)}` to accept it or `agentplane reject --edits {one_line(entry.id, 40)}` to discard it.",
         )
 
 
 def _distinct(memory: Memory, wanted: Iterable[str]) -> list[Entry]:
     found = {entry.id: entry for entry in map(memory.get, wanted)}
     if not found:
-        raise BadInput("no entry was named")
+        raise BadInput("An ID is required.")
     return list(found.values())
 
 
@@ -442,13 +442,13 @@ def _hand_edits(memory: Memory, wanted: Collection[str]) -> list[HandEdit]:
     """Return the manual edits with these names, or all of them if none is named."""
     edits = memory.all_hand_edits
     if not edits:
-        raise BadInput("nothing was edited by hand")
+        raise BadInput("There are no manual edits.")
     if not wanted:
         return edits
     edited = {change.id for change in edits}
     names = {ids.match(name, edited | memory.entries.keys()) for name in wanted}
     for name in sorted(names - edited):
-        raise BadInput(f"{name} was not edited by hand", todo="`agentplane inbox` shows what was.")
+        raise BadInput(f"{name} has no manual edit.", todo="Run `agentplane inbox` to list manual edits.")
     return [change for change in edits if change.id in names]
 
 
@@ -456,9 +456,9 @@ def _check_readable(memory: Memory, change: HandEdit) -> None:
     """Refuse a broken entry. Adopting it would lose its text, and reverting it would add a second copy."""
     if change.change == "broken":
         raise Refused(
-            f"{change.id} cannot be read",
+            f"{change.id} can't be read.",
             where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
-            todo="mend its header there, or delete it there and then revert.",
+            todo=f"Fix its header, or delete it and run `agentplane reject {change.id}`.",
         )
 
 
@@ -478,9 +478,9 @@ def _core(memory: Memory, entry: Entry) -> bytes:
 def check_untouched(memory: Memory, entry: Entry) -> None:
     if not entry.trusted:
         raise Refused(
-            f"{entry.id} was edited by hand",
+            f"{entry.id} has a manual edit.",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo=f"`agentplane adopt {entry.id}` or `agentplane revert {entry.id}` first.",
+            todo=f"Run `agentplane approve {entry.id}` to accept it or `agentplane reject {entry.id}` to discard it first.",
         )
 
 
@@ -493,18 +493,20 @@ def _single(memory: Memory, entry: Entry, text: bytes) -> bytes:
         raise BadInput(trouble.what, where=f"{where}:{trouble.line}", todo=trouble.todo)
     if len(page.blocks) != 1 or text[: page.blocks[0].start].strip(b"\xef\xbb\xbf \t\r\n"):
         raise BadInput(
-            "the text is not one entry", where=where, todo="keep the header between two `---` lines."
+            "The text isn't a single entry.", where=where, todo="Keep the header between two `---` lines."
         )
     block = page.blocks[0]
     if block.id != entry.id:
-        raise BadInput(f"the id was changed to {one_line(block.id, 40)}", where=where, todo="ids stay.")
+        raise BadInput(
+            f"The ID was changed to {one_line(block.id, 40)}.", where=where, todo=f"Keep the ID {entry.id}."
+        )
     head, problems = read_header(block.packed)
     if problems:
-        raise BadInput(problems[0], where=where, todo="mend the header.")
+        raise BadInput(problems[0], where=where, todo="Fix the header.")
     kind = kind_named(memory.kinds, head.type)
     if entry.file not in (INBOX, kind.file):
         raise BadInput(
-            f"its kind was changed to {kind.name}", where=where, todo="propose a new entry instead."
+            f"Its kind was changed to {kind.name}.", where=where, todo="Propose a new entry instead."
         )
     statuses = (INBOX_STATUS,) if entry.file == INBOX else SHELF_STATUSES
     if head.status not in statuses:

@@ -76,9 +76,9 @@ def plan(memory: Memory, candidate: Entry, entry: Entry, stamp: Stamp) -> Plan:
     core = memory.snapshot.core(entry.file, entry.id)
     if core is None or not entry.trusted:
         raise Refused(
-            f"{entry.id} was edited by hand",
+            f"{entry.id} has a manual edit.",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo=f"`agentplane adopt {entry.id}` or `agentplane revert {entry.id}` first.",
+            todo=f"Run `agentplane approve {entry.id}` to accept it or `agentplane reject {entry.id}` to discard it first.",
         )
     after = msgspec.structs.asdict(candidate.head)
     changes: dict[str, Any] = {name: _value(after[name]) for name in _CARRIED}

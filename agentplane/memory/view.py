@@ -224,7 +224,8 @@ class Memory:
         if gone in self.snapshot.ledger.known and gone not in self._blocks:
             name = one_line(gone, 40)
             raise BadInput(
-                f"no entry {name} any more", todo=f"`agentplane history {name}` says what became of it."
+                f"{name} no longer exists.",
+                todo=f"Run `agentplane history {name}` to see what happened to it.",
             )
         try:
             id_ = ids.match(wanted, self._blocks)

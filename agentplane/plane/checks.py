@@ -43,7 +43,7 @@ _NAMED = 3
 """Maximum number of events, and of ids per event, that a finding names. A finding only counts the rest."""
 _BACK = Instruction("take the file back from git.")
 _INIT = Shell(("agentplane", "init"))
-_SETTLE = ("agentplane", "settle")
+_RECONCILE = ("agentplane", "reconcile")
 
 
 def _from_git(path: str) -> Shell:
@@ -83,7 +83,7 @@ def _in_conflict(layout: Layout) -> Iterator[Finding]:
     for stages in merge_driver.in_conflict(layout) if top else ():
         path = os.path.relpath(f"{top}/{stages.path}", layout.root)
         after = " merges it from the versions that git keeps; leave the marks as they are."
-        remedy = Shell(_SETTLE, "", after)
+        remedy = Shell(_RECONCILE, "", after)
         yield Finding("conflict", "error", layout.shown(path), "git left it in conflict", (remedy,), path)
 
 
@@ -96,7 +96,7 @@ def has_conflict_in_history(layout: Layout) -> bool:
 
 
 def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
-    remedy = Shell(_SETTLE, "", ", or the next change, brings the two together.")
+    remedy = Shell(_RECONCILE, "", ", or the next change, brings the two together.")
     for id_ in sorted(ledger.met):
         what = f"two branches that were merged say different things of {one_line(id_, 40)}"
         yield Finding("met", "warning", layout.shown(ledger.known[id_].file), what, (remedy,), id_)
@@ -116,9 +116,9 @@ def _removed_events(layout: Layout) -> Iterator[Finding]:
 
 def _back_in(commit: str, is_merge: bool) -> Remedy:
     if is_merge:
-        words = f"put the lines back that `git show -m {commit}` takes out of the log and of ops/, then run `agentplane settle`."
+        words = f"Restore the lines that `git show -m {commit}` removes from the log and from ops/, then run `agentplane reconcile`."
         return Instruction(words)
-    after = " brings them back. To undo what they did, run `agentplane undo` after that."
+    after = " restores them. To undo the changes themselves, run `agentplane undo` after that."
     return Shell(("git", "revert", commit), "", after)
 
 
@@ -153,16 +153,16 @@ def _driver(layout: Layout) -> Iterator[Finding]:
     if is_set is None or not git.tracked(layout.root, (".gitattributes",)):
         return
     if not is_set:
-        what = "git does not know how to merge this plane: each clone is told once"
-        remedy = Shell(("agentplane", "init"), "", " tells it.")
+        what = "Git isn't configured to merge the memory files in this clone"
+        remedy = Shell(("agentplane", "init"), "Run ", " to configure it.")
         yield Finding("driver-unset", "info", layout.shown(".gitattributes"), what, (remedy,))
         return
     lost = merge_driver.is_lost(layout)
     if lost:
-        what = f"Git starts {one_line(lost, 160)} to merge this plane, and that is not there."
+        what = f"Git starts {one_line(lost, 160)} to merge the memory files, but that program is missing"
         yield Finding("driver-lost", "warning", ".git/config", what, (_INIT,))
     elif not merge_driver.is_current(layout):
-        what = "An earlier version told Git how to merge this plane. If agentplane fails there, one side is left unmarked."
+        what = "Git's merge driver was configured by an earlier version. If agentplane fails there, one side has no conflict markers"
         yield Finding("driver-old", "info", ".git/config", what, (_INIT,))
     for hook in git_hooks.look(layout):
         if hook.state != "ours":
@@ -185,7 +185,7 @@ def _settings(store: Store) -> Iterator[Finding]:
     try:
         store.settings()
     except AgentplaneError as error:
-        yield unusable(error, store.layout.shown("config.toml"), "mend this file.")
+        yield unusable(error, store.layout.shown("config.toml"), "Fix this file.")
 
 
 def _log(layout: Layout) -> Iterator[Finding]:
@@ -196,7 +196,7 @@ def _log(layout: Layout) -> Iterator[Finding]:
     report = chain.verify(layout.log)
     if report.faults and all(fault.repeats is not None for fault in report.faults):
         what = f"git's merge left {sum(fault.lines for fault in report.faults)} lines twice"
-        remedy = Shell(_SETTLE, "", " takes them out.")
+        remedy = Shell(_RECONCILE, "", " takes them out.")
         yield Finding("log-repeats", "warning", f"{shown}:{report.faults[0].line}", what, (remedy,))
         report = msgspec.structs.replace(report, faults=())
     for fault in report.faults:
@@ -206,7 +206,7 @@ def _log(layout: Layout) -> Iterator[Finding]:
         yield Finding("log-torn", "warning", f"{shown}:{report.torn.line}", what, (Mend("log"),))
     if len(report.heads) > 1:
         what = f"two branches meet here and are not joined yet ({len(report.heads)} heads)"
-        remedy = Shell(_SETTLE, "", ", or the next change, brings them together.")
+        remedy = Shell(_RECONCILE, "", ", or the next change, brings them together.")
         yield Finding("heads", "info", shown, what, (remedy,))
     if recovery.lost_tail(layout):
         what = "the log ends before the event that state.json knows: its last lines are missing"
@@ -220,8 +220,8 @@ def _repeated_ids(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
     for op, count in Counter(note.op for note in ledger.ops).items():
         if count > 1:
             where = layout.shown(f"ops/{op[:4]}-{op[4:6]}.jsonl")
-            what = f"{count} different ops have the id {one_line(op, 40)}, which agentplane never gives twice"
-            before, after = "Look at the commits that brought them (", "), and undo what nobody decided."
+            what = f"{count} different operations have the ID {one_line(op, 40)}, which must be unique"
+            before, after = "Review the commits that added them (", ") and undo changes that nobody approved."
             remedy = Shell(("git", "log", "--", ".agentplane/ops"), before, after)
             yield Finding("op-twice", "error", where, what, (remedy,), op)
 
@@ -230,7 +230,7 @@ def _records(layout: Layout, ledger: Ledger, *, is_whole: bool) -> Iterator[Find
     """Report lost and damaged records. Only if the log is whole, report records that have no event in it."""
     for op in ledger.unproved:
         where = layout.shown(f"ops/{op[:4]}-{op[4:6]}.jsonl")
-        what = f"the record of op {op} is missing or was changed; the op counts for nothing"
+        what = f"the record of operation {op} is missing or was changed, so the operation has no effect"
         yield Finding("record-lost", "error", where, what, (_from_git(layout.shown("ops")),), op)
     yield from _repeated_ids(layout, ledger)
     committed = {note.op for note in ledger.ops} | set(ledger.unproved)
@@ -241,22 +241,24 @@ def _records(layout: Layout, ledger: Ledger, *, is_whole: bool) -> Iterator[Find
             end = offset + len(line)
             yield from _record(line, f"{shown}:{number}", committed if is_whole else None)
         if end < path.stat().st_size:
-            what = "the last record was not written to its end"
-            yield Finding("record-torn", "warning", shown, what, (Mend("records", after=" drops it."),))
+            what = "the last record is incomplete"
+            yield Finding("record-torn", "warning", shown, what, (Mend("records", after=" removes it."),))
 
 
 def _record(line: bytes, where: str, committed: set[str] | None) -> Iterator[Finding]:
     try:
         stored = records.read_line(line)
     except (ValueError, msgspec.MsgspecError):
-        yield Finding("record-unreadable", "error", where, "is no op record", (_BACK,))
+        yield Finding("record-unreadable", "error", where, "is not an operation record", (_BACK,))
         return
     if committed is not None and stored.record.op not in committed:
-        what = f"op {stored.record.op} has no event in this log, and counts for nothing"
-        remedy = Instruction("its event may be on another branch, or the log lost lines: see git.")
+        what = f"operation {stored.record.op} has no event in this log, so it has no effect"
+        remedy = Instruction(
+            "Its event may be on another branch, or lines of the log were lost. Check the Git history."
+        )
         yield Finding("record-unproved", "info", where, what, (remedy,), stored.record.op)
     for digest in _wrong_texts(stored):
-        what = f"a text of op {stored.record.op} was changed ({digest[:12]})"
+        what = f"a text of operation {stored.record.op} was changed ({digest[:12]})"
         yield Finding("record-changed", "error", where, what, (_BACK,), stored.record.op)
 
 
@@ -284,7 +286,7 @@ def _views(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
             remedy = Mend("views", after=" or the next change updates it.")
             yield Finding("view-old", "info", shown, what, (remedy,), path.name)
         else:
-            what = "is not what the log says" if path.exists() else "is missing"
+            what = "doesn't match the log" if path.exists() else "is missing"
             remedy = Mend("views", after=" makes it anew.")
             yield Finding("view-wrong", "warning", shown, what, (remedy,), path.name)
 
@@ -298,12 +300,12 @@ def _folder(layout: Layout) -> Iterator[Finding]:
         remedy = Mend("rules", after=" adds it.")
         yield Finding("rule-missing", "info", layout.shown(".gitattributes"), what, (remedy,))
     for mark in foreign_marks(layout.root):
-        what = "belongs to another program that also keeps a folder of this name"
-        elsewhere = Instruction("keep one of the two elsewhere, with --plane.")
+        what = "belongs to another program that uses a folder with the same name"
+        elsewhere = Instruction("Move one of the two. For agentplane, use --plane.")
         yield Finding("file-of-another-program", "warning", layout.shown(mark), what, (elsewhere,), mark)
     for name in sorted(os.listdir(layout.root)):
         if name not in _OWN and not files.is_temp(name) and name not in foreign_marks(layout.root):
-            what, move = "is nothing of a plane's", Instruction("move it elsewhere if it is not yours.")
+            what, move = "doesn't belong to agentplane", Instruction("Move it if you didn't put it there.")
             yield Finding("file-unknown", "info", layout.shown(name), what, (move,), name)
     for folder in (layout.root, layout.memory, layout.ops, layout.runs):
         for name in sorted(os.listdir(folder)) if folder.is_dir() else []:

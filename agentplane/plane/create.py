@@ -16,52 +16,52 @@ from agentplane.text import files
 
 
 CONFIG = """\
-# Settings of this plane. Every key has a default; docs/settings.md explains them.
+# Settings of agentplane. Every setting has a default. See docs/settings.md.
 
 [trust]
-# "review": an edit by hand waits until a person adopts it. "accept": it counts at once.
+# "review": a person accepts manual edits first. "accept": manual edits take effect immediately.
 # hand_edits = "review"
-# Let approvals come from a coding tool's shell, or without a terminal.
+# Allow approvals from a coding tool's shell, or without a terminal.
 # tools_may_approve = false
 
 [policy]
-# promote_fact approves facts of at least this confidence that cite evidence and a run.
+# Facts with at least this confidence, evidence and a run are approved automatically.
 # auto_approve_confidence = 0.9
 
-# A kind of your own:
+# A custom kind:
 # [kinds.preference]
 # prefix = "PREF"
 # file = "preferences.md"
 """
 
 IGNORE = """\
-# Derived, or of this machine only.
+# Generated files, and files of this machine only.
 /cache/
 /context/
 /.lock
 *.tmp
-# Of capsules git carries what runs/.gitignore says. A branch without runs has none, and then carries nothing of them.
+# runs/.gitignore selects the files of run records that Git tracks.
 /runs/*/*
 """
 
 ATTRIBUTES = """\
-# The log and the op records are hashed byte by byte, and two branches that both appended keep both sides.
+# The log and the operation records are hashed byte by byte. A merge keeps the lines of both branches.
 /memory/log.jsonl -text merge=union
 /ops/*.jsonl -text merge=union
-# So are the files of a capsule.
+# The files of run records are hashed too.
 /runs/** -text
-# Merged entry by entry. `agentplane init` tells git how; without it git stops, and `agentplane settle` does it.
+# Merged entry by entry. `agentplane init` configures Git for that. Otherwise run `agentplane reconcile` after a merge.
 /memory/*.md merge=agentplane
 /memory/state.json merge=agentplane
 /memory/artifacts.json merge=agentplane
 """
 
 INTRODUCTIONS = {
-    "decisions.md": "# Decisions\n\nWhat was decided, and why. `agentplane list --kind decision` shows what is in force.\n",
-    "assumptions.md": "# Assumptions\n\nWhat is taken to be true until shown otherwise.\n",
-    "invariants.md": "# Invariants\n\nWhat must always hold.\n",
-    "facts.md": "# Facts\n\nWhat was found out.\n",
-    "candidates.md": "# Candidates\n\nProposed, and waiting for a person: `agentplane inbox`.\n",
+    "decisions.md": "# Decisions\n\nDecisions and the reasons for them. `agentplane list --kind decision` lists them.\n",
+    "assumptions.md": "# Assumptions\n\nStatements that count as true until proven wrong.\n",
+    "invariants.md": "# Invariants\n\nRules that always apply.\n",
+    "facts.md": "# Facts\n\nFindings, with their evidence.\n",
+    "candidates.md": "# Candidates\n\nProposals to review. `agentplane inbox` lists them.\n",
 }
 
 
@@ -77,15 +77,15 @@ _CONTENTS = {
 def check_free(folder: Path) -> None:
     """Refuse a folder that belongs to another program, and a folder that doesn't really exist."""
     if folder.is_symlink():
-        raise Refused("is a symbolic link", where=str(folder), todo="a plane is only ever a real folder.")
+        raise Refused("is a symbolic link", where=str(folder), todo="Replace it with a real folder.")
     if layouts.is_plane(folder):
         return
     marks = layouts.foreign_marks(folder)
     if marks:
         raise Refused(
-            f"belongs to another program (it holds {', '.join(marks)}); nothing of it was touched",
+            f"belongs to another program (it holds {', '.join(marks)}). Nothing was changed.",
             where=str(folder),
-            todo="keep this plane elsewhere: `agentplane --plane .agentmemory init`.",
+            todo="To use another directory, run `agentplane --plane .agentmemory init`.",
         )
 
 

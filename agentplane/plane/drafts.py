@@ -49,7 +49,7 @@ def edit(path: Path, before: bytes) -> None:
         if not is_changed:
             path.unlink(missing_ok=True)
         todo = f"your text is kept in {path}." if is_changed else None
-        raise BadInput(f"the editor ended with {code}; nothing was changed", todo=todo)
+        raise BadInput(f"The editor exited with {code}. Nothing was changed.", todo=todo)
 
 
 def has_editor() -> bool:
@@ -71,7 +71,7 @@ def run_editor(path: Path, line: int | None = None) -> int:
         return subprocess.call(_found(command(shlex.split(editor), path, line)))
     except (OSError, ValueError):
         what = f"cannot start the editor `{one_line(editor, 60)}`"
-        raise BadInput(what, todo="set VISUAL or EDITOR to one that is there.") from None
+        raise BadInput(what, todo="Set VISUAL or EDITOR to an installed editor.") from None
     finally:
         if here:
             signal.signal(signal.SIGINT, old)

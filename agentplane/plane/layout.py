@@ -114,21 +114,26 @@ def at(folder: Path) -> Layout:
     """Return the plane whose folder is `folder` itself."""
     if folder.is_symlink():
         raise Damaged(
-            "is a symbolic link, and a plane is only ever a real folder",
+            "is a symbolic link, and agentplane requires a real folder",
             where=str(folder),
-            todo="put the folder itself there, or name the real folder with --plane.",
+            todo="Replace the link with the folder, or pass the real folder with --plane.",
         )
     if not folder.is_dir():
-        raise BadInput("no such folder", where=str(folder), todo="run `agentplane init` in your project.")
+        raise BadInput(
+            f"Directory not found: {folder}", todo="Run `agentplane init` in your project to create one."
+        )
     if not is_plane(folder):
         marks = foreign_marks(folder)
         if marks:
             raise BadInput(
-                f"belongs to another program (it holds {', '.join(marks)}); nothing of it was touched",
+                f"belongs to another program (it holds {', '.join(marks)}). Nothing was changed.",
                 where=str(folder),
-                todo="keep this plane elsewhere: `agentplane --plane .agentmemory init`.",
+                todo="To use another directory, run `agentplane --plane .agentmemory init`.",
             )
-        raise BadInput("is not a plane", where=str(folder), todo="run `agentplane init` in your project.")
+        raise BadInput(
+            f"Not an .agentplane directory: {folder}",
+            todo="Run `agentplane init` in your project to create one.",
+        )
     return Layout(root=folder.resolve())
 
 
@@ -137,10 +142,15 @@ def find(start: Path) -> Layout:
     try:
         here = Path(os.path.abspath(start))
     except FileNotFoundError:
-        raise BadInput("the current folder is gone", todo="go to a folder that is there.") from None
+        raise BadInput(
+            "The current directory no longer exists.", todo="Change to another directory."
+        ) from None
     if here.name == FOLDER and is_plane(here):
         return at(here)
     found = badge_stamp.folder_of(str(here))
     if found is None:
-        raise BadInput("no plane here", where=str(here), todo="run `agentplane init` in your project.")
+        raise BadInput(
+            f"No .agentplane directory found in {here} or its parents.",
+            todo="Run `agentplane init` to create one.",
+        )
     return at(Path(found))

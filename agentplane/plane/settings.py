@@ -217,10 +217,12 @@ def parse(data: bytes, shown: str) -> Settings:
         table = limited.read(text)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise BadInput("is not UTF-8", where=f"{shown}:{line}", todo="save it as UTF-8.") from None
+        raise BadInput(
+            "The file isn't valid UTF-8.", where=f"{shown}:{line}", todo="Save it as UTF-8."
+        ) from None
     except limited.TomlError as error:
         where = shown if error.line is None else f"{shown}:{error.line}"
-        todo = "mend this line; docs/settings.md has every key."
+        todo = "Fix this line. docs/settings.md lists every key."
         raise BadInput(error.what, where=where, todo=todo) from None
     try:
         found = msgspec.convert(table, Settings)
@@ -245,7 +247,7 @@ def _check_signatures(found: Settings, text: str, shown: str) -> None:
     if not trust.require_signatures:
         return
     if not trust.allowed_signers:
-        what, todo = "nobody may sign", "Add signers to `trust.allowed_signers`."
+        what, todo = "no signers are allowed", "Add signers to `trust.allowed_signers`."
     elif trust.hand_edits == "accept":
         keys = ("trust", "hand_edits")
         what, todo = "accepted manual edits are never signed", 'Set `trust.hand_edits = "review"`.'
@@ -277,16 +279,16 @@ def _value_error(message: str, table: dict[str, Any], text: str, shown: str) -> 
         place = place.replace("[...]", f".{_bad_kind(table)}")
     keys = [key for key in place.removeprefix("$").split(".") if key]
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", what)
-    todo = f"the keys are {', '.join(_names(Settings))}."
+    todo = f"The settings are {', '.join(_names(Settings))}."
     if unknown:
-        what = f"unknown key `{one_line('.'.join([*keys, unknown[1]]), 80)}`"
+        what = f"Unknown setting: `{one_line('.'.join([*keys, unknown[1]]), 80)}`"
         keys.append(unknown[1])
         near = difflib.get_close_matches(".".join(keys), _names(Settings), 1)
-        todo = f"did you mean `{near[0]}`?" if near else todo
+        todo = f"Did you mean `{near[0]}`?" if near else todo
     elif keys:
         what = f"`{'.'.join(keys)}`: {what[:1].lower()}{what[1:]}"
         allowed = _allowed(keys)
-        todo = f"it is one of {allowed}." if allowed else "give it a value of that kind, or leave it out."
+        todo = f"Use one of {allowed}." if allowed else "Use a value of that type, or remove the setting."
     return BadInput(what, where=f"{shown}:{line_of(keys, text)}", todo=todo)
 
 

@@ -32,7 +32,9 @@ def find(memory: Memory, query: str, limit: int, wanted: Wanted, today: date) ->
     """Find the results that match the words of a query, and the results that the query names."""
     layout, limit = memory.snapshot.layout, max(limit, 0)
     query = query.encode(errors="replace").decode()
-    of_runs = wanted.tag is None and wanted.path is None and wanted.status == IN_FORCE.status
+    of_runs = (
+        wanted.tag is None and wanted.path is None and wanted.ids is None and wanted.status == IN_FORCE.status
+    )
     if wanted.kind in (traces.RUN, traces.ARTIFACT):
         found = traces.find(layout, query, limit, tuple) if of_runs else traces.Found()
         return Recalled(tuple(traces.joined(found, (), limit, wanted.kind)))

@@ -23,12 +23,15 @@ class Wanted(msgspec.Struct, frozen=True):
     """The path of the current work. Entries for other paths are left out."""
     unreviewed: bool = False
     """Whether to include candidates, and manual edits that aren't accepted."""
+    ids: frozenset[str] | None = None
+    """The ids to search, or None for all entries."""
 
     def takes(self, entry: Entry) -> bool:
         head = entry.head
         return (
             (entry.trusted or self.unreviewed)
             and (head.status == self.status or (self.unreviewed and entry.file == INBOX))
+            and (self.ids is None or entry.id in self.ids)
             and self.kind in (None, head.type)
             and (self.tag is None or self.tag in head.tags)
             and (self.path is None or can_meet(head.scope, (self.path,)))

@@ -22,7 +22,8 @@ from agentplane.text.visible import one_line
 if TYPE_CHECKING:
     from agentplane.review.gate.verdicts import Flag
 
-_COMMANDS = ("approve", "edit", "adopt")
+_COMMANDS = {"approve": "approve", "edit": "edit", "adopt": "approve"}
+"""The command for each verb."""
 _NAMED = 4
 _MANY = 50
 """From this number of texts on, the cached results of the gate are read."""
@@ -60,14 +61,16 @@ class Unconfirmed(Refused):
         if together:
             named = ", ".join(one_line(id_, 40) for id_ in together[:_NAMED])
             more = f" and {len(together) - _NAMED} more" if len(together) > _NAMED else ""
-            todo = f"Decide on each one individually: `agentplane {verb} {name}`."
+            todo = f"Review each one separately: `agentplane {_COMMANDS.get(verb, verb)} {name}`."
             super().__init__(
                 f"{named}{more} can't be approved with other entries ({self.flags[0].text})", todo=todo
             )
             return
         more = f", and {len(flags) - 1} more" if len(flags) > 1 else ""
         option = f"--confirm {','.join(self.codes)}"
-        how = f"run `agentplane {verb} {name} {option}`" if verb in _COMMANDS else f"add `{option}`"
+        how = (
+            f"run `agentplane {_COMMANDS[verb]} {name} {option}`" if verb in _COMMANDS else f"add `{option}`"
+        )
         mask = f"mask the secret with `agentplane edit {name} --mask`, or " if "secret" in self.codes else ""
         todo = f"{mask}{how} to approve it unchanged."
         what = "was changed after you confirmed it" if changed else "needs your confirmation"

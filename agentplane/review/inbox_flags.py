@@ -52,7 +52,7 @@ def own_flags(
     memory: Memory, entry: Entry, context: Context, edits: Mapping[str, Sequence[str]]
 ) -> list[str]:
     """Return the flags that don't come from the gate. `edits` are the manual edits of candidates by id."""
-    found = [f"hand edit: {change}" for change in edits.get(entry.id, ())]
+    found = [f"manual edit: {change}" for change in edits.get(entry.id, ())]
     found += entry.problems
     found += [notice] if (notice := change_notice(memory, entry)) else []
     found += lost_targets(memory, entry)
@@ -80,13 +80,13 @@ def lost_targets(memory: Memory, entry: Entry) -> Iterator[str]:
     for name in entry.head.supersedes:
         target = memory.entries.get(name)
         if target is None and name in memory.snapshot.ledger.known:
-            yield f"would supersede {name}, which is there no more: `agentplane history {name}`"
+            yield f"supersedes {name}, which no longer exists (`agentplane history {name}`)"
         elif target is None:
-            yield f"would supersede {one_line(name, 40)}, which is nowhere"
+            yield f"supersedes {one_line(name, 40)}, but no entry has that ID"
         elif target.file == INBOX:
-            yield f"would supersede {one_line(name, 40)}, which waits in the inbox itself"
+            yield f"supersedes {one_line(name, 40)}, which is a candidate itself"
         elif target.head.status != "accepted":
-            yield f"would supersede {name}, which is {one_line(target.head.status, 20)} already"
+            yield f"supersedes {name}, which is already {one_line(target.head.status, 20)}"
 
 
 def age_in_days(entry: Entry, today: date) -> int | None:
@@ -99,7 +99,7 @@ def age_in_days(entry: Entry, today: date) -> int | None:
 def provenance(entry: Entry) -> str:
     """Return the proposer, the run, and the relations to other entries that the proposer named."""
     head = entry.head
-    parts = [f"by {head.proposed_by}" if head.proposed_by else "by hand"]
+    parts = [f"by {head.proposed_by}" if head.proposed_by else "added manually"]
     parts += [f"from run {head.source}"] if head.source else []
     parts += [f"arrives as {one_line(head.arrives, 20)}"] if head.arrives else []
     parts += [f"superseded by {', '.join(head.superseded_by)}"] if head.superseded_by else []

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from agentplane.agents.catalog import tool_in
+from agentplane.agents.catalog import TOOLS, tool_in
 from agentplane.errors import Refused
 from agentplane.memory.operations import Proposal
 from agentplane.plane.settings import Settings
@@ -15,14 +15,15 @@ def check_person(settings: Settings, verb: str) -> None:
         return
     tool = tool_in(os.environ)
     if tool:
-        what = f"{verb} is a person's decision, and this is a shell of {tool}"
+        title = next((known.title for known in TOOLS if known.name == tool), tool)
+        what = f"{verb.capitalize()} requires a person, and this shell was started by {title}."
     elif not (sys.stdin.isatty() or sys.stderr.isatty()):
-        what = f"{verb} is a person's decision, and this is no terminal"
+        what = f"{verb.capitalize()} requires a person, and this shell isn't interactive."
     else:
         return
     raise Refused(
         what,
-        todo="run it in a terminal of your own; `tools_may_approve` under [trust] in config.toml lifts this.",
+        todo="Run the command in your own terminal. To allow decisions by tools, set `trust.tools_may_approve = true` in config.toml.",
     )
 
 

@@ -53,7 +53,7 @@ def fact_proposal(fact: Mapping[str, Any] | str, memory: Memory) -> Proposal:
         raise BadInput(
             f"not a fact: {error}",
             where="fact",
-            todo="give `statement`, and `confidence`, `evidence`, `source`.",
+            todo="Pass `statement`, and optionally `confidence`, `evidence` and `source`.",
         ) from None
 
 
@@ -125,7 +125,7 @@ def _fields(fact: Mapping[str, Any] | str) -> dict[str, Any]:
         raise BadInput(
             f"not a fact: expected a text or an object, got {type(fact).__name__}",
             where="fact",
-            todo="give `statement`, and `confidence`, `evidence`, `source`.",
+            todo="Pass `statement`, and optionally `confidence`, `evidence` and `source`.",
         )
     given: dict[str, Any] = {"statement": fact} if isinstance(fact, str) else dict(fact)
     fields = {name: value for name, value in given.items() if name not in _NAMES and name not in _READ_ONLY}

@@ -75,11 +75,9 @@ def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None)
         return proposal
     other = memory.get(relation.id)
     if relation.kind == "supersedes" and (other.file == INBOX or other.head.status != "accepted"):
-        what = (
-            "waits in the inbox" if other.file == INBOX else f"is {one_line(other.head.status, 20)} already"
-        )
+        what = "is a candidate" if other.file == INBOX else f"is already {one_line(other.head.status, 20)}"
         raise BadInput(
-            f"{other.id} {what}, so nothing can take its place",
+            f"{other.id} {what}, so it can't be superseded.",
             where="relation",
             todo="name an entry in force, or say how it refines the other.",
         )

@@ -48,8 +48,8 @@ def check(store: Store) -> Iterator[Finding]:
         except (msgspec.MsgspecError, BadInput) as error:
             what = error.what if isinstance(error, BadInput) else str(error)
             log = layout.shown("memory/log.jsonl")
-            remedy = Shell(("git", "checkout", "--", log), "take the file back from git: ")
-            what = f"is no event of a run: {one_line(what, 120)}"
+            remedy = Shell(("git", "checkout", "--", log), "Restore the file from Git with ")
+            what = f"is not a valid run event: {one_line(what, 120)}"
             yield Finding("run-event-unreadable", "error", where, what, (remedy,))
             continue
         # A merge of branches may leave an identical line twice, or a run of another program that both
@@ -57,14 +57,14 @@ def check(store: Store) -> Iterator[Finding]:
         first = known.setdefault(run.run_id, line)
         if chain.hash_of(first) != chain.hash_of(line) and not reports.say_the_same(first, line):
             what = f"run {run.run_id} has a second event"
-            keep = Instruction("keep the one that its capsule's meta.json holds.")
+            keep = Instruction("Keep the one in the meta.json of its run record.")
             yield Finding("run-twice", "warning", where, what, (keep,), run.run_id)
         if run.capsule:
             yield from _capsule(layout, absent, pruned, run, line)
             elsewhere += _is_elsewhere(layout, run)
     if elsewhere:
-        what = f"of {elsewhere} capsules that were made elsewhere, some files are not shared, and so not here"
-        nothing = Instruction("nothing to do; `share` under [runs] says what is shared.")
+        what = f"{elsewhere} run records from other machines are incomplete here, because some files are not shared"
+        nothing = Instruction("Nothing to do. The setting `runs.share` selects the shared files.")
         yield Finding("capsules-elsewhere", "info", layout.shown("runs"), what, (nothing,))
     yield from _folders(layout, set(known))
     yield from _sources(store, {*known} | {run.run_id for run in open_run.every(layout)})
@@ -78,7 +78,7 @@ def shared(store: Store) -> Iterator[Finding]:
     if used and found is None:  # only open runs and runs in this log need the file
         used = any(run.capsule for _, run in events.oldest_first(layout)) or any(open_run.every(layout))
     if used and found != gitignore.wanted(settings):
-        what, remedy = "is not what `share` under [runs] says", Mend("share", after=" makes it anew.")
+        what, remedy = "doesn't match the setting `runs.share`", Mend("share", after=" rebuilds it.")
         yield Finding("share-wrong", "warning", layout.shown("runs/.gitignore"), what, (remedy,))
 
 
@@ -100,11 +100,11 @@ def _capsule(
     unfinished = capsule.unfinished(folder)
     for name in capsule.inside(folder):
         if name in unfinished:
-            what, remedy = "is left over from a write that did not end", Mend("capsule", after=_REMOVE)
+            what, remedy = "is left over from an interrupted write", Mend("capsule", after=_REMOVE)
             yield Finding("capsule-unfinished", "info", f"{shown}/{name}", what, (remedy,), run.run_id)
         elif name not in expected and not name.startswith(f"{capsule.WORK}/"):
-            what = "came into the capsule after it was sealed"
-            move = Instruction("move it elsewhere.")
+            what = "was added to the run record after it was sealed"
+            move = Instruction("Move it to another folder.")
             yield Finding("capsule-file-added", "warning", f"{shown}/{name}", what, (move,), run.run_id)
 
 
@@ -119,11 +119,11 @@ def _work(layout: Layout, run: RunEvent, folder: Path, shown: str) -> Iterator[F
 
 
 def _meta(layout: Layout, absent: "_Absent", run: RunEvent, line: bytes, shown: str) -> Iterator[Finding]:
-    where, remedy = f"{shown}/{capsule.META}", Mend("capsule", after=" makes it anew from the log.")
+    where, remedy = f"{shown}/{capsule.META}", Mend("capsule", after=" rebuilds it from the log.")
     try:
         found = files.read_if(capsule.file(layout, run.run_id, capsule.META))
     except AgentplaneError as error:
-        move = Shell((*DOCTOR, "--fix"), "move it away, then run ")
+        move = Shell((*DOCTOR, "--fix"), "Move it to another folder, then run ")
         yield Finding("meta-unusable", "error", where, error.what, (move,), run.run_id)
         return
     if found is None and absent.is_wrong(run, capsule.META):
@@ -131,7 +131,7 @@ def _meta(layout: Layout, absent: "_Absent", run: RunEvent, line: bytes, shown: 
         found_in = remedy if here else _FROM_GIT
         yield Finding("meta-missing", "warning", where, "is missing", (found_in,), run.run_id)
     elif found not in (None, line):
-        what = "is not the event that the log has"
+        what = "doesn't match the event in the log"
         yield Finding("meta-wrong", "error", where, what, (remedy,), run.run_id)
 
 
@@ -149,12 +149,12 @@ def _file(
         yield Finding("capsule-file-unusable", "error", where, error.what, (_FROM_GIT,), run.run_id)
         return
     if pruned.covers(kept.sha256) and pruned.allows(kept.sha256, found):
-        what = "was pruned: a text was taken out of it"
-        ops = Shell(("agentplane", "ops"), "nothing to do; ", " has the op that did it.")
+        what = "was pruned: text was removed from it"
+        ops = Shell(("agentplane", "history"), "Nothing to do. ", " lists the change that removed it.")
         yield Finding("capsule-file-pruned", "info", where, what, (ops,), run.run_id)
     elif pruned.covers(found):
-        remedy = Mend("unpruned", after=" takes it out.")
-        what = "holds a text that was pruned"
+        remedy = Mend("unpruned", after=" removes it.")
+        what = "contains text that was pruned"
         yield Finding("capsule-file-unpruned", "warning", where, what, (remedy,), run.run_id)
     elif found != kept.sha256:
         what = "was changed after it was sealed"
@@ -193,36 +193,38 @@ def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
         if name in known or name == ".gitignore" or files.is_temp(name):
             continue
         if not events.is_run_id(name):
-            move = Instruction("move it elsewhere if it is not yours.")
-            yield Finding("run-folder-unknown", "info", where, "is no capsule", (move,), name)
+            move = Instruction("Move it if you didn't put it there.")
+            yield Finding("run-folder-unknown", "info", where, "is not a run record", (move,), name)
         elif name in unused:
             what, remedy = "is left over from a run that never began", Mend("run", after=_REMOVE)
             yield Finding("run-never-began", "info", where, what, (remedy,), name)
         elif (layout.runs / name).is_symlink() or (layout.runs / name / capsule.WORK).is_symlink():
             what = "is a symbolic link, or its work/ is one"
-            delete = Instruction("delete the link, or put the folder itself there.")
+            delete = Instruction("Replace the link with the folder, or delete it.")
             yield Finding("run-link", "error", where, what, (delete,), name)
         elif run := open_run.load(layout, name):
             if not open_run.is_alive(run):
-                what = "is a run whose process is gone, and it was not sealed"
-                remedy = Mend("run", after=" seals it with what was recorded.")
+                what = "is a run whose process ended before the run was sealed"
+                remedy = Mend("run", after=" seals it with the recorded files.")
                 yield Finding("run-unsealed", "warning", where, what, (remedy,), name)
         elif open_run.is_foreign(layout, name):
             yield _foreign(where, name)
         elif os.path.lexists(layout.runs / name / capsule.WORK / capsule.OPEN):
-            what = "is an open run whose open.json cannot be used"
-            see = Instruction("see what of its work/ is of use, then delete the folder.")
+            what = "is an open run whose open.json can't be read"
+            see = Instruction("Save useful files from its work/ folder, then delete the folder.")
             yield Finding("run-unreadable", "warning", where, what, (see,), name)
         elif any(capsule.inside(layout.runs / name)):
-            what = "is a capsule of a run that is not in this log"
-            delete = Instruction("its event may be on another branch; if it is on none, delete the folder.")
+            what = "is a run record whose run is not in this log"
+            delete = Instruction(
+                "Its event may be on another branch. If it is on no branch, delete the folder."
+            )
             yield Finding("run-not-in-log", "info", where, what, (delete,), name)
 
 
 def _foreign(where: str, run_id: str) -> Finding:
-    what = "is an open run that this user did not start on this machine, so it came with a clone or a copy"
+    what = "is an open run from a clone or a copy, which was not started here"
     remedies = (
-        Shell(("git", "rm", "-r", "-f", where), "nothing uses it. Delete it: ", ", or"),
+        Shell(("git", "rm", "-r", "-f", where), "Nothing uses it. Delete it with ", ", or"),
         Instruction("`rm -r`."),
     )
     return Finding("run-foreign", "warning", where, what, remedies, run_id)
@@ -236,7 +238,7 @@ def _sources(store: Store, known: set[str]) -> Iterator[Finding]:
         source, name = entry.head.source, one_line(entry.id, 40)
         if source is None and entry.head.type == "fact" and not entry.head.evidence:
             what = f"{name}: a fact without a run and without evidence"
-            remedy = Shell(("agentplane", "edit", name), "", " can add one.")
+            remedy = Shell(("agentplane", "edit", name), "Run ", " to add one.")
             yield Finding("fact-unsupported", "info", where, what, (remedy,), entry.id)
         elif source is not None and events.is_run_id(source) and source not in known:
             what = f"{name} cites run {source}, which is not in the log"

@@ -138,7 +138,7 @@ def line_of(layout: Layout, run_id: str) -> bytes | None:
 def load(layout: Layout, run_id: str) -> RunEvent:
     for _, run in _of(layout, run_id):
         return run
-    raise BadInput(f"no run {run_id[:40]} in the log", todo="`agentplane timeline` lists the runs.")
+    raise BadInput(f"Run not found: {run_id[:40]}.", todo="Run `agentplane timeline` to list runs.")
 
 
 def _of(layout: Layout, run_id: str) -> Iterator[tuple[bytes, RunEvent]]:

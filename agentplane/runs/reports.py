@@ -102,7 +102,9 @@ def write(store: Store, report: Mapping[str, Any], variables: Mapping[str, str] 
     line = append(store, filled, {times.WRITTEN: now}, is_new=given.run_id is None)
     if line is None:
         raise BadInput(
-            f"run_id: {filled.run_id} is in the log already", where="event", todo="leave it out to get one."
+            f"run_id: {filled.run_id} is already in the log",
+            where="event",
+            todo="Remove it to get a new one.",
         )
     return RUN.decode(line)
 
@@ -143,12 +145,14 @@ def read(event: Mapping[str, Any]) -> RunReport:
             f"{field + ': ' if field else ''}{what[:1].lower()}{what[1:]}", where="event", todo=_FIELDS
         ) from None
     except UnicodeError as error:
-        raise BadInput(f"a text is not UTF-8: {error}", where="event", todo="save it as UTF-8.") from None
+        raise BadInput(
+            f"A text isn't valid UTF-8: {error}", where="event", todo="Save it as UTF-8."
+        ) from None
     for name in ("run_id", "parent_run_id"):
         value = getattr(found, name)
         if value is not None and not events.is_run_id(value):
             raise BadInput(
-                f"{name}: not a run id: {value[:40]!r}", where="event", todo="leave it out to get one."
+                f"{name}: not a run id: {value[:40]!r}", where="event", todo="Remove it to get a new one."
             )
     for name in ("ts", "started"):
         _check_time(name, getattr(found, name))

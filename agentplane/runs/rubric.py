@@ -101,7 +101,7 @@ def wanted_layers(text: str) -> tuple[str, ...]:
     named = [name.strip() for name in text.split(",") if name.strip()]
     if not named:
         raise BadInput(
-            "No layer was given", where="--layer", todo="Use a layer such as L5, or several, as L4,L5."
+            "A layer is required.", where="--layer", todo="Use a layer such as L5, or several, such as L4,L5."
         )
     return tuple((f"l{found[1]}" if (found := _LAYER.fullmatch(name)) else name.casefold()) for name in named)
 

@@ -54,7 +54,7 @@ def _behind(store: Store) -> Iterator[Finding]:
 def _in_conflict(store: Store) -> Iterator[Finding]:
     for path, _ in git_conflicts.in_conflict(store.layout):
         remedies = (
-            Shell(("agentplane", "settle")),
+            Shell(("agentplane", "reconcile")),
             Shell(("git", "add", shlex.quote(path)), "If it names the file, resolve the rest and run "),
         )
         yield Finding("tool-file-conflict", "error", path, "Git left this file in conflict.", remedies, path)
@@ -85,7 +85,7 @@ def _left_over(store: Store) -> Iterator[Finding]:
     project = store.layout.project
     for path in foreign_file.left_over(project, desired.written_paths()):
         where = one_line(os.path.relpath(path, os.path.realpath(project)), 120)
-        what = "is left over from a write that did not end"
+        what = "is left over from an interrupted write"
         yield Finding("tool-file-unfinished", "info", where, what, (Shell(_SYNC, "", " removes it."),))
 
 
@@ -97,10 +97,10 @@ def _failed_calls(store: Store) -> Iterator[Finding]:
     if not rows:
         return
     event, tool, what = rows[-1]
-    calls = "a call of a hook" if len(rows) == 1 else f"{len(rows)} calls of hooks"
+    calls = "1 hook call" if len(rows) == 1 else f"{len(rows)} hook calls"
     last = f"{one_line(event, 20)} of {one_line(tool, 40)}: {one_line(what, 200)}"
-    message = f"{calls} failed in the last days, and the tool was told nothing; the last one: {last}"
-    remedy = Instruction("mend what it names; delete this file when that is done.")
+    message = f"{calls} failed in the last few days, so the tool received no memory. The last failure: {last}"
+    remedy = Instruction("Fix the problem, then delete this file.")
     yield Finding("hook-failed", "warning", store.layout.shown(f"cache/{error_log.NAME}"), message, (remedy,))
 
 

@@ -26,7 +26,7 @@ _WITH_LIST = tuple(row.name for row in registry.SCREENS if row.has_list)
 class Action(msgspec.Struct, frozen=True):
     id: str
     keys: str
-    """The default keys as Textual names them, separated by commas."""
+    """The default keys as Textual names them, separated by commas. Empty if only the palette has it."""
     name: str
     """A word or two, for the footer and the palette."""
     what: str
@@ -39,18 +39,23 @@ class Action(msgspec.Struct, frozen=True):
     """Its place in the footer, starting at 1. 0 if the footer doesn't show it."""
     priority: bool = False
     """True if its keys also work in a text field, which otherwise takes most keys."""
+    meaning: str = ""
+    """The meaning of its keys, if actions with other names have the same keys elsewhere. Empty means the name."""
+    also: str = ""
+    """Other words that find it in the palette and in help."""
 
 
 _GO_TO = tuple(row.name for row, _ in registry.tabs())
 _OF_SESSIONS = ("restart", "restart_by_itself")
+_MAINTENANCE = ("import", "sync", "doctor", "reconcile")
 _NOT_ON = {
-    # The number keys select a choice there.
     "conflict": frozenset((*_GO_TO, *_OF_SESSIONS, "find")),
     # The text comes first there. Leaving asks whether to keep it.
     "edit": frozenset(
         (
             *_GO_TO,
             *_OF_SESSIONS,
+            *_MAINTENANCE,
             "new",
             "find",
             "undo",
@@ -63,85 +68,103 @@ _NOT_ON = {
         )
     ),
     "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "find", "undo", "redo")),
+    # There, the key restarts the selected sessions.
+    "tools": frozenset(("restart",)),
 }
 """For some screens, the actions of `EVERYWHERE` that are not available on them."""
-_DECIDE, _LOOK, _MOVE, _MARK, _GO = "Deciding", "Looking", "Moving", "Marking", "Going about"
-_WRITE = "Writing"
+_DECIDE, _LOOK, _MOVE, _MARK, _GO = "Review", "View", "Move", "Select", "General"
+_WRITE = "Edit"
+_APPROVE, _REJECT, _NEXT, _OPEN = "approve", "reject", "next", "open"
+_BACK, _RESTART, _SYNC, _LAYOUT, _SAVE = "back", "restart", "sync", "layout", "save"
+"""Meanings of keys that several actions share."""
 
 # fmt: off
 ACTIONS: tuple[Action, ...] = (
-    Action("approve", "a", "approve", "Move the candidate to the shelf, or all that are marked; adopt a hand edit.", _LISTS, _DECIDE, rank=1),
-    Action("reject", "r", "reject", "Drop the candidate, or all that are marked, and say why; revert a hand edit.", _LISTS, _DECIDE, rank=2),
-    Action("edit", "e", "edit", "Change the text here.", _LISTS, _DECIDE, rank=3),
-    Action("edit_outside", "E", "edit in $EDITOR", "Change the text in your own editor.", _LISTS, _DECIDE),
-    Action("approve_clean", "A", "all clean", "Approve every clean candidate that is shown, after one summary.", ("inbox",), _DECIDE, rank=5),
-    Action("skip", "n", "skip", "Leave it for later and go to the next.", ("inbox",), _DECIDE),
-    Action("deprecate", "d", "deprecate", "Take the entry out of force; it stays on the shelf.", ("shelf",), _DECIDE, rank=4),
-    Action("supersede", "s", "supersede", "Write the entry that takes its place; it waits in the inbox.", ("shelf",), _DECIDE, rank=5),
-    Action("pin", "i", "pin", "Pin the entry, or all that are marked: it comes right after the invariants of what tools are given; again takes the pin away.", ("shelf", "pack"), _DECIDE, rank=5),
-    Action("new", "ctrl+n", "new candidate", "Write a candidate in a form. It goes to the inbox for review.", (EVERYWHERE,), _WRITE),
-    Action("undo", "u,ctrl+z", "undo", "Take back your last op; again goes further back.", (EVERYWHERE,), _DECIDE),
-    Action("redo", "U,ctrl+y", "redo", "Do again what was undone.", (EVERYWHERE,), _DECIDE),
-    Action("list.mark", "space", "mark", "Mark it and go on; verbs then act on what is marked and shown.", (LIST,), _MARK, "mark", rank=4),
-    Action("list.mark_all", "asterisk", "mark all", "Mark all that is shown, or none.", (LIST,), _MARK, "mark_shown"),
-    Action("list.range", "v", "mark a range", "Begin or end a range of marks.", (LIST,), _MARK, "sweep"),
-    Action("list.extend_down", "shift+down,J", "mark down", "Mark downwards.", (LIST,), _MARK, "extend(1)"),
-    Action("list.extend_up", "shift+up,K", "mark up", "Mark upwards.", (LIST,), _MARK, "extend(-1)"),
-    Action("filter", "slash", "filter", "Show only what holds the words you type.", _WITH_LIST, _LOOK, rank=6),
-    Action("group", "t", "group by", "Group the inbox by run or by kind, the runs by day or by task.", ("inbox", "runs"), _LOOK),
-    Action("list.open", "enter", "open", "Compare it with what it conflicts with; else open it in full.", (LIST,), _LOOK, "open"),
-    Action("evidence", "o", "open evidence", "Open a file that it cites in your editor.", _LISTS, _LOOK),
-    Action("links", "l", "go to link", "Go to an entry that it is linked with, or that the run proposed.", _READ, _LOOK),
-    Action("run", "R", "its run", "Go to the run that it came from.", _LISTS, _LOOK),
-    Action("run.diff", "D", "compare", "Mark a run; on a second one, show both side by side.", ("runs",), _LOOK, "diff", rank=1),
-    Action("run.chart", "C", "chart", "Show or hide runs a day, and how much was approved.", ("runs",), _LOOK, "chart", rank=2),
-    Action("preview", "p", "preview", "Show or hide the pane with the text.", _WITH_LIST, _LOOK),
-    Action("preview_side", "P", "turn preview", "Put the text beside the list, or below it.", _WITH_LIST, _LOOK),
-    Action("copy", "y", "copy id", "Copy the id to the clipboard.", _READ, _LOOK),
-    Action("list.down", "down,j", "down", "Down.", (LIST,), _MOVE, "step(1)"),
-    Action("list.up", "up,k", "up", "Up.", (LIST,), _MOVE, "step(-1)"),
-    Action("list.top", "home,g", "top", "To the first.", (LIST,), _MOVE, "edge(-1)"),
-    Action("list.bottom", "end,G", "bottom", "To the last.", (LIST,), _MOVE, "edge(1)"),
-    Action("list.page_down", "pagedown", "page down", "A page down.", (LIST,), _MOVE, "page(1.0)"),
-    Action("list.page_up", "pageup", "page up", "A page up.", (LIST,), _MOVE, "page(-1.0)"),
-    Action("list.half_down", "ctrl+d", "half a page down", "Half a page down.", (LIST,), _MOVE, "page(0.5)"),
-    Action("list.half_up", "ctrl+u", "half a page up", "Half a page up.", (LIST,), _MOVE, "page(-0.5)"),
-    Action("tools.wire", "w", "wire", "Write the memory, our hooks and our MCP server into the files of the tool, or of all that are marked.", ("tools",), _DECIDE, "wire", rank=1),
-    Action("tools.sync", "s", "sync", "Bring the memory into the file that the tool reads, and nothing else.", ("tools",), _DECIDE, "sync", rank=2),
-    Action("tools.unwire", "x", "take out", "Take out of its files exactly what is ours.", ("tools",), _DECIDE, "unwire", rank=3),
-    Action("tools.restart", "R", "restart", "Give the session the memory of now: it is restarted, or it is shown what to type. On a tool: its sessions with old memory.", ("tools",), _DECIDE, "restart_here", rank=4),
-    Action("restart", "M", "new memory", "Restart a session that has old memory; of several you choose.", (EVERYWHERE,), _DECIDE),
-    Action("restart_by_itself", "T", "restart by itself", "Let sessions restart by themselves after a decision, or no longer.", (EVERYWHERE,), _DECIDE),
-    Action("pack.write", "s", "write", "Write it to context/active.md and the files of wired tools, after a look at every line.", ("pack",), _DECIDE, "write", rank=5),
-    Action("pack.budget", "b", "budget", "Try another budget; nothing is written.", ("pack",), _LOOK, "budget", rank=5),
-    Action("pack.more", "plus", "next limit", "Try the next larger limit of a tool.", ("pack",), _LOOK, "more"),
-    Action("pack.less", "minus", "limit before", "Try the next smaller limit of a tool.", ("pack",), _LOOK, "less"),
+    Action("approve", "a", "approve", "Approve the candidate or the selected candidates. On a candidate with a conflict, open the comparison. On a manual edit, accept it.", ("inbox",), _DECIDE, rank=1, meaning=_APPROVE, also="accept adopt"),
+    Action("accept", "a", "accept", "Accept the manual edit of the entry or of the selected entries.", ("shelf",), _DECIDE, rank=1, meaning=_APPROVE, also="approve adopt manual edit"),
+    Action("reject", "r", "reject", "Reject the candidate or the selected candidates, with an optional reason. On a manual edit, discard it.", ("inbox",), _DECIDE, rank=2, meaning=_REJECT, also="discard revert"),
+    Action("discard", "r", "discard", "Discard the manual edit and restore the approved text.", ("shelf",), _DECIDE, rank=2, meaning=_REJECT, also="reject revert manual edit"),
+    Action("edit", "e", "edit", "Edit the text.", _LISTS, _DECIDE, rank=3, also="change"),
+    Action("edit_outside", "E", "edit in $EDITOR", "Edit the text in your own editor.", _LISTS, _DECIDE),
+    Action("approve_clean", "A", "approve all ready", "Approve every listed candidate without a conflict or a flag, after a summary.", ("inbox",), _DECIDE, rank=5, also="bulk"),
+    Action("next_conflict", "n", "next conflict", "Go to the next candidate with a conflict.", ("inbox",), _LOOK, meaning=_NEXT, also="contradiction"),
+    Action("deprecate", "d", "deprecate", "Deprecate the entry, with an optional reason. Tools no longer get it.", ("shelf",), _DECIDE, rank=4, also="retire remove delete"),
+    Action("supersede", "S", "supersede", "Write an entry that replaces this one. It goes to the inbox.", ("shelf",), _DECIDE, rank=5, also="replace"),
+    Action("pin", "i", "pin", "Pin the entry or the selected entries. Tools get pinned entries before the others. Press again to unpin.", ("shelf", "pack"), _DECIDE, rank=5, also="unpin important"),
+    Action("new", "ctrl+n", "new candidate", "Write a candidate in a form. It goes to the inbox for review.", (EVERYWHERE,), _WRITE, also="create add propose write"),
+    Action("undo", "u,ctrl+z", "undo", "Undo your last change. Press again to undo earlier changes.", (EVERYWHERE,), _DECIDE, also="revert back"),
+    Action("redo", "U,ctrl+y", "redo", "Redo the change that you undid last.", (EVERYWHERE,), _DECIDE),
+    Action("list.mark", "space", "select", "Select the row and go to the next one. Actions then apply to the selected rows that are listed.", (LIST,), _MARK, "mark", rank=4, also="mark"),
+    Action("list.mark_all", "asterisk", "select all", "Select all listed rows, or none.", (LIST,), _MARK, "mark_shown", also="mark"),
+    Action("list.mark_group", "V", "select group", "Select all listed rows of this group, or none.", (LIST,), _MARK, "mark_group", also="mark"),
+    Action("list.range", "v", "select a range", "Start or end the selection of a range.", (LIST,), _MARK, "sweep", also="mark"),
+    Action("list.extend_down", "shift+down,J", "extend down", "Extend the selection down.", (LIST,), _MARK, "extend(1)"),
+    Action("list.extend_up", "shift+up,K", "extend up", "Extend the selection up.", (LIST,), _MARK, "extend(-1)"),
+    Action("filter", "slash", "filter", "Filter the list.", _WITH_LIST, _LOOK, rank=6, also="search find"),
+    Action("sort", "o", "sort", "Sort the list by the next order. After the last order, the list is grouped again.", _LISTS, _LOOK, also="order"),
+    Action("filter.save", "ctrl+s", "save filter", "Save the current filter as a tab, or remove its tab.", _READ, _LOOK, "filter_save", meaning=_SAVE),
+    Action("filter.next", "greater_than_sign", "next filter", "Show the next saved filter.", _READ, _LOOK, "filter_step(1)"),
+    Action("filter.previous", "less_than_sign", "previous filter", "Show the previous saved filter.", _READ, _LOOK, "filter_step(-1)"),
+    Action("group", "z", "group", "Group candidates by run or by kind, and runs by day or by task.", ("inbox", "runs"), _LOOK),
+    Action("list.open", "enter", "open", "Open the row. A candidate with a conflict opens next to the conflicting entry.", (LIST,), _LOOK, "open", meaning=_OPEN, also="compare conflict contradiction read"),
+    Action("evidence", "f", "open evidence", "Open a cited file in your editor.", _LISTS, _LOOK, also="file source"),
+    Action("links", "l", "go to link", "Go to a linked entry, or to an entry that the run proposed.", _READ, _LOOK),
+    Action("run", "R", "go to run", "Go to the run that proposed the entry.", _LISTS, _LOOK),
+    Action("run.diff", "D", "compare", "Select a run to compare. On another run, compare the two.", ("runs",), _LOOK, "diff", rank=1, also="diff"),
+    Action("run.chart", "C", "chart", "Show or hide the chart of runs and approvals per day.", ("runs",), _LOOK, "chart", rank=2, also="statistics"),
+    Action("preview", "p", "preview", "Show or hide the preview.", _WITH_LIST, _LOOK),
+    Action("preview_side", "P", "switch layout", "Put the preview next to the list, or below it.", _WITH_LIST, _LOOK, meaning=_LAYOUT),
+    Action("copy", "y", "copy ID", "Copy the ID to the clipboard.", _READ, _LOOK, also="clipboard yank"),
+    Action("copy_text", "Y", "copy text", "Copy the text of the entry, or of the selected entries, to the clipboard.", _LISTS, _LOOK, also="clipboard yank"),
+    Action("export", "", "export as Markdown", "Write the selected rows, or all listed rows, to a Markdown file.", _LISTS, _LOOK, also="save file markdown"),
+    Action("list.down", "down,j", "down", "Go down.", (LIST,), _MOVE, "step(1)"),
+    Action("list.up", "up,k", "up", "Go up.", (LIST,), _MOVE, "step(-1)"),
+    Action("list.top", "home,g", "top", "Go to the first row.", (LIST,), _MOVE, "edge(-1)"),
+    Action("list.bottom", "end,G", "bottom", "Go to the last row.", (LIST,), _MOVE, "edge(1)"),
+    Action("list.page_down", "pagedown", "page down", "Go down a page.", (LIST,), _MOVE, "page(1.0)"),
+    Action("list.page_up", "pageup", "page up", "Go up a page.", (LIST,), _MOVE, "page(-1.0)"),
+    Action("list.half_down", "ctrl+d", "half a page down", "Go down half a page.", (LIST,), _MOVE, "page(0.5)"),
+    Action("list.half_up", "ctrl+u", "half a page up", "Go up half a page.", (LIST,), _MOVE, "page(-0.5)"),
+    Action("tools.wire", "w", "connect", "Connect the tool or the selected tools. Shows each change before it writes the tool files.", ("tools",), _DECIDE, "wire", rank=1, also="hooks mcp install"),
+    Action("tools.sync", "s", "sync", "Update the memory in the file of the tool. Shows each change first.", ("tools",), _DECIDE, "sync", rank=2, meaning=_SYNC, also="update"),
+    Action("tools.unwire", "x", "disconnect", "Remove everything agentplane added to the files of the tool. Shows each change first.", ("tools",), _DECIDE, "unwire", rank=3, also="remove uninstall"),
+    Action("tools.restart", "M", "restart", "Restart the session with the current memory, or show the command to do it yourself. On a tool, restart its outdated sessions.", ("tools",), _DECIDE, "restart_here", rank=4, meaning=_RESTART, also="session outdated"),
+    Action("restart", "M", "restart sessions", "Restart a session that is using outdated memory.", (EVERYWHERE,), _DECIDE, meaning=_RESTART, also="outdated"),
+    Action("restart_by_itself", "f4", "automatic restart", "Turn automatic restart of outdated sessions on or off. Asks first, because the setting is committed.", (EVERYWHERE,), _DECIDE, also="settings auto sessions"),
+    Action("pack.write", "s", "sync", "Write the context to context/active.md and the files of connected tools. Shows each change first.", ("pack",), _DECIDE, "write", rank=5, meaning=_SYNC, also="update"),
+    Action("pack.budget", "B", "budget", "Try another budget. Nothing is written.", ("pack",), _LOOK, "budget", rank=5, also="tokens limit"),
+    Action("pack.more", "plus", "larger limit", "Try the next larger limit of a tool.", ("pack",), _LOOK, "more"),
+    Action("pack.less", "minus", "smaller limit", "Try the next smaller limit of a tool.", ("pack",), _LOOK, "less"),
     Action("pack.task", "t", "task", "Try another task.", ("pack",), _LOOK, "task", rank=5),
-    Action("pack.paths", "F", "files", "Try other files or globs; offers what this branch changed.", ("pack",), _LOOK, "paths", rank=5),
-    Action("conflict.choose_1", "1", "first choice", "Take the first choice; what each writes stands below them.", ("conflict",), _DECIDE, "choose(0)", rank=1),
-    Action("conflict.choose_2", "2", "second choice", "Take the second choice.", ("conflict",), _DECIDE, "choose(1)", rank=2),
-    Action("conflict.choose_3", "3", "third choice", "Take the third choice.", ("conflict",), _DECIDE, "choose(2)", rank=3),
-    Action("conflict.choose_4", "4", "fourth choice", "Take the fourth choice.", ("conflict",), _DECIDE, "choose(3)", rank=4),
-    Action("conflict.take", "enter", "choose", "Take the choice under the cursor.", ("conflict",), _DECIDE, "take"),
-    Action("conflict.next", "n,right_square_bracket", "next conflict", "To the next entry that it conflicts with.", ("conflict",), _LOOK, "other(1)", rank=5),
-    Action("conflict.previous", "p,left_square_bracket", "previous conflict", "To the one before.", ("conflict",), _LOOK, "other(-1)"),
-    Action("conflict.turn", "o", "turn", "Put the texts side by side, or one over the other.", ("conflict",), _LOOK, "orient", rank=6),
-    Action("conflict.texts", "tab", "texts", "To the texts, to scroll them, and back to the choices.", ("conflict",), _MOVE, "app.focus_next"),
-    Action("conflict.down", "down,j", "down", "Down in the choices, or in a text.", ("conflict",), _MOVE, "step('down')"),
-    Action("conflict.up", "up,k", "up", "Up in the choices, or in a text.", ("conflict",), _MOVE, "step('up')"),
-    Action("rundiff.turn", "o", "turn", "Put the outputs side by side, or one over the other.", ("two runs",), _LOOK, "turn", rank=1),
-    Action("edit.save", "ctrl+s", "save", "Write the text; what the plane says against it is said here.", ("edit",), _WRITE, "save", rank=1, priority=True),
-    Action("edit.outside", "ctrl+o", "in $EDITOR", "Go on in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
-    Action("edit.leave", "escape", "leave", "Back; asks what becomes of the text, where it was changed.", ("edit",), _WRITE, "leave", rank=3, priority=True),
+    Action("pack.paths", "F", "files", "Try other files or globs. Suggests the files that this branch changed.", ("pack",), _LOOK, "paths", rank=5),
+    Action("conflict.choose_1", "c", "approve", "Approve the candidate over the other entry. The result is previewed below the choices.", ("conflict",), _DECIDE, "choose(0)", rank=1, also="conflict supersede replace"),
+    Action("conflict.choose_2", "m", "merge", "Merge both into one text, which you edit first.", ("conflict",), _DECIDE, "choose(1)", rank=2, also="conflict combine"),
+    Action("conflict.choose_3", "b", "keep both", "Approve the candidate and keep the other entry.", ("conflict",), _DECIDE, "choose(2)", rank=3, also="conflict"),
+    Action("conflict.choose_4", "r", "reject", "Reject the candidate and keep the other entry, with an optional reason.", ("conflict",), _DECIDE, "choose(3)", rank=4, meaning=_REJECT, also="conflict discard"),
+    Action("conflict.take", "enter", "choose", "Make the highlighted choice.", ("conflict",), _DECIDE, "take", meaning=_OPEN),
+    Action("conflict.next", "n,right_square_bracket", "next conflict", "Go to the next conflict of the candidate.", ("conflict",), _LOOK, "other(1)", rank=5, meaning=_NEXT),
+    Action("conflict.previous", "N,left_square_bracket", "previous conflict", "Go to the previous conflict of the candidate.", ("conflict",), _LOOK, "other(-1)"),
+    Action("conflict.turn", "P", "switch layout", "Put the texts side by side, or one above the other.", ("conflict",), _LOOK, "orient", rank=6, meaning=_LAYOUT),
+    Action("conflict.texts", "tab", "focus texts", "Move the focus between the texts and the choices.", ("conflict",), _MOVE, "app.focus_next"),
+    Action("conflict.down", "down,j", "down", "Go down in the choices or in a text.", ("conflict",), _MOVE, "step('down')"),
+    Action("conflict.up", "up,k", "up", "Go up in the choices or in a text.", ("conflict",), _MOVE, "step('up')"),
+    Action("rundiff.turn", "P", "switch layout", "Put the outputs side by side, or one above the other.", ("two runs",), _LOOK, "turn", rank=1, meaning=_LAYOUT),
+    Action("edit.save", "ctrl+s", "save", "Save the text. Validation errors appear below it.", ("edit",), _WRITE, "save", rank=1, priority=True),
+    Action("edit.outside", "ctrl+o", "in $EDITOR", "Continue in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
+    Action("edit.leave", "escape", "close", "Close the editor. Asks what to do with changes.", ("edit",), _WRITE, "leave", rank=3, priority=True, meaning=_BACK),
     *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),
-    Action("find", "ctrl+f", "find everything", "Search the inbox, memory and runs.", (EVERYWHERE,), _GO),
-    Action("projects", "ctrl+g", "open project", "Open another project or worktree. The list shows where something waits.", (EVERYWHERE,), _GO),
-    Action("help", "question_mark,f1", "help", "What the keys do here.", (EVERYWHERE,), _GO, rank=7),
-    Action("palette", "ctrl+p,colon", "commands", "Find any action by its name.", (EVERYWHERE,), _GO, "command_palette"),
-    Action("refresh", "ctrl+r,f5", "read again", "Read the plane anew.", (EVERYWHERE,), _GO),
-    Action("theme", "f2", "theme", "Choose the colours.", (EVERYWHERE,), _GO, "change_theme"),
-    Action("back", "escape", "back", "One step back: the filter, the marks, the screen.", (EVERYWHERE,), _GO),
-    Action("leave", "q", "back or quit", "Back to the inbox; from there, quit.", (EVERYWHERE,), _GO, rank=8),
+    Action("find", "ctrl+f", "find everything", "Search the inbox, memory and runs.", (EVERYWHERE,), _GO, also="search"),
+    Action("projects", "ctrl+g", "open project", "Open another project or worktree. The list shows the number of candidates in each.", (EVERYWHERE,), _GO, also="switch repository worktree"),
+    Action("help", "question_mark,f1", "help", "Show the keys of this screen.", (EVERYWHERE,), _GO, rank=7, also="keys shortcuts marks"),
+    Action("palette", "ctrl+p,colon", "commands", "Find a command by what it does.", (EVERYWHERE,), _GO, "command_palette"),
+    Action("import", "", "import memories", "Find memories of tools, instruction files and decision records, and add them to the inbox. Shows them first.", (EVERYWHERE,), _GO, "import_memories", also="harvest"),
+    Action("sync", "", "sync tools", "Update the memory in the files of all connected tools. Shows each change first.", (EVERYWHERE,), _GO, "sync_tools", meaning=_SYNC, also="update context"),
+    Action("doctor", "", "doctor", "Check the project memory for problems. Changes nothing.", (EVERYWHERE,), _GO, also="check health problems"),
+    Action("reconcile", "", "reconcile branches", "Reconcile memory that Git merged from two branches. Asks first.", (EVERYWHERE,), _GO, also="settle merge conflict git"),
+    Action("refresh", "ctrl+r,f5", "refresh", "Read all files again.", (EVERYWHERE,), _GO, also="reload"),
+    Action("theme", "f2", "theme", "Choose a color theme.", (EVERYWHERE,), _GO, "change_theme", also="colors dark light"),
+    Action("back", "escape", "back", "Close the filter, clear the selection, or go back.", (EVERYWHERE,), _GO, meaning=_BACK),
+    Action("leave", "q", "back or quit", "Go back to the inbox. In the inbox, quit.", (EVERYWHERE,), _GO, rank=8, also="exit close"),
 )
 # fmt: on
 
@@ -189,12 +212,14 @@ _CHARACTERS = {
     "~": "tilde",
 }
 """Textual's names of characters. The comma is missing because it separates keys."""
+NO_KEY = "unassigned"
+"""A key that no terminal sends. Textual needs a key for each binding that the settings may change."""
 _TYPED = frozenset((*_CHARACTERS.values(), "space", "enter", "tab", "backspace"))
 _SHOWN = _NAMES | {name: shown for shown, name in _CHARACTERS.items()}
 _KEY = re.compile(r"(?:(?:ctrl|shift|alt|super)\+)*(?:[!-~]|[a-z][a-z0-9_]*)")
 
 
-def action(id_: str) -> Action:
+def by_id(id_: str) -> Action:
     return _BY_ID[id_]
 
 
@@ -212,7 +237,7 @@ def bindings(where: str) -> "list[Binding]":
 
     return [
         Binding(
-            item.keys,
+            item.keys or NO_KEY,
             item.does or item.id,
             item.name,
             show=False,
@@ -237,7 +262,7 @@ class Keymap(msgspec.Struct, frozen=True):
 
     def keys_on(self, item: Action, where: str = "") -> tuple[str, ...]:
         """Return the keys of an action on a screen. In the editor, keys that type a character are left out."""
-        keys = self.of(item).split(",")
+        keys = filter(None, self.of(item).split(","))
         return tuple(key for key in keys if where != "edit" or not _is_typed(key))
 
     def shown(self, item: Action, limit: int = 1, where: str = "") -> str:
@@ -259,19 +284,19 @@ def keymap(wanted: Mapping[str, str]) -> Keymap:
         id_ = name if name in _BY_ID else f"{LIST}.{name}"
         named = [_textual_name(part.strip()) for part in value.split(",")]
         if id_ not in _BY_ID:
-            problems.append(f"[tui.keys] no action `{name[:30]}`")
+            problems.append(f"[tui.keys] no action named `{name[:30]}`")
         elif not value.strip() or not all(map(_KEY.fullmatch, named)):
-            problems.append(f"[tui.keys] {name[:30]}: no key `{value[:20]}`")
+            problems.append(f"[tui.keys] {name[:30]}: invalid key `{value[:20]}`")
         elif _BY_ID[id_].priority and any(map(_is_typed, named)):
-            problems.append(f"[tui.keys] {name[:30]}: `{value[:20]}` is typed there")
+            problems.append(f"[tui.keys] {name[:30]}: `{value[:20]}` types text there")
         elif (odd := clashing.get(id_)) is not None:
-            problems.append(f"[tui.keys] {id_}: `{odd.key}` is {_BY_ID[odd.other].name} already")
+            problems.append(f"[tui.keys] {id_}: `{odd.key}` is already used for {_BY_ID[odd.other].name}")
         else:
             keys[id_] = ",".join(named)
     while clash := _clash(keys):
         id_, key, other = clash
         del keys[id_]
-        problems.append(f"[tui.keys] {id_}: `{shown_key(key)}` is {other} already")
+        problems.append(f"[tui.keys] {id_}: `{shown_key(key)}` is already used for {other}")
     return Keymap(keys, tuple(problems))
 
 
@@ -324,7 +349,7 @@ def as_markdown() -> str:
                 [
                     f"## {title}",
                     "",
-                    "| key | action | what it does | id |",
+                    "| key | action | description | id |",
                     "| --- | --- | --- | --- |",
                     *rows,
                 ]
@@ -334,4 +359,5 @@ def as_markdown() -> str:
 
 
 def _code(item: Action) -> str:
-    return " ".join(f"`{shown_key(key)}`" for key in item.keys.split(","))
+    """Return the keys of an action in Markdown. An action without a key is in the palette."""
+    return " ".join(f"`{shown_key(key)}`" for key in item.keys.split(",") if key)

@@ -24,6 +24,7 @@ from agentplane.tui import actions, messages, theme
 from agentplane.tui.backend import shutdown
 from agentplane.tui.backend.outcome_text import message_of
 from agentplane.tui.backend.worker import CommandQueue, PlaneReader
+from agentplane.tui.maintenance import Maintenance
 from agentplane.tui.messages import (
     CameOf,
     Changed,
@@ -35,11 +36,12 @@ from agentplane.tui.messages import (
     Refreshed,
     SessionsSeen,
     Unreadable,
+    WorkEnded,
 )
 from agentplane.tui.navigator import Navigator
 from agentplane.tui.notices import Notices
 from agentplane.tui.project_switch import ProjectSwitch
-from agentplane.tui.protocols import AwaitsCommand, GetsKeysFirst, InRegistry, StepsBack
+from agentplane.tui.protocols import AwaitsCommand, GetsKeysFirst, HasActions, InRegistry, StepsBack
 from agentplane.tui.receiver_watch import ReceiverWatch
 from agentplane.tui.screens.restart.keys import Sessions
 from agentplane.tui.textual_fixes.push_and_focus import open_field
@@ -95,6 +97,7 @@ class PlaneApp(App[None]):
         self._reader = PlaneReader(open_model, self._post)
         self._queue = CommandQueue(self._reader.model, self._post)
         self.sessions = Sessions(self, self._post, self._reader.quiet_in)
+        self._maintenance = Maintenance(self, lambda: self._reader.model().plane, self._post)
         self.projects = ProjectSwitch(self)
         self._hints = hints
         self._receivers = ReceiverWatch(self)
@@ -172,6 +175,7 @@ class PlaneApp(App[None]):
     def on_unmount(self) -> None:
         self._reader.close()
         self._queue.close()
+        self._maintenance.close()
         if self._watch is not None:
             self._watch.close()
         self.sessions.close()
@@ -179,6 +183,7 @@ class PlaneApp(App[None]):
     def settle(self) -> bool:
         """Wait for the commands that have begun. Return True if a thread still reads the plane."""
         self._queue.finish()
+        self._maintenance.finish()
         return self._reader.alive
 
     # Messages from threads
@@ -253,6 +258,9 @@ class PlaneApp(App[None]):
     def on_helps(self, message: Helps) -> None:
         self.sessions.show_instructions(message)
 
+    async def on_work_ended(self, message: WorkEnded) -> None:
+        await message.then()
+
     def on_look_failed(self, message: LookFailed) -> None:
         self.sessions.drop_waiting()
         self.fail(message.error)
@@ -323,9 +331,9 @@ class PlaneApp(App[None]):
 
         reviewed = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
         if reviewed is not None and reviewed.conflicts and isinstance(error, NeedsChoice):
-            return "enter compares them; there each choice says what it writes."
+            return "Press enter to compare them and to choose."
         if isinstance(error, Unconfirmed):
-            return "Press a to see the spot and confirm it."
+            return "Press a to see the flagged text and confirm it."
         return None
 
     def _look_at_queue(self) -> None:
@@ -335,9 +343,9 @@ class PlaneApp(App[None]):
             return
         what, seconds = slow
         if seconds >= _SLOW_SECONDS:
-            more = f", {self._queue.left - 1} more wait" if self._queue.left > 1 else ""
+            more = f", {self._queue.left - 1} more queued" if self._queue.left > 1 else ""
             self.say(
-                f"{what.capitalize()} for {seconds:.0f} s{more}; another process may be writing",
+                f"{what.capitalize()} for {seconds:.0f} s{more}. Another process may be writing.",
                 stays=True,
             )
         self.set_timer(_SLOW_SECONDS, self._look_at_queue)
@@ -421,7 +429,7 @@ class PlaneApp(App[None]):
     def _is_available(self, id_: str) -> bool:
         """True if the open screen is not a dialog and has this action of every screen."""
         screen = self.screen
-        return isinstance(screen, InRegistry) and actions.action(id_) in actions.on(screen.WHERE)
+        return isinstance(screen, InRegistry) and actions.by_id(id_) in actions.on(screen.WHERE)
 
     def action_undo(self) -> None:
         self._decide_everywhere(Undo())
@@ -439,11 +447,28 @@ class PlaneApp(App[None]):
         if self.may_decide() and self.shown is not None:
             self.sessions.restart(self.shown.revision)
 
-    def action_restart_by_itself(self) -> None:
-        """Switch between asking a person and restarting without a question."""
-        if self.may_decide() and self.shown is not None:
-            auto = self.shown.memory.snapshot.settings.tools.restart == "auto"
-            self.submit(SetRestart(auto=not auto))
+    async def action_restart_by_itself(self) -> None:
+        """Turn automatic restart on or off, after a question, because the setting is committed."""
+        if not self.may_decide() or self.shown is None:
+            return
+        from agentplane.tui.widgets.modals.question_modal import Question
+
+        memory = self.shown.memory
+        auto = memory.snapshot.settings.tools.restart != "auto"
+        verb = "turn on" if auto else "turn off"
+        path = memory.snapshot.layout.shown("config.toml")
+        effect = (
+            "After each decision, idle sessions with outdated memory restart without asking."
+            if auto
+            else "Sessions with outdated memory restart only when a person asks for it."
+        )
+        text = f"{effect}\n\nThis changes `tools.restart` in {path}. The file is committed, so the setting applies to everyone in this project."
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.submit(SetRestart(auto=auto))
+
+        await self.push_screen(Question(f"{verb.capitalize()} automatic restart?", text, verb), answered)
 
     async def action_go(self, name: str) -> None:
         """Go to a screen that has a tab."""
@@ -460,8 +485,26 @@ class PlaneApp(App[None]):
     async def action_help(self) -> None:
         from agentplane.tui.widgets.modals.help_modal import Help
 
-        where = self.screen.WHERE if isinstance(self.screen, InRegistry) else actions.EVERYWHERE
-        await self.push_screen(Help(where, self.keys_wanted))
+        screen = self.screen
+        where = screen.WHERE if isinstance(screen, InRegistry) else actions.EVERYWHERE
+        off = screen.off if isinstance(screen, HasActions) else {}
+        names = screen.action_names if isinstance(screen, HasActions) else {}
+        await open_field(self, Help(where, self.keys_wanted, off, names), self._run_from_help)
+
+    async def _run_from_help(self, chosen: actions.Action | None) -> None:
+        if chosen is not None:
+            await self.run_on(self.screen, chosen)
+
+    async def run_on(self, screen: Screen[Any], chosen: actions.Action) -> None:
+        """Run an action of a screen, as its key would."""
+        does = chosen.does or chosen.id
+        focused = screen.focused
+        if actions.LIST in chosen.where and focused is not None:
+            await self.run_action(does, focused)
+        elif actions.EVERYWHERE in chosen.where:
+            await self.run_action(does)
+        else:
+            await self.run_action(does, screen)
 
     async def action_command_palette(self) -> None:  # type: ignore[override]  # Textual awaits what can be
         from agentplane.tui.widgets.modals.palette import Palette
@@ -471,15 +514,32 @@ class PlaneApp(App[None]):
     async def action_change_theme(self) -> None:  # type: ignore[override]
         from agentplane.tui.widgets.modals.palette import Palette, Themes
 
-        await self._open_palette(Palette([Themes], placeholder="Find a theme…"))
+        await self._open_palette(Palette([Themes], placeholder="Find a theme"))
 
     async def _open_palette(self, palette: "Palette") -> None:
         if not any(isinstance(screen, type(palette)) for screen in self.screen_stack):
             await open_field(self, palette)
 
-    def action_refresh(self) -> None:
+    def action_import_memories(self) -> None:
+        self._maintenance.import_memories()
+
+    def action_sync_tools(self) -> None:
+        self._maintenance.sync_tools()
+
+    def action_doctor(self) -> None:
+        self._maintenance.diagnose()
+
+    async def action_reconcile(self) -> None:
+        if self.may_decide():
+            await self._maintenance.reconcile()
+
+    def reload(self) -> None:
+        """Read the files of the project memory again."""
         self._reader.reload()
-        self.say("Reading the plane anew", show_while=lambda: self._reader.reading)
+
+    def action_refresh(self) -> None:
+        self.reload()
+        self.say("Reading all files again", show_while=lambda: self._reader.reading)
 
     async def action_leave(self) -> None:
         """Go back to the inbox. If it is open, quit."""
@@ -497,7 +557,9 @@ class PlaneApp(App[None]):
             self._leaving = True
             count = self._queue.left
             what = "one change" if count == 1 else f"{count} changes"
-            self.say(f"Finishing {what}; ctrl+q again drops what has not begun", stays=True)
+            self.say(
+                f"Finishing {what}. Press ctrl+q again to cancel changes that have not started.", stays=True
+            )
         self._leave_when_done()
 
     def _leave_when_done(self) -> None:

@@ -57,7 +57,7 @@ class Hints:
             self._shown.add(hint.id)
             if self._save is not None:
                 self._save(hint.id)
-        number, key = ALL.index(hint) + 1, keys.shown(actions.action(hint.action))
+        number, key = ALL.index(hint) + 1, keys.shown(actions.by_id(hint.action))
         return f"{number}/{len(ALL)}  {hint.text.format(key=key)}"
 
     def command_done(self, command: "Command") -> None:

@@ -1,6 +1,6 @@
 """The messages that threads post to the app, and that the app passes to its screens. Threads touch no widget."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -99,3 +99,11 @@ class LookFailed(Message, bubble=False):
     def __init__(self, error: "AgentplaneError") -> None:
         super().__init__()
         self.error = error
+
+
+class WorkEnded(Message, bubble=False):
+    """A command of the palette has ended. `then` shows its result."""
+
+    def __init__(self, then: Callable[[], Awaitable[None]]) -> None:
+        super().__init__()
+        self.then = then

@@ -60,8 +60,8 @@ class ProjectSwitch:
         if not found:
             return
         total = sum(one.count for one in found)
-        what = f"{total} more {'decision waits' if total == 1 else 'decisions wait'} in other worktrees"
-        key = self._app.keys_wanted.shown(actions.action("projects"))
+        what = f"{total} more to review in other worktrees"
+        key = self._app.keys_wanted.shown(actions.by_id("projects"))
         self._app.say(f"{what} ({', '.join(map(_name, found))}). Press {key} to open one.", stays=True)
 
     def _label(self, one: "Waiting") -> str:
@@ -71,7 +71,7 @@ class ProjectSwitch:
         counts = badge_stamp.shown(
             [badge.waiting, badge.conflicts, badge.hand_edits], _ENCODING[self._app.plain]
         )
-        return f"{_name(one)}  {counts or 'nothing waits'}"
+        return f"{_name(one)}  {counts or 'nothing to review'}"
 
 
 def _name(one: "Waiting") -> str:

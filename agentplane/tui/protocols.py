@@ -5,12 +5,14 @@ protocol by having its members.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from agentplane.commands import Command
-    from agentplane.tui.actions import Keymap
+    from agentplane.tui.actions import Action, Keymap
 
 
 @runtime_checkable
@@ -84,6 +86,15 @@ class HasKeymap(Protocol):
     """An app whose keys can be changed in the settings."""
 
     keys_wanted: "Keymap"
+
+
+@runtime_checkable
+class RunsActions(Protocol):
+    """An app that runs actions chosen by name."""
+
+    async def run_on(self, screen: "Screen[Any]", chosen: "Action") -> None:
+        """Run an action of a screen, as its key would."""
+        ...
 
 
 @runtime_checkable

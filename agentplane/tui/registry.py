@@ -56,72 +56,77 @@ class ScreenRow(msgspec.Struct, frozen=True):
     """The ASCII characters for `signs`, if they differ from the usual ones."""
     has_list: bool = False
     """True if it is a `ListScreen`. It then has the keys of lists, the filter and the preview."""
+    letters: bool = False
+    """True if its rows have a letter for the kind of the entry."""
 
 
 SCREENS: tuple[ScreenRow, ...] = (
     ScreenRow(
         "inbox",
         "Inbox",
-        "Inbox: what tools propose waits here until a person decides",
+        "Inbox: candidates to review",
         Tab(
             "1",
-            "What waits.",
+            "Go to the candidates to review.",
             "agentplane.tui.screens.inbox.screen:InboxScreen",
             lambda view: len(view.inbox),
         ),
-        "● clean   ≈ clean, with advice   ! conflict   ? flag   ~ hand edit   · not checked yet   ◆ marked   ✓ decided",
+        "● ready   ≈ ready, with advice   ! conflict   ? flag   ~ manual edit   · not checked yet   ◆ selected   ✓ decided",
+        letters=True,
         has_list=True,
     ),
     ScreenRow(
         "shelf",
-        "Shelf",
-        "Shelf: what was decided, and what tools are given",
+        "Memory",
+        "Memory: the approved entries, which tools get",
         Tab(
             "2",
-            "What was decided.",
+            "Go to the approved entries.",
             "agentplane.tui.screens.shelf.screen:ShelfScreen",
             lambda view: len(view.shelf),
         ),
-        "● in force   × deprecated   → superseded   ~ changed by hand   ◆ marked",
+        "● accepted   × deprecated   → superseded   ~ manual edit   ◆ selected",
+        letters=True,
         has_list=True,
     ),
     ScreenRow(
         "runs",
         "Runs",
-        "Runs: what was done, and how it ended",
-        Tab("3", "What was done.", "agentplane.tui.screens.runs.screen:RunsScreen"),
-        "● ok   × failed   · ended, nobody saw how   + import   ▸ open   ? lost   ◆ marked",
+        "Runs: recorded work of tools and people, with its result",
+        Tab("3", "Go to the recorded runs.", "agentplane.tui.screens.runs.screen:RunsScreen"),
+        "● ok   × failed   · unknown exit status   + import   ▸ running   ? lost   ◆ selected",
         {"·": "-"},
         has_list=True,
     ),
-    ScreenRow("two runs", "Two runs", "Two runs: what differs between them"),
+    ScreenRow("two runs", "Two runs", "Two runs: their differences"),
     ScreenRow(
         "tools",
         "Tools",
-        "Tools: which are here, and what of ours is in their files",
+        "Tools: coding tools, their connections and sessions",
         Tab(
             "4",
-            "The coding tools, and how each one is wired.",
+            "Go to the coding tools and their connections.",
             "agentplane.tui.screens.tools.screen:ToolsScreen",
         ),
-        "● wired   ~ something is missing or old   - memory only   ! edited inside our block   × cannot be written"
-        "   · not wired",
+        "● connected   ~ incomplete or outdated   - memory only   ! manual edit in agentplane's block   × not writable"
+        "   · not connected",
         has_list=True,
     ),
     ScreenRow(
         "pack",
-        "Pack",
-        "Pack: what a tool is given, why, and what is cut",
+        "Context",
+        "Context: the entries that a tool gets, and the ones left out",
         Tab(
             "5",
-            "What a tool is given, why, and what is cut.",
+            "Go to the context that tools get.",
             "agentplane.tui.screens.pack.screen:PackScreen",
         ),
-        "● all of it   ~ the statement only, or something left out   × left out, or cannot be written   · not wired",
+        "● complete   ~ statement only, or shortened   × left out, or not writable   · not connected",
+        letters=True,
         has_list=True,
     ),
-    ScreenRow("conflict", "Conflict", "Conflict: what a candidate says beside what it conflicts with"),
-    ScreenRow("edit", "Edit", "Editing: what is written is kept in a file until it is saved"),
+    ScreenRow("conflict", "Conflict", "Conflict: a candidate and the entry it conflicts with"),
+    ScreenRow("edit", "Edit", "Editing: unsaved text is kept in a draft file"),
 )
 
 

@@ -84,7 +84,7 @@ def test_it_is_detected_connected_synced_and_removed(house: House, plane: Plane)
     (row,) = [row for row in house.json("tools")["tools"] if row["name"] == "acme"]
     assert row["in_project"] is True
 
-    assert set(house.json("tools", "add", "acme-agent")["written"]) == {
+    assert set(house.json("tools", "connect", "acme-agent")["written"]) == {
         ".acme/rules/memory.md",
         ".acme/hooks.json",
         ".acme/mcp.json",
@@ -101,7 +101,7 @@ def test_it_is_detected_connected_synced_and_removed(house: House, plane: Plane)
     assert UNLIKE[1] in (project / ".acme/rules/memory.md").read_text()
     house("sync", "--check")
 
-    house("tools", "remove", "acme")
+    house("tools", "disconnect", "acme")
     assert files(project) == before
 
 

@@ -245,7 +245,7 @@ def test_doctor_does_not_ask_the_cache_even_where_it_has_the_mark(plane: Plane) 
     where = {one.where: one for one in found_by_doctor(plane)}
     for name in ("ledger.mp", "pages/decisions.mp", pack):
         assert where[f".agentplane/cache/{name}"].severity == "error"
-    assert any("was changed by hand" in one.what for one in where.values())
+    assert any("has a manual edit" in one.what for one in where.values())
     health.fix(plane.store)
     assert [edit.change for edit in plane.memory.read().hand_edits] == ["changed"]
 

@@ -690,7 +690,7 @@ def test_an_op_under_the_id_of_another_one_takes_nothing_away(repo: Repo) -> Non
     forging.append(repo, forged_one, {document.digest(text): text.decode()})
     repo.refresh()
     repo.commit("work")
-    assert any("has the id of another op" in row.what for row in forging.refused(repo.check()))
+    assert any("has the ID of another operation" in row.what for row in forging.refused(repo.check()))
 
     repo.git("checkout", "-q", "-B", "both", "main")
     for revs in (("main", "work"), ("work", "main")):
@@ -699,9 +699,9 @@ def test_an_op_under_the_id_of_another_one_takes_nothing_away(repo: Repo) -> Non
         ledger = ledgers.read(repo.layout)
         assert (ledger.known[id_].digest, ledger.unproved) == (digest, [])
         assert repo.plane().memory.read().snapshot.text_of(op, digest)
-        assert any("different ops have the id" in row.what for row in checks.check(repo.plane().store))
+        assert any("different operations have the ID" in row.what for row in checks.check(repo.plane().store))
         found = forging.refused(repo.check("main"))
-        assert any("an op that has an event already" in row.what for row in found)
+        assert any("repeats the event of an operation" in row.what for row in found)
 
 
 def test_an_op_id_that_comes_again_later_is_read_from_both_records(repo: Repo) -> None:

@@ -19,8 +19,8 @@ HASH = b"0" * 64
 
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("status",), ("status", "--json"), ("badge", "--json"), ("inbox",), ("list",), ("show", "DEC-001"), ("history", "DEC-001"),
-    ("ops",), ("recall", "textual"), ("context", "--print"), ("timeline",), ("artifacts",), ("diff",), ("log", "--summary", "x"),
-    ("doctor",), ("doctor", "--fix"), ("settle",), ("check", "HEAD"), ("tools",), ("sync",), ("harvest", "--dry-run"), ("restart",),
+    ("history",), ("search", "textual"), ("context", "--print"), ("timeline",), ("run", "artifacts"), ("diff",), ("run", "log", "--summary", "x"),
+    ("doctor",), ("doctor", "--fix"), ("reconcile",), ("check", "HEAD"), ("tools",), ("sync",), ("import", "--dry-run"), ("restart",),
     ("propose", "--type", "decision", "Something new."), ("approve", "CAND"), ("undo",), ("redo",), ("run", "--", "true"),
 )  # fmt: skip
 
@@ -133,5 +133,5 @@ def test_odd_files_of_other_tools(
         (path.parent / "memory").mkdir(exist_ok=True)
     for data in TINY:
         path.write_bytes(data)
-        assert app.run(["harvest", "--dry-run"]) == 0, data[:40]
+        assert app.run(["import", "--dry-run"]) == 0, data[:40]
     assert "Traceback" not in capfd.readouterr().err

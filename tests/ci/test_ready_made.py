@@ -120,9 +120,9 @@ def test_the_action_refuses_a_bad_branch_beside_its_line(repo: Repo, programs: P
     where = repo.entry_at("decisions.md", "DEC-001")
     done = act(repo, programs, github__event__pull_request__base__sha=sha(repo, "main"))
     assert done.returncode == 1
-    assert f"x {where}: DEC-001 was changed by hand" in done.stdout
+    assert f"x {where}: DEC-001 was changed manually" in done.stdout
     file, _, line = where.rpartition(":")
-    assert f"::error file={file},line={line}::DEC-001 was changed by hand" in done.stderr
+    assert f"::error file={file},line={line}::DEC-001 was changed manually" in done.stderr
 
 
 def test_the_action_finds_its_base(repo: Repo, programs: Path) -> None:
@@ -150,7 +150,7 @@ def test_the_action_takes_another_folder(repo: Repo, programs: Path) -> None:
     repo.commit("moved")
     done = act(repo, programs, inputs__base="main", inputs__plane="sub dir/.memory")
     assert done.returncode == 0, done.stderr
-    assert "- sub dir/.memory/: the plane was moved here" in done.stdout
+    assert "- sub dir/.memory/: the project memory was moved here" in done.stdout
     assert act(repo, programs, inputs__base="main").returncode == 2
 
 
@@ -211,7 +211,7 @@ def test_a_commit_is_held_back_by_the_hook(hooked: Repo) -> None:
     swap(hooked, f"{MEMORY}/decisions.md", "Use Textual", "Use Rich")
     done = try_commit(hooked)
     assert done.returncode == 1
-    assert "DEC-001 was changed by hand" in done.stdout + done.stderr
+    assert "DEC-001 was changed manually" in done.stdout + done.stderr
     hooked.plane().memory.adopt()
     assert try_commit(hooked).returncode == 0
 
@@ -225,7 +225,7 @@ def test_a_commit_is_held_back_by_the_hook(hooked: Repo) -> None:
     hooked.git("checkout", "--", ".")
     hooked.git("rm", "-q", f"{MEMORY}/decisions.md")
     done = try_commit(hooked)
-    assert "DEC-001 was taken out by hand" in done.stdout + done.stderr
+    assert "DEC-001 was removed manually" in done.stdout + done.stderr
 
 
 def test_what_is_ready_made_is_what_the_guide_says() -> None:

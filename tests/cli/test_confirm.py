@@ -44,7 +44,7 @@ def test_a_plain_approval_shows_the_spot_and_asks(leaky: Plane, cli: Cli, person
 
     assert person("approve", id_, typing="y\n").code == 0
     assert leaky.history.ops()[0].confirmed == ["secret"]
-    assert "confirmed: secret" in person("ops").out
+    assert "confirmed: secret" in person("history").out
     assert "confirmed: secret" in person("history", "DEC-001").out
 
 
@@ -117,10 +117,8 @@ def test_without_an_answer_nothing_is_approved(leaky: Plane, cli: Cli, person: C
 
 def test_the_flag_is_named_for_one_candidate(leaky: Plane, cli: Cli, person: Cli) -> None:
     id_, other = candidate(cli, SAID), candidate(cli, "Buttons have round corners.")
-    person("approve", id_, other, "--confirm", "secret").refused(2, "--confirm works with a single candidate")
-    person("approve", "--all-clean", "--confirm", "secret").refused(
-        2, "--confirm works with a single candidate"
-    )
+    person("approve", id_, other, "--confirm", "secret").refused(2, "--confirm needs exactly one ID")
+    person("approve", "--all-clean", "--confirm", "secret").refused(2, "--confirm needs exactly one ID")
     assert "has other flags as well: secret" in person("approve", id_, "--confirm", "hidden").err
     assert "has no flag hidden" in person("approve", id_, "--confirm", "secret,hidden").err
     person("approve", other, "--confirm", "secret").refused(2, "There is no flag to confirm")
@@ -189,21 +187,21 @@ def test_a_secret_in_any_field_is_masked(leaky: Plane, more: dict[str, object]) 
 def test_an_approved_entry_is_masked_too(leaky: Plane, person: Cli) -> None:
     id_ = leaky.propose(decision(SAID))
     approve_seen(leaky, id_)
-    assert "Withheld, because they look like they contain a secret: DEC-001" in person("pack").err
+    assert "Withheld because of a likely secret: DEC-001" in person("context").err
     assert "DEC-001" in person("recall", "uploader").err
     assert person("recall", "uploader", "--json").json("recall")["withheld"] == ["DEC-001"]
     assert person("edit", "DEC-001", "--mask").code == 0
-    assert "Withheld" not in person("pack").err
+    assert "Withheld" not in person("context").err
 
 
 def test_a_hand_edit_is_confirmed_too(leaky: Plane, person: Cli) -> None:
     leaky.inbox.approve([leaky.propose(decision("Amounts are whole cents."))])
     change_by_hand(leaky, "decisions.md", "Amounts are whole cents.", HIDDEN)
-    ran = person("adopt", "DEC-001", typing="n\n")
+    ran = person("approve", "DEC-001", typing="n\n")
     assert ran.code == 3
     assert "<U+200B><U+200B>" in ran.err
-    assert person("adopt", typing="n\n").code == 3
-    assert person("adopt", "DEC-001", "--confirm", "hidden").code == 0
+    assert person("approve", "--edits", typing="n\n").code == 3
+    assert person("approve", "DEC-001", "--confirm", "hidden").code == 0
     assert leaky.history.ops()[0].confirmed == ["hidden"]
 
 

@@ -2,12 +2,14 @@
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from agentplane.api import Plane
-from agentplane.cli.app import COMMANDS
+from agentplane.cli import table
+from agentplane.cli.app import load
 from tests.cli.conftest import Cli, candidate
 from tests.conftest import ROOT
 
@@ -45,8 +47,8 @@ HOSTILE = [
         (["propose", "two", "words"], "words"),
         (["propose", "--type"], "`agentplane propose --help`"),
         (["propose", "x", "--confidence", "high"], "high"),
-        (["ops", "-n", "many"], "many"),
-        (["ops", "-n", "0"], "0"),
+        (["history", "-n", "many"], "many"),
+        (["history", "-n", "0"], "0"),
         (["completion", "tcsh"], "tcsh"),
         (["completion"], "bash"),
         (["--plane"], "--plane"),
@@ -59,25 +61,25 @@ def test_wrong_words_get_two_lines_at_most(plane: Plane, cli: Cli, words: list[s
 
 
 def test_a_near_miss_is_guessed(plane: Plane, cli: Cli) -> None:
-    assert "`approve`" in cli("aprove").err
+    assert "`agentplane approve`" in cli("aprove").err
     assert "Did you mean" not in cli("qqqq").err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("ls", "did you mean `list`?"),
-        ("search x", "did you mean `recall`?"),
-        ("version", "did you mean `--version`?"),
-        ("tools rm codex", "no command `rm`; did you mean `remove`?"),
-        ("tools ad codex", "no command `ad`; did you mean `add`?"),
-        ("tools list", "did you mean `agentplane tools`?"),
-        ("status --jsno", "no such option `--jsno`; did you mean `--json`?"),
-        ("--json status", "it goes behind the command: `agentplane status --json`."),
-        ("status --plane x", "it goes in front of the command: `agentplane --plane … status`."),
-        ("tools add --plane x", "`agentplane --plane … tools add`."),
-        ("propose two words", "put the sentence in quotes"),
-        ("approve --all-clean CAND-7F3K2Q", "leave out the ids"),
+        ("ls", "Did you mean `agentplane list`?"),
+        ("find x", "Did you mean `agentplane search`?"),
+        ("version", "Did you mean `agentplane --version`?"),
+        ("tools rm codex", "Unknown command: tools rm. Did you mean `agentplane tools disconnect`?"),
+        ("tools conect codex", "Unknown command: tools conect. Did you mean `agentplane tools connect`?"),
+        ("tools list", "Did you mean `agentplane tools`?"),
+        ("status --jsno", "Unknown option: --jsno. Did you mean --json?"),
+        ("--json status", "Put it after the command: `agentplane status --json`."),
+        ("status --plane x", "Put it before the command: `agentplane --plane … status`."),
+        ("tools connect --plane x", "`agentplane --plane … tools connect`."),
+        ("propose two words", "Put the statement in quotes"),
+        ("approve --all-clean CAND-7F3K2Q", "Use either candidate IDs or --all-clean, not both."),
     ],
 )
 def test_what_was_probably_meant_is_said(plane: Plane, cli: Cli, words: str, said: str) -> None:
@@ -86,12 +88,12 @@ def test_what_was_probably_meant_is_said(plane: Plane, cli: Cli, words: str, sai
     assert "--version" not in told or words == "version"
 
 
-@pytest.mark.parametrize("words", ["", "approve", "tools", "tools add"])
+@pytest.mark.parametrize("words", ["", "approve", "tools", "tools connect"])
 def test_help_as_a_word(cli: Cli, words: str) -> None:
     asked = cli("help", *words.split())
     assert (asked.code, asked.err) == (0, "")
     assert asked.out == cli(*words.split(), "--help").out
-    cli("help", "aprove").refused(2, "did you mean `approve`?")
+    cli("help", "aprove").refused(2, "Did you mean `agentplane approve`?")
 
 
 @pytest.mark.parametrize(
@@ -105,8 +107,6 @@ def test_help_as_a_word(cli: Cli, words: str) -> None:
                 "approve",
                 "reject",
                 "deprecate",
-                "adopt",
-                "revert",
                 "edit",
                 "undo",
             )
@@ -137,7 +137,9 @@ def test_hostile_words_are_answered_in_two_lines_at_most(shelf: Plane, person: C
             wrong.append(f"{text[:20]!r}: sent to the terminal as it is")
 
     assert wrong == []
-    assert all("nowhere" in row["what"] for row in person("doctor", "--json").json("doctor")["findings"])
+    assert all(
+        "no entry has that ID" in row["what"] for row in person("doctor", "--json").json("doctor")["findings"]
+    )
 
 
 @pytest.mark.parametrize("folder", ["nowhere", "a/b/c", "..missing", "x" * 4000, "a\nb", "\udcff"])
@@ -159,8 +161,8 @@ def test_a_file_for_a_plane(plane: Plane, cli: Cli, project: Path) -> None:
 
 
 def test_outside_of_any_plane(cli: Cli, project: Path) -> None:
-    for verb in ("status", "inbox", "list", "ops", "doctor", "undo", "badge --json"):
-        cli(*verb.split()).refused(2, str(project), "no plane here", "agentplane init")
+    for verb in ("status", "inbox", "list", "history", "diff", "doctor", "undo", "badge --json"):
+        cli(*verb.split()).refused(2, str(project), "No .agentplane directory found", "agentplane init")
     assert list(project.iterdir()) == []
 
 
@@ -289,20 +291,39 @@ def test_the_config_that_init_writes_says_what_the_defaults_are(plane: Plane, cl
     assert cli("status").code == 0
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_has_a_help_text_that_fits(cli: Cli, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("row", table.documented(), ids=lambda row: row.name)
+def test_each_command_has_a_help_text_that_fits(
+    cli: Cli, row: table.Row, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    ran = cli(name, "--help")
+    ran = cli(*row.name.split(), "--help")
 
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith(f"Usage: agentplane {name}")
-    first = ran.out.splitlines()[2].strip()
-    assert first
-    assert max(len(line) for line in ran.out.splitlines()) <= 80
-    assert COMMANDS[name][1].split(";")[0].rstrip(".").split()[0] == first.split()[0]
+    lines = ran.out.splitlines()
+    assert lines[0].startswith(f"Usage: agentplane {row.name} ")
+    assert lines[2].split()[0].rstrip(",.") == row.summary.split()[0].rstrip(",")
+    assert max(map(len, lines)) <= 80
+    examples = ran.out.partition("\nExamples:\n")[2].splitlines()
+    assert examples
+    assert all(line.startswith("  agentplane ") for line in examples)
+    for part in table.parts_of(row.name):
+        assert f"\n  {part.name.split()[1]} " in ran.out.partition("\nCommands:")[2]
 
 
-PRINT_DATA = ["status", "inbox", "list", "show", "history", "propose", "ops", "doctor", "badge"]
+@pytest.mark.parametrize("row", table.documented(), ids=lambda row: row.name)
+def test_each_example_is_a_command_line(row: table.Row) -> None:
+    """Its command and its options exist. Nothing is run."""
+    for example in load(row).examples:
+        words = [word for word in shlex.split(example.partition(" <")[0].partition(" >")[0]) if word != "-h"]
+        called = table.called(words)
+        assert called is not None
+        assert called.old is None
+        assert called.row.target == row.target or called.row.name.startswith(row.name)
+        if "--" not in words:
+            load(called.row).make_context(called.row.name, [*called.rest])
+
+
+PRINT_DATA = ["status", "inbox", "list", "show", "history", "diff", "propose", "doctor", "badge"]
 
 
 @pytest.mark.parametrize("name", PRINT_DATA)
@@ -310,12 +331,47 @@ def test_what_prints_data_has_json(cli: Cli, name: str) -> None:
     assert "--json" in cli(name, "--help").out
 
 
-def test_help_lists_every_command_once_with_what_it_does(cli: Cli) -> None:
+def test_help_lists_the_commands_in_groups_on_one_screen(cli: Cli) -> None:
     out = cli("--help").out
-    for name, (_, text) in COMMANDS.items():
-        assert sum(line.split()[:1] == [name] for line in out.splitlines()) == 1
-        assert text.split(";")[0][:20] in out
+    lines = out.splitlines()
+    for row in table.ROWS:
+        assert sum(line.split()[:1] == [row.name] for line in lines) == (row.group is not None), row.name
+    assert all(f"{group}:" in lines for group in table.GROUPS)
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
     assert cli("-h").out == out
+
+
+OLD = [(old, " ".join((row.name, *added))) for row in table.ROWS for old, added in row.old.items()]
+
+
+@pytest.mark.parametrize(("old", "new"), OLD)
+def test_an_old_name_works_and_says_the_new_one(shelf: Plane, person: Cli, old: str, new: str) -> None:
+    ran, now = person(*old.split(), "--help"), person(*new.split(), "--help")
+    assert ran.out == now.out
+    assert ran.err == f"`agentplane {old}` is now `agentplane {new}`.\n"
+    assert old not in person("--help").out.split()
+
+
+def test_an_old_name_says_nothing_to_programs(shelf: Plane, cli: Cli) -> None:
+    assert cli("ops", "--json").err == ""
+    assert cli("settle", "--quiet").err == ""
+    assert cli("recall", "textual").err == ""
+    assert cli("recall", "textual").out == cli("search", "textual").out
+
+
+def test_the_old_diff_compares_runs(shelf: Plane, cli: Cli) -> None:
+    run = cli("run", "log", "--summary", "x").out.strip()
+    told = cli("diff", "--run", run, "--against", run)
+    assert told.err == "`agentplane diff --run` is now `agentplane run diff --run`.\n"
+    assert told.out == cli("run", "diff", "--run", run, "--against", run).out
+
+
+def test_a_program_that_has_the_name_of_a_subcommand(plane: Plane, cli: Cli, project: Path) -> None:
+    (project / "a").write_text("a\n")
+    (project / "b").write_text("b\n")
+    assert cli("run", "--quiet", "--", "diff", "a", "b").code == 1
+    cli("run", "diff", "a", "b").refused(2, "agentplane run diff --help")
 
 
 def test_version(cli: Cli) -> None:
@@ -325,7 +381,7 @@ def test_version(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["show", "FACT-001"], ["list"], ["inbox"], ["status"], ["doctor"], ["ops"]]
+    "words", [["show", "FACT-001"], ["list"], ["inbox"], ["status"], ["doctor"], ["history"]]
 )
 def test_json_comes_alone_and_data_never_goes_to_stderr(shelf: Plane, cli: Cli, words: list[str]) -> None:
     candidate(cli)

@@ -30,8 +30,8 @@ def dated(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> Plane:
 def test_inbox(dated: Plane, cli: Cli) -> None:
     told = cli("inbox")
     assert "DEC-001" in told.out
-    assert f"expired on {PAST}; tools no longer get it" in told.out
-    assert f"expires on {SOON}; tools get it until then" in told.out
+    assert f"expired on {PAST}, tools no longer receive it" in told.out
+    assert f"expires on {SOON}, tools receive it until then" in told.out
     assert "DEC-003" not in told.out
     assert "nothing waits" not in told.err
     rows = cli("inbox", "--json").json("inbox")["expiring"]
@@ -68,6 +68,6 @@ def test_list_show_and_recall(dated: Plane, cli: Cli) -> None:
 
 
 def test_pack(dated: Plane, cli: Cli) -> None:
-    assert f"left out: DEC-001, expired on {PAST}" in cli("pack").err
-    (cut,) = cli("pack", "--json").json("pack")["receipt"]["cut"]
+    assert f"Left out DEC-001: expired on {PAST}" in cli("context").err
+    (cut,) = cli("context", "--json").json("pack")["receipt"]["cut"]
     assert (cut["id"], cut["kind"]) == ("DEC-001", "expired")

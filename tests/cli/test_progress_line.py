@@ -187,7 +187,7 @@ def test_a_command_shows_its_progress_and_erases_it_before_it_prints(
     at(monkeypatch, terminal)
     monkeypatch.setattr(health, "collect", held_until(lambda: terminal.until("3/11")))
     assert cli("doctor").code == 0
-    assert re.search(r"Running checks █+░+ 3/11\r\033\[Kall is well\.\n$", terminal.getvalue())
+    assert re.search(r"Running checks █+░+ 3/11\r\033\[KNo problems found\.\n$", terminal.getvalue())
 
 
 def test_control_c_erases_the_line_and_ends_the_command_with_130(
@@ -196,7 +196,7 @@ def test_control_c_erases_the_line_and_ends_the_command_with_130(
     at(monkeypatch, terminal)
     monkeypatch.setattr(health, "collect", held_until(lambda: terminal.until("3/11"), KeyboardInterrupt))
     assert cli("doctor").code == 130
-    assert terminal.left == "\nstopped; nothing was changed.\n"
+    assert terminal.left == "\nCanceled. Nothing was changed.\n"
     assert not any(thread.name == "progress line" and thread.is_alive() for thread in ended())
 
 

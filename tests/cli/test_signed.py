@@ -26,9 +26,9 @@ def key(plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_ops_and_history_say_who_signed(person: Cli) -> None:
     id_ = candidate(person)
     assert person("approve", id_).code == 0
-    assert person("ops").out.count("signed by ada@example.test") == 1
+    assert person("history").out.count("signed by ada@example.test") == 1
     assert person("history", "DEC-001").out.count("signed by ada@example.test") == 1
-    approve, propose, *_ = person("ops", "--json").json("ops")["ops"]
+    approve, propose, *_ = person("history", "--json").json("ops")["ops"]
     assert (approve["signed_by"], approve["signature"]) == ("ada@example.test", "valid")
     assert (propose["signed_by"], propose["signature"]) == (None, None)
     assert (
@@ -41,9 +41,9 @@ def test_a_signature_that_proves_nothing_is_shown_as_that(plane: Plane, key: Pat
     assert person("approve", id_).code == 0
     other = signed.make_key(key.parent, "grace")
     (plane.layout.root / "config.toml").write_text(signed.settings(signed.signer(other)))
-    assert "WRONGLY SIGNED" in person("ops").out
+    assert "WRONGLY SIGNED" in person("history").out
     assert "WRONGLY SIGNED" in person("history", "DEC-001").out
-    newest, *_ = person("ops", "--json").json("ops")["ops"]
+    newest, *_ = person("history", "--json").json("ops")["ops"]
     assert newest["signed_by"] is None
     assert "does not allow" in newest["signature"]
 

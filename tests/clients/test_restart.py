@@ -112,7 +112,7 @@ def test_a_session_goes_on_with_the_memory_that_was_approved_meanwhile(
     trust(tool)
     plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
     env = {**tool.environment(), "PYTHONPATH": str(ROOT)}
-    subprocess.run(["agentplane", "tools", "add", name], cwd=tool.project, env=env, check=True)
+    subprocess.run(["agentplane", "tools", "connect", name], cwd=tool.project, env=env, check=True)
     wrapped = [sys.executable, "-m", "agentplane", "run", "--", *WORDS[name]]
     screen = Screen(wrapped, cwd=tool.project, env=env, size=(40, 120))
     try:

@@ -33,7 +33,7 @@ def codex(client: MakeClient, plane: Plane) -> Client:
     trust(tool)
     plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
     subprocess.run(
-        ["agentplane", "tools", "add", "codex"], cwd=tool.project, env=environment(tool), check=True
+        ["agentplane", "tools", "connect", "codex"], cwd=tool.project, env=environment(tool), check=True
     )
     plane.propose(decision(UNLIKE[1]))
     return tool
@@ -79,12 +79,15 @@ def test_a_candidate_approved_at_the_screens_reaches_the_session_that_runs(
             assert UNLIKE[0] in first
             assert UNLIKE[1] not in first
             screens.wait_for("1 wait", _PATIENCE)
-            pressed(screens, "a", "has old memory: M restarts it")
+            pressed(screens, "a", "has outdated memory: M to restart")
             assert "codex (" in screens.screen()
             pressed(
-                screens, "M", f"codex restarted with memory {plane.status().revision}", "codex restarts when"
+                screens,
+                "M",
+                f"codex restarted with memory revision {plane.status().revision}",
+                "codex restarts when",
             )
-            screens.wait_for(f"codex restarted with memory {plane.status().revision}", _PATIENCE)
+            screens.wait_for(f"codex restarted with memory revision {plane.status().revision}", _PATIENCE)
             until(lambda: b"agentplane: restarting" in terminal.seen)
             until(lambda: quiet(terminal), "the session that goes on")
             then = asks(terminal, model, "And now the word almond.")
@@ -92,6 +95,6 @@ def test_a_candidate_approved_at_the_screens_reaches_the_session_that_runs(
             assert plane.status().revision in then
             assert "Say the word walnut." in then
             pressed(screens, "4", "1 running")
-            screens.wait_for(f"memory {plane.status().revision}, current", _PATIENCE)
+            screens.wait_for(f"memory revision {plane.status().revision}, current", _PATIENCE)
     finally:
         terminal.close()

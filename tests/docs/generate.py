@@ -21,7 +21,9 @@ import msgspec
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Hooks, Mcp, Tool
-from agentplane.cli.app import COMMANDS, cli
+from agentplane.cli import table
+from agentplane.cli.app import cli, load
+from agentplane.query import fields
 from agentplane.tools.settings_file.desired import NAME
 from agentplane.tui import actions
 from tests.conftest import clean_environment
@@ -42,19 +44,19 @@ _SGR = re.compile(r"\x1b\[([0-9;]*)m")
 def commands() -> str:
     """The help of each command, in the order of `agentplane --help`."""
     parts = [_section("agentplane", cli, "agentplane")]
-    for name in COMMANDS:
-        command = cli.get_command(click.Context(cli), name)
-        assert command is not None
-        parts.append(_section(f"agentplane {name}", command, f"agentplane {name}"))
-        for inner, sub in (command.commands if isinstance(command, click.Group) else {}).items():
-            full = f"agentplane {name} {inner}"
-            parts.append(_section(full, sub, full))
+    parts += [_section(f"agentplane {row.name}", load(row), row.name) for row in table.documented()]
     return "\n".join(parts)
 
 
 def _section(title: str, command: click.Command, name: str) -> str:
+    parent = None if command is cli else click.Context(cli, info_name="agentplane")
     context = click.Context(
-        command, info_name=name, terminal_width=80, help_option_names=["-h", "--help"], color=False
+        command,
+        info_name=name,
+        parent=parent,
+        terminal_width=80,
+        help_option_names=["-h", "--help"],
+        color=False,
     )
     return f"## {title}\n\n```text\n{command.get_help(context).rstrip()}\n```\n"
 
@@ -148,6 +150,7 @@ def filled(text: str) -> str:
         "commands": commands,
         "modules": modules,
         "keys": actions.as_markdown,
+        "query": fields.as_markdown,
         "tools": tools,
         "wiring": wiring,
         "answers": answers,
@@ -209,7 +212,7 @@ def steady(text: str) -> str:
     """Without what differs from run to run: dates and commits are in what a revision is made of, and ages grow."""
     text = re.sub(r"\d+ d old[^<\n]*", "0 d old", text)
     text = re.sub(r"git checkout [0-9a-f]{12}\b", "git checkout 000000000000", text)
-    return re.sub(r"memory [0-9a-f]{8}", "memory 00000000", text)
+    return re.sub(r"(?i)(memory revision) [0-9a-f]{8}", r"\1 00000000", text)
 
 
 def generated() -> dict[Path, str]:

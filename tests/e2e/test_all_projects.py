@@ -57,7 +57,7 @@ def test_a_project_that_cannot_be_read_hides_no_other(repository: Path, other: P
 def test_nothing_waits_anywhere(other: Path, tmp_path: Path) -> None:
     done = started(["inbox", "--all"], tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
-    assert "Nothing waits in 1 project." in done.stderr
+    assert "Nothing to review in 1 project." in done.stderr
 
 
 def test_a_tool_is_given_nothing_of_other_projects(repository: Path, other: Path) -> None:

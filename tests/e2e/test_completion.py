@@ -49,7 +49,7 @@ def test_an_option_and_a_choice_are_completed(tmp_path: Path) -> None:
     ("command", "option"),
     [
         ("run", "--prompt"),
-        ("log", "--stdin"),
+        ("run", "log", "--stdin"),
         ("timeline", "--since"),
         ("diff", "--against"),
         ("artifacts", "--verify"),
@@ -77,7 +77,7 @@ def test_ids_are_completed_by_what_the_command_takes(repository: Path) -> None:
     assert set(offered("show ")) == {"DEC-001", second}
     assert len(offered("undo ")) == 4
     assert offered("list --kind a") == ["assumption"]
-    assert offered("tools add codex,cl") == ["codex,claude-code", "codex,cline"]
+    assert offered("tools connect codex,cl") == ["codex,claude-code", "codex,cline"]
     assert offered("harvest --from a") == ["adr"]
     assert offered("run -- ma") == ["file,ma"]
     assert offered("--plane nowhere pin ") == []

@@ -96,7 +96,7 @@ def test_what_needs_no_plane_loads_no_libraries_for_one(
     assert heavy & set(loaded) == set()
 
 
-@pytest.mark.parametrize("words", [["list"], ["list", "--json"], ["ops"]])
+@pytest.mark.parametrize("words", [["list"], ["list", "--json"], ["history"]])
 def test_looking_loads_neither_the_writer_nor_the_matcher(words: list[str], repository: Path) -> None:
     code, loaded = _run(_RUN, words, repository)
     assert code == 0

@@ -53,14 +53,14 @@ def test_a_merge_is_settled_by_the_hook(git_project: Path) -> None:
         ("DEC-002", True),
     ]
     assert started(["doctor"], git_project).returncode == 0
-    assert "nothing to settle" in started(["settle"], git_project).stderr
+    assert "Nothing to reconcile" in started(["reconcile"], git_project).stderr
 
 
 def test_a_clone_that_was_not_told_settles_from_the_index(repository: Path) -> None:
     forked(repository)
     git(repository, "merge", "--no-edit", "side", code=1)
     told = json.loads(started(["doctor", "--json"], repository).stdout)
-    assert any("agentplane settle" in finding["remedy"] for finding in told["findings"])
+    assert any("agentplane reconcile" in finding["remedy"] for finding in told["findings"])
     done = json.loads(started(["settle", "--json"], repository).stdout)
     assert done["schema"] == "agentplane/settle@1"
     assert done["told"] == ["two branches gave DEC-001: the later one is DEC-002"]
@@ -73,7 +73,7 @@ def test_a_clone_that_was_not_told_settles_from_the_index(repository: Path) -> N
 
 def wired(folder: Path) -> Path:
     (folder / "AGENTS.md").write_text("# Rules\n")
-    started(["tools", "add", "codex"], folder)
+    started(["tools", "connect", "codex"], folder)
     return folder / "AGENTS.md"
 
 
@@ -83,7 +83,7 @@ def test_settling_brings_what_both_branches_decided_to_the_files_of_tools(reposi
     forked(repository)
     git(repository, "merge", "-q", "side", code=1)
     done = started(["settle"], repository)
-    assert "brought to AGENTS.md" in done.stderr
+    assert "Updated AGENTS.md" in done.stderr
     assert "Deploys wait for the bank." in rules.read_text()
     assert "Logs go to standard error." in rules.read_text()
 
@@ -101,13 +101,13 @@ def test_a_file_of_tools_that_git_left_in_conflict_is_settled_too(repository: Pa
     assert "Deploys wait for the bank." in text
     assert "Logs go to standard error." in text
     assert started(["sync", "--check"], repository).returncode == 0
-    assert "nothing waits" in started(["inbox"], repository).stderr
+    assert "Nothing to review" in started(["inbox"], repository).stderr
 
 
 def test_the_next_change_settles_and_says_so(repository: Path) -> None:
     forked(repository)
     git(repository, "merge", "--no-edit", "side", code=1)
-    assert "agentplane settle" in started(["status"], repository).stdout
+    assert "agentplane reconcile" in started(["status"], repository).stdout
     done = started(["propose", "Buttons have round corners."], repository)
     assert "two branches gave DEC-001: the later one is DEC-002" in done.stderr
     assert done.stdout.startswith("CAND-")

@@ -28,7 +28,7 @@ def shell(folder: Path, line: str, **env: str) -> subprocess.CompletedProcess[st
     )
 
 
-@pytest.mark.parametrize("words", ["history {} --texts", "list --json", "--help", "inbox", "ops"])
+@pytest.mark.parametrize("words", ["history {} --texts", "list --json", "--help", "inbox", "history"])
 def test_a_reader_that_leaves_is_no_error(repository: Path, words: str) -> None:
     """`| true` closes the pipe before anything is written; 1 would mean findings."""
     id_ = proposed(repository)
@@ -155,7 +155,7 @@ def test_a_locked_plane_can_be_read_and_says_who_holds_it(repository: Path, held
     assert done.returncode == 4
     assert f"process {held.pid}" in done.stderr
     assert len(done.stderr.splitlines()) == 2
-    for words in (["status"], ["inbox"], ["list"], ["ops"], ["badge"]):
+    for words in (["status"], ["inbox"], ["list"], ["history"], ["badge"]):
         assert started(words, repository).returncode == 0
 
 

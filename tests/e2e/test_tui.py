@@ -52,15 +52,15 @@ def test_another_project_opens_in_the_same_terminal(
     known_projects.add(str(plane_in(other).layout.root))
     tmux = Tmux(plane.layout.project, tmp_path_factory.mktemp("tmux") / "socket", (100, 30))
     try:
-        tmux.wait_for("3 wait")
+        tmux.wait_for("3 to review")
         tmux.press("C-g")
         tmux.wait_for("Open another project")
         tmux.press("Enter")
-        tmux.wait_for("0 wait")
+        tmux.wait_for("0 to review")
         tmux.press("C-g")
         tmux.wait_for("Open another project")
         tmux.press("Enter")
-        tmux.wait_for("3 wait")
+        tmux.wait_for("3 to review")
         tmux.press("q")
         assert "Traceback" not in tmux.wait_for("ended with 0")
     finally:
@@ -92,17 +92,17 @@ def comes_true(said: object) -> bool:
 def test_approve_undo_and_quit(plane: Plane, terminal: Tmux) -> None:
     candidates = plane.layout.memory / "candidates.md"
     before = candidates.read_bytes()
-    terminal.wait_for("3 wait")
+    terminal.wait_for("3 to review")
     terminal.wait_for("● D")
     terminal.press("a")
     assert comes_true(lambda: shelf(plane) != [])
     (approved,) = shelf(plane)
     assert approved in UNLIKE
-    terminal.wait_for("2 wait")
+    terminal.wait_for("2 to review")
     terminal.press("u")
     # A reader sees a change as a whole before each of its files is written, so the file is waited for.
     assert comes_true(lambda: shelf(plane) == [] and candidates.read_bytes() == before)
-    terminal.wait_for("3 wait")
+    terminal.wait_for("3 to review")
     terminal.press("q")
     assert "Traceback" not in terminal.wait_for("ended with 0")
 
@@ -118,9 +118,9 @@ def test_an_editor_that_fails_leaves_the_screens_alive(
     try:
         terminal.wait_for("● D")
         terminal.press("E")
-        assert "3 wait" in terminal.wait_for(said)
+        assert "3 to review" in terminal.wait_for(said)
         terminal.press("a")
-        terminal.wait_for("2 wait")
+        terminal.wait_for("2 to review")
         terminal.press("q")
         assert "Traceback" not in terminal.wait_for("ended with 0")
     finally:
@@ -128,9 +128,9 @@ def test_an_editor_that_fails_leaves_the_screens_alive(
 
 
 def test_what_another_process_proposes_shows_up(plane: Plane, terminal: Tmux) -> None:
-    terminal.wait_for("3 wait")
+    terminal.wait_for("3 to review")
     plane.propose(decision(UNLIKE[4]))
-    terminal.wait_for("4 wait")
+    terminal.wait_for("4 to review")
     terminal.press("q")
     terminal.wait_for("ended with 0")
 
@@ -153,7 +153,7 @@ def test_a_terminal_that_takes_nothing_any_more_holds_nothing_up(plane: Plane, n
     """Nobody reads what is painted, so the screens wait in the middle of a paint."""
     screen = Screen(AGENTPLANE, cwd=plane.layout.project)
     try:
-        screen.expect("3 wait")
+        screen.expect("3 to review")
         screen.expect("History")
         for _ in range(400):
             with suppress(BlockingIOError):
@@ -171,11 +171,11 @@ def test_a_terminal_that_takes_nothing_any_more_holds_nothing_up(plane: Plane, n
 
 
 def test_it_lives_through_any_size(terminal: Tmux) -> None:
-    terminal.wait_for("3 wait")
+    terminal.wait_for("3 to review")
     for wide, high in ((40, 12), (12, 5), (200, 60), (60, 20), (100, 30)):
         terminal.resize(wide, high)
         time.sleep(0.2)
-    terminal.wait_for("3 wait")
+    terminal.wait_for("3 to review")
     terminal.press("q")
     terminal.wait_for("ended with 0")
 
@@ -235,7 +235,7 @@ def test_it_has_the_size_of_its_terminal_whatever_the_environment_says(plane: Pl
 def test_words_typed_into_the_filter_in_one_breath_decide_nothing(plane: Plane, terminal: Tmux) -> None:
     terminal.wait_for("● D")
     terminal.press("/aara")
-    terminal.wait_for("/aara finds 0")
+    terminal.wait_for("/aara matches 0")
     assert len(plane.memory.read().inbox_ids) == 3
     terminal.press("Escape")
     terminal.wait_for("grouped by run")

@@ -38,25 +38,28 @@ def bad(where: str, what: str) -> Callable[[Spoil], Spoil]:
     return take
 
 
-@bad("", "DEC-009 was written by hand: no op in the log put it here")
+@bad("", "DEC-009 was added manually: no operation in the log added it")
 def hand_written_entry(repo: Repo) -> str:
     write_entry(repo, "decisions.md", "DEC-009")
     return repo.entry_at("decisions.md", "DEC-009")
 
 
-@bad("", r"CAND-HAND22 was written by hand")
+@bad("", r"CAND-HAND22 was added manually")
 def hand_written_candidate(repo: Repo) -> str:
     write_entry(repo, "candidates.md", "CAND-HAND22", status="proposed")
     return repo.entry_at("candidates.md", "CAND-HAND22")
 
 
-@bad("", r"DEC-001 was changed by hand \(text\): it is not what op \S+ \(approve of .*DEC-001\) left")
+@bad(
+    "",
+    r"DEC-001 was changed manually \(text\): it differs from the text that operation \S+ \(approve of .*DEC-001\) left",
+)
 def text_changed_by_hand(repo: Repo) -> str:
     swap(repo, DECISIONS, "Use Textual", "Use curl | sh")
     return repo.entry_at("decisions.md", "DEC-001")
 
 
-@bad("", r"DEC-002 was changed by hand \(status\)")
+@bad("", r"DEC-002 was changed manually \(status\)")
 def status_flipped_by_hand(repo: Repo) -> str:
     data = repo.path(DECISIONS).read_text()
     begin = data.index("id: DEC-002")
@@ -65,13 +68,13 @@ def status_flipped_by_hand(repo: Repo) -> str:
     return repo.entry_at("decisions.md", "DEC-002")
 
 
-@bad("", r"CAND-\w+ was changed by hand \(text\)")
+@bad("", r"CAND-\w+ was changed manually \(text\)")
 def waiting_candidate_changed_by_hand(repo: Repo) -> str:
     swap(repo, f"{MEMORY}/candidates.md", "carry a signature", "carry no signature")
     return f"{MEMORY}/candidates.md:{repo.line_of(f'{MEMORY}/candidates.md', 'id: CAND') - 1}"
 
 
-@bad("", r"DEC-002 was taken out by hand: op \S+ \(approve of .*\) left it here")
+@bad("", r"DEC-002 was removed manually: operation \S+ \(approve of .*\) left it here")
 def entry_deleted_by_hand(repo: Repo) -> str:
     where = repo.entry_at("decisions.md", "DEC-002")
     data = repo.path(DECISIONS).read_text()
@@ -79,7 +82,7 @@ def entry_deleted_by_hand(repo: Repo) -> str:
     return where
 
 
-@bad(rf"{MEMORY}/decisions\.md(:\d+)?", "DEC-001 was taken out by hand")
+@bad(rf"{MEMORY}/decisions\.md(:\d+)?", "DEC-001 was removed manually")
 def shelf_file_deleted(repo: Repo) -> None:
     repo.path(DECISIONS).unlink()
 
@@ -115,7 +118,7 @@ def entry_on_the_shelf_related(repo: Repo) -> None:
     )
 
 
-@bad("", "stands on the shelf, but is a candidate that nobody approved")
+@bad("", "is among the approved entries, but no person approved it")
 def candidate_smuggled_onto_the_shelf(repo: Repo) -> str:
     inbox = repo.path(f"{MEMORY}/candidates.md")
     text = inbox.read_text()
@@ -126,13 +129,13 @@ def candidate_smuggled_onto_the_shelf(repo: Repo) -> str:
     return f"{DECISIONS}:{repo.line_of(DECISIONS, 'id: CAND') - 1}"
 
 
-@bad("", r"DEC-001 stands here by hand: op \S+ .* left it in memory/decisions\.md")
+@bad("", r"DEC-001 was moved here manually: operation \S+ .* left it in memory/decisions\.md")
 def entry_copied_into_another_file(repo: Repo) -> str:
     write_entry(repo, "facts.md", "DEC-001", "Anything goes.")
     return repo.entry_at("facts.md", "DEC-001")
 
 
-@bad("", r"DEC-003 was put back by hand: op \S+ \(undo of .*\) took it out")
+@bad("", r"DEC-003 was restored manually: operation \S+ \(undo of .*\) removed it")
 def undone_entry_put_back_by_hand(repo: Repo) -> str:
     repo.approved("Deploys wait for the bank.")
     text = repo.path(DECISIONS).read_bytes()
@@ -158,7 +161,7 @@ def log_line_removed(repo: Repo) -> None:
     repo.layout.log.write_bytes(b"".join(lines[:1] + lines[2:]))
 
 
-@bad(f"{LOG}:4", r"line 4 of the base \(approve of CAND-.*, DEC-001, op \S+\) is gone or changed")
+@bad(f"{LOG}:4", r"line 4 of the base \(approve of CAND-.*, DEC-001, operation \S+\) is gone or changed")
 def log_line_altered(repo: Repo) -> None:
     lines = repo.log()
     lines[3] = lines[3].replace(b'"actor":"Ada"', b'"actor":"Eve"')
@@ -171,7 +174,7 @@ def log_truncated(repo: Repo) -> None:
     repo.refresh()
 
 
-@bad(f"{LOG}:1", r"lines 1 to 7 of the base \(init, op \S+\) are gone or changed")
+@bad(f"{LOG}:1", r"lines 1 to 7 of the base \(init, operation \S+\) are gone or changed")
 def log_written_anew(repo: Repo) -> None:
     """Every hash fits again, and every record; only the base knows better."""
     prev, new = chain.GENESIS, []
@@ -241,7 +244,10 @@ def log_line_without_its_end(repo: Repo) -> None:
         log.write(b'{"actor":"Ada"')
 
 
-@bad(f"{LOG}:8", r"op 20991231T235959Z-forged \(approve of DEC-009\) has no record in ops/2099-12\.jsonl")
+@bad(
+    f"{LOG}:8",
+    r"operation 20991231T235959Z-forged \(approve of DEC-009\) has no record in ops/2099-12\.jsonl",
+)
 def log_line_forged_without_a_record(repo: Repo) -> None:
     write_entry(repo, "decisions.md", "DEC-009")
     record, texts = forged(repo, "memory/decisions.md", "DEC-009")
@@ -249,21 +255,21 @@ def log_line_forged_without_a_record(repo: Repo) -> None:
     repo.refresh()
 
 
-@bad(f"{LOG}:8", "is no op event, or one of an op that has an event already")
+@bad(f"{LOG}:8", "is not an operation event, or repeats the event of an operation")
 def second_event_of_an_op(repo: Repo) -> None:
     event = json.loads(repo.log()[3])
     append_event(repo, {k: v for k, v in event.items() if not k.startswith("hash_")} | {"channel": "tui"})
     repo.refresh()
 
 
-@bad(r"\.agentplane/ops/\S+\.jsonl:3", r"the record of op \S+ was changed")
+@bad(r"\.agentplane/ops/\S+\.jsonl:3", r"the record of operation \S+ was changed")
 def record_altered(repo: Repo) -> None:
     lines = repo.op_file().read_bytes().splitlines(keepends=True)
     lines[2] = lines[2].replace(b'"actor":"Ada"', b'"actor":"Eve"')
     repo.op_file().write_bytes(b"".join(lines))
 
 
-@bad(r"\.agentplane/ops/\S+\.jsonl", r"the record of op \S+ is gone")
+@bad(r"\.agentplane/ops/\S+\.jsonl", r"the record of operation \S+ is gone")
 def record_removed(repo: Repo) -> None:
     lines = repo.op_file().read_bytes().splitlines(keepends=True)
     repo.op_file().write_bytes(b"".join(lines[:2] + lines[3:]))
@@ -271,14 +277,15 @@ def record_removed(repo: Repo) -> None:
 
 
 @bad(
-    r"\.agentplane/ops/\S+\.jsonl:2", r"the record of op \S+: a text \([0-9a-f]+…?\) was changed or taken out"
+    r"\.agentplane/ops/\S+\.jsonl:2",
+    r"the record of operation \S+: a text \([0-9a-f]+…?\) was changed or removed",
 )
 def text_of_a_record_altered(repo: Repo) -> None:
     name = str(repo.op_file().relative_to(repo.folder))
     swap(repo, name, "Use Textual for the screens", "Use curl | sh for screens  ")
 
 
-@bad(r"\.agentplane/ops/\S+\.jsonl:2", "was changed or taken out, and no op pruned it")
+@bad(r"\.agentplane/ops/\S+\.jsonl:2", "was changed or removed, and no operation pruned it")
 def text_of_a_record_taken_out_without_an_op(repo: Repo) -> None:
     lines = repo.op_file().read_bytes().splitlines(keepends=True)
     stored = records.read_line(lines[1])
@@ -286,7 +293,10 @@ def text_of_a_record_taken_out_without_an_op(repo: Repo) -> None:
     repo.op_file().write_bytes(b"".join(lines))
 
 
-@bad(r"\.agentplane/ops/2099-12\.jsonl:1", "the record of op 20991231T235959Z-forged has no event in the log")
+@bad(
+    r"\.agentplane/ops/2099-12\.jsonl:1",
+    "the record of operation 20991231T235959Z-forged has no event in the log",
+)
 def record_without_an_event(repo: Repo) -> None:
     record, texts = forged(repo, "memory/decisions.md", "DEC-001")
     (repo.layout.ops / "2099-12.jsonl").write_bytes(records.line_of(record, texts)[0])
@@ -306,7 +316,7 @@ def new_record_with_another_text(repo: Repo) -> None:
     append_op(repo, record, dict.fromkeys(texts, "---\nid: DEC-009\n---\nother"))
 
 
-@bad(r"\.agentplane/ops/2099-12\.jsonl:1", "is missing, and no op pruned it")
+@bad(r"\.agentplane/ops/2099-12\.jsonl:1", "is missing, and no operation pruned it")
 def new_record_without_its_text(repo: Repo) -> None:
     write_entry(repo, "decisions.md", "DEC-009")
     append_op(repo, forged(repo, "memory/decisions.md", "DEC-009")[0], {})
@@ -319,7 +329,7 @@ def new_record_in_the_file_of_another_month(repo: Repo) -> None:
     os.rename(repo.layout.ops / "2099-12.jsonl", repo.layout.ops / "2000-01.jsonl")
 
 
-@bad(r"\.agentplane/ops/2099-12\.jsonl:2", "is there twice, and says different things")
+@bad(r"\.agentplane/ops/2099-12\.jsonl:2", "is present twice with different content")
 def two_records_of_one_op(repo: Repo) -> None:
     write_entry(repo, "decisions.md", "DEC-009")
     record, texts = forged(repo, "memory/decisions.md", "DEC-009")
@@ -328,13 +338,16 @@ def two_records_of_one_op(repo: Repo) -> None:
     append_op(repo, record, texts)
 
 
-@bad(r"\.agentplane/ops/\S+\.jsonl:7", "is no op record")
+@bad(r"\.agentplane/ops/\S+\.jsonl:7", "is not an operation record")
 def line_that_is_no_record(repo: Repo) -> None:
     with repo.op_file().open("ab") as file:
         file.write(b'{"record":{"op":' + b"[" * 100_000 + b"\n")
 
 
-@bad(f"{LOG}:9", r"op \S+ \(approve of CAND-\w+, DEC-003\) came over the channel `mcp`, over which nobody")
+@bad(
+    f"{LOG}:9",
+    r"operation \S+ \(approve of CAND-\w+, DEC-003\) came over the channel `mcp`, which can't approve",
+)
 def approval_over_mcp(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
     repo.plane("codex", "mcp", "codex").inbox.approve([id_])
@@ -432,7 +445,7 @@ def config_that_accepts_hand_edits(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('[trust]\nhand_edits = "accept"\n')
 
 
-@bad("", "DEC-001 was changed by hand")
+@bad("", "DEC-001 was changed manually")
 def hand_edit_that_the_branch_accepts_itself(repo: Repo) -> str:
     (repo.layout.root / "config.toml").write_text('[trust]\nhand_edits = "accept"\n')
     swap(repo, DECISIONS, "Use Textual", "Use curl | sh")
@@ -454,7 +467,7 @@ def config_with_a_weaker_gate(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('\n[gate]\nsecret = "flag"\n')
 
 
-@bad(r"\.agentplane/config\.toml:2", r"unknown key `trust\.hand_edit`")
+@bad(r"\.agentplane/config\.toml:2", r"Unknown setting: `trust\.hand_edit`")
 def config_that_cannot_be_used(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('[trust]\nhand_edit = "accept"\n')
 
@@ -464,7 +477,7 @@ def config_with_a_kind_in_the_way(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('\n[kinds.rumour]\nprefix = "DEC"\nfile = "rumours.md"\n')
 
 
-@bad(rf"{MEMORY}/state\.json", "is not what the log says")
+@bad(rf"{MEMORY}/state\.json", "doesn't match the log")
 def state_out_of_step(repo: Repo) -> None:
     repo.approved("Deploys wait for the bank.")
     repo.git("checkout", "main", "--", f"{MEMORY}/state.json")
@@ -481,7 +494,7 @@ def link_in_place_of_a_file(repo: Repo) -> None:
     repo.path(DECISIONS).symlink_to("/etc/passwd")
 
 
-@bad(rf"{MEMORY}", "is no real folder")
+@bad(rf"{MEMORY}", "is not a real folder")
 def link_in_place_of_a_folder(repo: Repo) -> None:
     os.rename(repo.layout.memory, repo.folder / "elsewhere")
     repo.layout.memory.symlink_to("../elsewhere")
@@ -516,12 +529,12 @@ def settling_that_takes_an_entry_out(repo: Repo) -> None:
     settled(repo, Edit("DEC-001", "memory/decisions.md", None))
 
 
-@bad(rf"{MEMORY}/artifacts\.json", "is not what the log says")
+@bad(rf"{MEMORY}/artifacts\.json", "doesn't match the log")
 def artifacts_out_of_step(repo: Repo) -> None:
     swap(repo, f"{MEMORY}/artifacts.json", "artifacts@2", "artifacts@3")
 
 
-@bad(r"\.agentplane/ops/\S+\.jsonl:2", r"the record of op \S+ cannot be read any more")
+@bad(r"\.agentplane/ops/\S+\.jsonl:2", r"the record of operation \S+ can't be read")
 def texts_of_a_record_that_are_no_json(repo: Repo) -> None:
     lines = repo.op_file().read_bytes().splitlines(keepends=True)
     head, seam, _ = lines[1].partition(b',"texts":{')

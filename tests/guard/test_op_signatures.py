@@ -139,7 +139,7 @@ def test_an_unsigned_approval_fails(repo: Repo) -> None:
     with_settings(repo)
     repo.commit()
     (found,) = bad(repo.check())
-    assert found.startswith(f"{LOG}:{len(repo.log())}: op ")
+    assert found.startswith(f"{LOG}:{len(repo.log())}: operation ")
     assert "approve of" in found
     assert found.endswith("is not signed, and signed approvals are required")
 
@@ -623,7 +623,7 @@ def test_bulk_approval_signs_once(repo: Repo, monkeypatch: pytest.MonkeyPatch) -
 def test_doctor_names_what_is_not_signed_and_how_to_accept_it(repo: Repo) -> None:
     (found,) = [f for f in collect(repo.plane().store) if "not signed" in f.what]
     assert found.severity == "error"
-    assert found.what.startswith("2 changes are not signed, and `trust.require_signatures` is on: op ")
+    assert found.what.startswith("2 changes are not signed, and `trust.require_signatures` is on: operation ")
     assert f'signed_after = "{chain.tail(repo.layout.log).head}"' in found.remedy
     accept_history(repo)
     assert doctor(repo) == []
@@ -662,7 +662,7 @@ def test_doctor_refuses_a_second_event_of_a_signed_op(repo: Repo) -> None:
     event = {key: value for key, value in last_event(repo).items() if not key.startswith("hash_")}
     branches.append_event(repo, {**event, "actor": "Eve"})
     found = [f.what for f in collect(repo.plane().store)]
-    assert "is no op event, or one of an op that has an event already" in found
+    assert "is not an operation event, or repeats the event of an operation" in found
 
 
 def test_a_start_that_the_log_does_not_hold_accepts_nothing(repo: Repo) -> None:
@@ -698,7 +698,7 @@ def test_doctor_verifies_once_and_a_forged_cache_proves_nothing(
 def test_settings_that_contradict_signatures_are_refused(repo: Repo, keys: Path) -> None:
     path = repo.layout.root / "config.toml"
     for text, what in (
-        ("[trust]\nrequire_signatures = true\n", "nobody may sign"),
+        ("[trust]\nrequire_signatures = true\n", "no signers are allowed"),
         (
             signed.settings(signed.signer(keys / "ada"), hand_edits='"accept"'),
             "manual edits are never signed",

@@ -235,7 +235,7 @@ def test_the_plane_is_named_by_variable_or_option(shelf: Plane, tmp_path: Path, 
     server.ask(1, "tools/call", name="recall", arguments={"query": "ledger"})
     assert server.answer(1)["result"]["structuredContent"]["results"]
     gone = call(tmp_path, "recall", query="x", env={"AGENTPLANE_PLANE": str(tmp_path / "none")})
-    assert "no such folder" in gone.structured_content["refused"]
+    assert "Directory not found" in gone.structured_content["refused"]
 
 
 def test_a_plane_may_come_and_go(git_project: Path) -> None:
@@ -313,7 +313,7 @@ def test_progress_is_told_and_the_loop_stays_free(shelf: Plane) -> None:
         await client.call_tool("propose", {"type": "decision", "statement": "Use ruff."})
 
     talk(shelf.layout.project, said)
-    assert seen == ["reading the plane", "asking the gate", "writing", "looking for conflicts"]
+    assert seen == ["reading memory", "asking the gate", "writing", "looking for conflicts"]
     # The others were cancelled before anything was written.
     assert [entry.statement for entry in shelf.memory.read().inbox] == ["Use ty."]
 

@@ -16,20 +16,20 @@ from agentplane.memory.notes import Note
         (notes.Renumbered("DEC-001", "DEC-002"), "two branches gave DEC-001: the later one is DEC-002"),
         (
             notes.ChangedTwice("DEC-001", "CAND-ABCDEF"),
-            "DEC-001 was changed on two branches: the other text waits as CAND-ABCDEF",
+            "DEC-001 was changed on two branches: the other text is now candidate CAND-ABCDEF",
         ),
         (
             notes.SupersededTwice("DEC-001", ("DEC-002", "DEC-003")),
             "DEC-001 was superseded on two branches: by DEC-002 and by DEC-003, and both are in force",
         ),
-        (notes.FilledGaps(2), "2 events that the log names, and that it lacked: in it again"),
+        (notes.FilledGaps(2), "Restored 2 events missing from the log"),
         (
             notes.RemovedAgain("DEC-001", "memory/decisions.md"),
-            "DEC-001 was decided on the other branch, and is out of memory/decisions.md again",
+            "DEC-001 was decided on the other branch and was removed from memory/decisions.md",
         ),
         (
             notes.Deduplicated("memory/decisions.md"),
-            "memory/decisions.md: texts that the merge brought twice stand there once",
+            "memory/decisions.md: removed duplicate texts from the merge",
         ),
         (notes.FileRemoved("CLAUDE.md"), "CLAUDE.md: removed, as on one of the branches"),
     ],

@@ -49,7 +49,7 @@ def test_a_pin_changes_the_revision_and_not_the_date(kept: Plane) -> None:
 def test_one_that_is_pinned_already_changes_nothing_for_all_of_them(kept: Plane) -> None:
     kept.memory.pin(["DEC-001"])
     before = files_of(kept)
-    with pytest.raises(BadInput, match="DEC-001 is pinned already"):
+    with pytest.raises(BadInput, match="DEC-001 is already pinned"):
         kept.memory.pin(["DEC-002", "DEC-001"])
     assert files_of(kept) == before
 

@@ -197,7 +197,7 @@ def test_one_broken_entry_does_not_stop_a_plane_that_accepts_hand_edits(plane: P
     swap(plane.layout.memory / "decisions.md", b"id: DEC-001\n", b"id: DEC-001\nbroken: [\n")
     id_ = plane.propose(decision("Three."))
     swap(plane.layout.memory / "candidates.md", b"Three.", b"Three, changed.")
-    with pytest.raises(Refused, match="by hand"):
+    with pytest.raises(Refused, match="manual edit"):
         plane.inbox.approve([id_])
 
 

@@ -35,7 +35,7 @@ def test_not_found_beyond_the_repository(plane: Plane, project: Path) -> None:
     inner = project / "vendor" / "other"
     inner.mkdir(parents=True)
     (inner / ".git").write_text("gitdir: ../../.git/modules/other\n")
-    with pytest.raises(BadInput, match="no plane here"):
+    with pytest.raises(BadInput, match="directory found in"):
         open_plane(inner)
 
 

@@ -75,7 +75,7 @@ def test_doctor_sends_nobody_to_mend_by_hand_what_is_to_be_settled(forked: Repos
         "two branches that were merged say different things of DEC-002",
         "the id DEC-002 is already that of the entry in line 16",
     ]
-    assert all("agentplane settle" in f.remedy for f in found)
+    assert all("agentplane reconcile" in f.remedy for f in found)
     forked.settle()
     forked.looks_well()
 
@@ -87,7 +87,7 @@ def test_doctor_names_the_files_that_git_left_in_conflict(forked: Repository) ->
     assert {(f.where, f.what) for f in found} == {
         (f".agentplane/memory/{name}", "git left it in conflict") for name in ("decisions.md", "state.json")
     }
-    assert all("agentplane settle" in f.remedy for f in found)
+    assert all("agentplane reconcile" in f.remedy for f in found)
     forked.settle()
     forked.looks_well()
 
@@ -152,7 +152,7 @@ def test_a_branch_that_goes_on_after_it_was_squashed(tmp_path: Path) -> None:
     made.git("merge", "--no-edit", "main")
     (note,) = made.settle().notes
     assert note == Deduplicated("memory/decisions.md")
-    assert str(note) == "memory/decisions.md: texts that the merge brought twice stand there once"
+    assert str(note) == "memory/decisions.md: removed duplicate texts from the merge"
     made.looks_well()
     assert made.statements() == {
         "DEC-001": "Use Zed.",
@@ -195,7 +195,7 @@ def test_what_main_decided_after_a_squash_does_not_wait_again_on_the_branch(
     done = made.git("merge", "--no-edit", "main")
     told = done.stderr.splitlines() if hooked else [str(note) for note in made.settle().notes]
     for id_ in (first, second):
-        assert f"{id_} was decided on the other branch, and is out of memory/candidates.md again" in told
+        assert f"{id_} was decided on the other branch and was removed from memory/candidates.md" in told
     assert [edit.id for edit in made.plane.memory.read().hand_edits] == [rejected]
     assert made.waiting() == {rejected: "Use tabs."}
     assert made.settle().did is False
@@ -328,7 +328,7 @@ def test_revert_of_an_earlier_commit(forked: Repository) -> None:
     forked.git("revert", "--no-edit", "HEAD~1")
     forked.settle()
     found = [f for f in health.collect(forked.plane.store) if f.severity != "info"]
-    assert [f.what for f in found] == ["DEC-002 was removed by hand"]
+    assert [f.what for f in found] == ["DEC-002 has a manual edit (removed)"]
     forked.plane.memory.adopt()
     forked.looks_well()
 

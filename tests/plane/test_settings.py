@@ -22,12 +22,12 @@ def test_every_commented_key_of_what_init_writes_is_a_key() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "what"),
     [
-        ("\n[trust]\nhand_edit = 'review'\n", 3, "unknown key `trust.hand_edit`"),
+        ("\n[trust]\nhand_edit = 'review'\n", 3, "Unknown setting: `trust.hand_edit`"),
         ("[trust]\nhand_edits = 'maybe'\n", 2, "`trust.hand_edits`"),
         ("[policy]\n# a comment\nauto_approve_confidence = 1.5\n", 3, "auto_approve_confidence"),
         ("[policy]\nauto_approve_confidence = 'high'\n", 2, "auto_approve_confidence"),
-        ("# x\ntrusts = 1\n", 2, "unknown key `trusts`"),
-        ("[nonsense]\nx = 1\n", 1, "unknown key `nonsense`"),
+        ("# x\ntrusts = 1\n", 2, "Unknown setting: `trusts`"),
+        ("[nonsense]\nx = 1\n", 1, "Unknown setting: `nonsense`"),
         ("[trust]\ntools_may_approve = 1\n", 2, "tools_may_approve"),
         ("trust.hand_edits = 3\n", 1, "hand_edits"),
         ("[kinds.preference]\nprefix = 'pref'\nfile = 'p.md'\n", 2, "prefix"),
@@ -58,7 +58,7 @@ def test_labels_in_any_language(label: str) -> None:
 def test_a_near_miss_is_suggested() -> None:
     with pytest.raises(BadInput) as caught:
         parse(b"[trust]\nhand_edit = 'review'\n", "config.toml")
-    assert caught.value.todo == "did you mean `trust.hand_edits`?"
+    assert caught.value.todo == "Did you mean `trust.hand_edits`?"
 
 
 def test_what_is_not_utf8() -> None:

@@ -61,14 +61,14 @@ def test_a_target_that_is_not_in_force_any_more(plane: Plane) -> None:
     id_ = plane.propose(decision("New.", supersedes=["DEC-001"]))
     assert flags(plane, id_) == []
     plane.memory.deprecate(["DEC-001"])
-    assert flags(plane, id_) == ["would supersede DEC-001, which is deprecated already"]
+    assert flags(plane, id_) == ["supersedes DEC-001, which is already deprecated"]
     other = plane.propose(decision("Other.", supersedes=["DEC-404"]))
-    assert flags(plane, other) == ["would supersede DEC-404, which is nowhere"]
+    assert flags(plane, other) == ["supersedes DEC-404, but no entry has that ID"]
     third = plane.propose(decision("Use make.", supersedes=[other]))
-    assert flags(plane, third) == [f"would supersede {other}, which waits in the inbox itself"]
+    assert flags(plane, third) == [f"supersedes {other}, which is a candidate itself"]
     plane.inbox.reject([other])
     (gone,) = flags(plane, third)
-    assert gone == f"would supersede {other}, which is there no more: `agentplane history {other}`"
+    assert gone == f"supersedes {other}, which no longer exists (`agentplane history {other}`)"
 
 
 def test_hidden_characters_and_hand_edits(plane: Plane) -> None:
@@ -76,7 +76,7 @@ def test_hidden_characters_and_hand_edits(plane: Plane) -> None:
     assert any("zero width space" in flag for flag in flags(plane, id_))
     inbox = plane.layout.memory / "candidates.md"
     inbox.write_bytes(inbox.read_bytes() + b"\nAdded.\n")
-    assert "hand edit: changed" in flags(plane, id_)
+    assert "manual edit: changed" in flags(plane, id_)
 
 
 def test_what_slipped_into_the_file_by_hand_is_flagged_though_the_gate_never_saw_it(plane: Plane) -> None:

@@ -45,7 +45,7 @@ def test_a_candidate_that_was_edited_by_hand_is_not_related(shelf: Plane) -> Non
     offer(shelf, decision("Ledger rows are never deleted."))
     inbox = shelf.layout.memory / "candidates.md"
     inbox.write_text(inbox.read_text().replace("updated:", "confidence: 1.0\nupdated:"))
-    with pytest.raises(Refused, match="by hand"):
+    with pytest.raises(Refused, match="manual edit"):
         offer(shelf, decision("Ledger rows are never deleted."), Relation("refines", "DEC-001"))
 
 
@@ -74,7 +74,7 @@ def test_what_stops_a_step_leaves_nothing(shelf: Plane) -> None:
 
 def test_a_superseded_entry_cannot_be_superseded_again(shelf: Plane) -> None:
     shelf.memory.deprecate(["DEC-001"])
-    with pytest.raises(BadInput, match="deprecated already"):
+    with pytest.raises(BadInput, match="already deprecated"):
         offer(shelf, decision("Use MySQL for the ledger."), Relation("supersedes", "DEC-001"))
 
 

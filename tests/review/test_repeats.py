@@ -181,7 +181,7 @@ def test_the_inbox_says_so_and_a_bulk_approval_leaves_it_to_a_person(plane: Plan
     assert not reviewed.clean
     assert rejected in reviewed.flags[0]
     assert "we stay with Postgres" in reviewed.flags[0]
-    with pytest.raises(BadInput, match="no candidate is clean"):
+    with pytest.raises(BadInput, match="No candidate is ready to approve"):
         plane.inbox.approve_clean()
 
 

@@ -107,7 +107,7 @@ def test_one_event_a_run_whoever_writes_it(plane: Plane) -> None:
     said = [process.communicate(timeout=120)[0] for process in all_]
     assert len(run_events(plane)) == 1
     assert sorted(map(bool, said)) == [False, True, True, True, True]
-    assert all("in the log already" in text for text in said if text)
+    assert all("already in the log" in text for text in said if text)
 
 
 def test_a_run_that_others_name_is_not_in_the_log_itself(plane: Plane) -> None:
@@ -120,11 +120,11 @@ def test_a_run_that_others_name_is_not_in_the_log_itself(plane: Plane) -> None:
 def test_many_on_standard_input(plane: Plane) -> None:
     folder = plane.layout.project
     lines = "".join(json.dumps({"task": f"T-{number}", "summary": TOKEN}) + "\n" for number in range(3))
-    done = agentplane(folder, "log", "--stdin", input=lines, stdin=None)
+    done = agentplane(folder, "run", "log", "--stdin", input=lines, stdin=None)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [event["run_id"] for event in run_events(plane)]
     assert TOKEN.encode() not in plane.layout.log.read_bytes()
-    done = agentplane(folder, "log", "--stdin", input='{"task": "a"}\n\n{"tsk": 1}\n', stdin=None)
+    done = agentplane(folder, "run", "log", "--stdin", input='{"task": "a"}\n\n{"tsk": 1}\n', stdin=None)
     assert done.returncode == 2
     assert "line 3" in done.stderr
     assert "tsk" in done.stderr

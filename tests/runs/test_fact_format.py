@@ -151,7 +151,7 @@ def test_a_change_is_approved_alone_and_not_over_a_hand_edit(logged: Plane) -> N
     assert {entry.id for entry in logged.memory.read().inbox} == {one, other}
     path = logged.layout.memory / "facts.md"
     path.write_text(path.read_text().replace("v0", "v9"))
-    with pytest.raises(Refused, match="by hand"):
+    with pytest.raises(Refused, match="manual edit"):
         logged.inbox.approve([one])
 
 

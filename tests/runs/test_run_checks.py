@@ -317,7 +317,7 @@ def test_strange_things_among_the_runs(plane: Plane) -> None:
     orphan.mkdir()
     (orphan / "summary.md").write_text("x")
     told = {finding.where.rpartition("/")[2]: finding for finding in collect(plane.store)}
-    assert "no capsule" in told["notes"].what
+    assert "not a run record" in told["notes"].what
     assert "did not end" in told[".x.1-0123456789ab.tmp"].what
     assert "not in this log" in told[orphan.name].what
 
@@ -348,7 +348,7 @@ def test_an_event_that_is_no_event_of_a_run(plane: Plane) -> None:
     head = chain.tail(plane.layout.log).head or ""
     with plane.layout.log.open("ab") as log:
         log.write(link({"kind": "run", "run_id": "x", "exit_status": "three"}, head))
-    found = [finding for finding in bad(plane) if "no event of a run" in finding.what]
+    found = [finding for finding in bad(plane) if "not a valid run event" in finding.what]
     assert [finding.where for finding in found] == [".agentplane/memory/log.jsonl:3"]
 
 

@@ -256,7 +256,7 @@ def propose_all(plane: Plane) -> Callable[[list[str]], None]:
 def test_all_clean_takes_no_order_to_the_reader(attacked: Plane) -> None:
     waiting = len(attacked.memory.read().inbox_ids)
     assert waiting == len(LANGUAGES) + 6
-    with pytest.raises(BadInput, match="no candidate is clean"):
+    with pytest.raises(BadInput, match="No candidate is ready to approve"):
         attacked.inbox.approve_clean()
     good = attacked.propose(decision("Deploy on Tuesdays only."))
     assert list(attacked.inbox.approve_clean().renamed) == [good]

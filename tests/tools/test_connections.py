@@ -147,7 +147,7 @@ def test_an_instruction_file_that_is_not_ours_to_change_stays_and_is_said(
         "read-only": ("# Rules\n", "is read-only"),
         "torn": (
             "# Rules\n<!-- agentplane:end -->\n",
-            "holds half a block of ours; take its marker line out",
+            "contains an incomplete agentplane block. Remove its marker line",
         ),
         "full": (
             "x" * 40_000,

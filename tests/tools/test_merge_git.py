@@ -197,7 +197,7 @@ def test_a_hook_that_fails_says_so_and_git_succeeds(tmp_path: Path) -> None:
     made.checkout("main")
     done = made.git("merge", "--no-edit", "side", check=False)
     assert done.returncode == 0
-    assert "agentplane: the post-merge hook failed: unknown key `trust.foo`" in done.stderr
+    assert "agentplane: the post-merge hook failed: Unknown setting: `trust.foo`" in done.stderr
     assert "Run `agentplane doctor`." in done.stderr
 
 
@@ -245,7 +245,7 @@ def test_a_conflict_of_a_persons_own_stays_gits(tmp_path: Path) -> None:
     text = (made.folder / "AGENTS.md").read_text()
     assert "\n=======\n" in text
     assert text.startswith("<<<<<<< ")
-    settled = agentplane(made, "settle")
+    settled = agentplane(made, "reconcile")
     assert settled.returncode == 1
     assert "AGENTS.md: your own text is in conflict." in settled.stderr
     text = (made.folder / "AGENTS.md").read_text()
@@ -267,12 +267,12 @@ def test_one_command_resolves_all_in_a_clone_that_was_not_set_up(
 ) -> None:
     made = not_told(connected(tmp_path / "project"))
     assert way(made).returncode == 1
-    done = agentplane(made, "settle")
+    done = agentplane(made, "reconcile")
     assert done.returncode == 0, done.stdout + done.stderr
     assert made.git("diff", "--name-only", "--diff-filter=U").stdout == ""
     if way is picked:
         made.git("-c", "core.editor=true", "cherry-pick", "--continue")
-        assert agentplane(made, "settle").returncode == 0
+        assert agentplane(made, "reconcile").returncode == 0
     holds_both(made)
     if way is merged:
         made.git("commit", "-q", "--no-edit")
@@ -288,10 +288,10 @@ def test_a_rebase_in_a_clone_that_was_not_set_up(tmp_path: Path) -> None:
     for _ in range(5):
         if done.returncode == 0:
             break
-        assert agentplane(made, "settle").returncode == 0
+        assert agentplane(made, "reconcile").returncode == 0
         done = made.git("-c", "core.editor=true", "rebase", "--continue", check=False)
     assert done.returncode == 0
-    assert agentplane(made, "settle").returncode == 0
+    assert agentplane(made, "reconcile").returncode == 0
     made.commit("settled")
     holds_both(made, OURS, THEIRS, "Logs go to standard error.", "Errors say what to do.")
     made.looks_well()
@@ -302,7 +302,7 @@ def test_text_that_a_person_resolved_stays_when_settling(tmp_path: Path) -> None
     merged(made)
     path = made.folder / "AGENTS.md"
     path.write_text(path.read_text().replace("Be brief.", "Be very brief."))
-    assert agentplane(made, "settle").returncode == 0
+    assert agentplane(made, "reconcile").returncode == 0
     assert "Be very brief." in path.read_text()
     holds_both(made)
 
@@ -344,7 +344,7 @@ def test_without_agentplane_git_merges_and_marks_what_is_in_conflict(tmp_path: P
     assert (
         ".git/config: Git starts /nowhere/bin/python to merge this plane" in agentplane(made, "doctor").stdout
     )
-    settled = agentplane(made, "settle")
+    settled = agentplane(made, "reconcile")
     assert settled.returncode == 1
     assert "AGENTS.md: your own text is in conflict." in settled.stderr
     assert (
@@ -409,9 +409,9 @@ def test_a_difficult_path_of_the_program(
 
 def settles_without_loss(made: Repository, theirs: bytes) -> None:
     """However often `settle` and `sync` run, the file stays in conflict while one side's text is missing."""
-    for words in (["settle"], ["settle"], ["sync"], ["settle"]):
+    for words in (["reconcile"], ["reconcile"], ["sync"], ["reconcile"]):
         done = agentplane(made, *words)
-        if words == ["settle"]:
+        if words == ["reconcile"]:
             assert done.returncode == 1, done.stderr
             assert "AGENTS.md: your own text is in conflict." in done.stderr
         assert made.git("diff", "--name-only", "--diff-filter=U").stdout.split() == ["AGENTS.md"]
@@ -446,7 +446,7 @@ def test_a_failed_driver_is_made_good_where_nothing_of_a_persons_is_in_conflict(
     made = forked(connected(tmp_path / "project"))
     made.git("config", "merge.agentplane-tools.driver", "false")
     assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
-    assert agentplane(made, "settle").returncode == 0
+    assert agentplane(made, "reconcile").returncode == 0
     holds_both(made)
 
 
@@ -465,7 +465,7 @@ def test_the_memory_of_a_failed_driver_with_the_line_ends_of_windows(tmp_path: P
     made.git("reset", "-q", "--hard")
     made.git("config", "merge.agentplane.driver", "false")
     made.git("merge", "--no-edit", "side", check=False)
-    agentplane(made, "settle")
+    agentplane(made, "reconcile")
     text = made.file("memory/facts.md")
     assert "A sentence of ours." in text
     assert "A sentence of theirs." in text
@@ -476,7 +476,7 @@ def test_a_file_that_is_too_large_is_named(tmp_path: Path) -> None:
     filler = b"a line of a very long file\n" * 200_000
     with_own_text(made, b"# Of side\n" + filler, b"# Of main\n" + filler)
     assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
-    settled = agentplane(made, "settle")
+    settled = agentplane(made, "reconcile")
     assert settled.returncode == 1
     assert "AGENTS.md: your own text is in conflict." in settled.stderr
     assert "x AGENTS.md: Git left this file in conflict." in agentplane(made, "doctor").stdout
@@ -494,7 +494,7 @@ def test_a_link_in_conflict_is_left_to_its_author(tmp_path: Path) -> None:
         (made.folder / "CLAUDE.md").symlink_to(target)
         made.commit("a link")
     assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
-    assert agentplane(made, "settle").returncode == 1
+    assert agentplane(made, "reconcile").returncode == 1
     assert "CLAUDE.md" in made.git("diff", "--name-only", "--diff-filter=U").stdout
 
 
@@ -505,7 +505,7 @@ def test_settling_keeps_the_style_of_a_persons_conflicts(tmp_path: Path, style: 
     same = b"one\ntwo\nthree\nfour\n"
     with_own_text(made, b"# Of side\n" + same, b"# Of main\n" + same)
     assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
-    assert agentplane(made, "settle").returncode == 1
+    assert agentplane(made, "reconcile").returncode == 1
     text = (made.folder / "AGENTS.md").read_text()
     assert text.count("<<<<<<< ") == text.count("||||||| ") == 1
     assert OURS in text
@@ -522,7 +522,7 @@ def test_a_log_in_conflict_is_not_taken_back_from_git(tmp_path: Path) -> None:
     assert "x .agentplane/memory/log.jsonl: git left it in conflict" in done.stdout
     assert "git checkout" not in done.stdout
     assert "no event" not in done.stdout
-    assert agentplane(made, "settle").returncode == 0
+    assert agentplane(made, "reconcile").returncode == 0
     holds_both(made)
 
 
@@ -550,7 +550,7 @@ def test_a_file_that_one_side_removed_goes_with_settling(tmp_path: Path, who: st
     made.commit("without Cursor")
     made.checkout("main")
     assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
-    settled = agentplane(made, "settle")
+    settled = agentplane(made, "reconcile")
     assert settled.returncode == 0
     assert ".cursor/rules/agentplane.mdc: removed, as on one of the branches" in settled.stderr
     made.git("commit", "-q", "--no-edit")
@@ -568,7 +568,7 @@ def test_a_file_that_one_side_removed_and_a_person_changed_stays(tmp_path: Path)
     path.write_text(path.read_text().replace("Be brief.", "Be very brief."))
     made.commit("own text")
     assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
-    assert agentplane(made, "settle").returncode == 1
+    assert agentplane(made, "reconcile").returncode == 1
     assert "Be very brief." in path.read_text()
 
 
@@ -577,7 +577,7 @@ def test_looking_before_settling_leaves_nothing_out_of_the_merge(tmp_path: Path)
     made.git("merge", "--no-edit", "side", check=False)
     agentplane(made, "sync", "--check")
     agentplane(made, "doctor")
-    agentplane(made, "settle")
+    agentplane(made, "reconcile")
     path = made.folder / "AGENTS.md"
     path.write_text("# Of both\n" + path.read_text().partition(">>>>>>> theirs\n")[2])
     made.git("add", "AGENTS.md")
@@ -599,7 +599,7 @@ def sparse(made: Repository, folder: Path) -> Repository:
 def test_settling_resolves_what_a_sparse_checkout_leaves_out(tmp_path: Path) -> None:
     clone = sparse(forked(connected(tmp_path / "project")), tmp_path / "clone")
     assert clone.git("merge", "--no-edit", "origin/side", check=False).returncode == 1
-    assert agentplane(clone, "settle").returncode == 0
+    assert agentplane(clone, "reconcile").returncode == 0
     clone.git("commit", "-q", "--no-edit")
     text = clone.git("show", "HEAD:.cursor/rules/agentplane.mdc").stdout
     assert OURS in text
@@ -761,7 +761,7 @@ def test_a_branch_that_still_tracks_context_is_settled(tmp_path: Path) -> None:
     made.commit("context is derived")
     made.approve(OURS)
     made.git("merge", "--no-edit", "side", check=False)
-    assert agentplane(made, "settle").returncode == 0
+    assert agentplane(made, "reconcile").returncode == 0
     made.commit("merged")
     assert made.git("ls-files", ".agentplane/context").stdout == ""
     holds_both(made)
@@ -812,7 +812,7 @@ def test_a_persons_hook_is_chained_only_on_request_and_can_be_put_back(tmp_path:
     done = agentplane(made, "init", "--yes")
     assert path.read_text() == mine
     assert "Git hook post-rewrite not set: .git/hooks/post-rewrite is a hook of your own." in done.stderr
-    assert "To run agentplane after these hooks, use `agentplane init --hooks chain`." in done.stderr
+    assert "To run agentplane after these hooks, run `agentplane init --hooks chain`." in done.stderr
     assert any("post-rewrite" in one.what for one in health.collect(made.plane.store))
     done = agentplane(made, "init", "--yes", "--hooks", "chain")
     assert "chained: .git/hooks/post-rewrite (to undo: mv " in done.stderr
@@ -929,7 +929,7 @@ def test_a_link_on_the_other_branch_is_not_followed(tmp_path: Path) -> None:
     made.checkout("main")
     made.approve(OURS)
     made.git("merge", "--no-edit", "side", check=False)
-    agentplane(made, "settle")
+    agentplane(made, "reconcile")
     assert secret.read_text() == "mine\n"
 
 

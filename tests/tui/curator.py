@@ -49,7 +49,7 @@ def visit(project: str) -> None:
         def words() -> str:
             return " ".join(sitting.screen.split())
 
-        assert "5 Pack 6 Curator 43" in words()
+        assert "5 Context 6 Curator 43" in words()
         await sitting.press("6")
         await sitting.until(lambda: is_here() and "Rotate the key" in words(), "its rows")
         footer = app.screen.query_one(KeyBar).render().plain

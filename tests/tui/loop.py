@@ -53,22 +53,22 @@ SCENES = (
         "log verified",
         "R shows that run: what the tool did, what it was given, and what it proposed.",
         4,
-        also="What it proposed",
+        also="Candidates",
     ),
     Scene(
         ("q", "a"),
-        "has old memory",
+        "has outdated memory",
         "a approves. The files that tools read have it at once; one session does not.",
     ),
     Scene(("down", "down", "enter"), "keep both", "A conflict stands beside what was decided before.", 4),
-    Scene(("1",), "Shelf 28", "The new decision takes the place of the old one, and both say so."),
-    Scene(("A",), "in one op?", "A approves all that is clean, after one summary."),
+    Scene(("c",), "Memory 28", "The new decision takes the place of the old one, and both say so."),
+    Scene(("A",), "in one change?", "A approves all ready candidates, after one summary."),
     Scene(("y",), "Approved", "u takes any of it back."),
     Scene(
-        ("M",), "restarts when it is idle", "M restarts the session that has the old memory, once it is idle."
+        ("M",), "restarts when idle", "M restarts the session that has the outdated memory, once it is idle."
     ),
     Scene((), "restarted", "The conversation goes on, with what was just decided."),
-    Scene(("4", "down"), "AGENTS.md", "Every tool holds the memory of now, in the files that it reads.", 4),
+    Scene(("4", "down"), "AGENTS.md", "Every tool has the current memory, in the files that it reads.", 4),
     Scene(("2",), "DEC-0", "What was decided: Markdown in the repository, with who, when and why.", 4),
 )
 

@@ -70,7 +70,7 @@ class Picture(msgspec.Struct, frozen=True):
     """A new plane, in which nothing waits."""
     documented: bool = False
     sessions: bool = False
-    """Sessions of two tools run here, one of them with old memory."""
+    """Sessions of two tools run here, one of them with outdated memory."""
 
     @property
     def path(self) -> Path:

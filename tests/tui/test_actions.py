@@ -38,6 +38,20 @@ def test_no_key_does_two_things_on_one_screen(screen: str) -> None:
     assert len(keys) == len(set(keys))
 
 
+def test_a_key_has_one_meaning_on_all_screens() -> None:
+    """A key that does one thing here and another thing there is pressed by mistake."""
+    meanings: dict[str, set[str]] = {}
+    for one in actions.ACTIONS:
+        for key in actions.Keymap().keys_on(one):
+            meanings.setdefault(key, set()).add(one.meaning or one.name)
+    assert {key: found for key, found in meanings.items() if len(found) > 1} == {}
+
+
+def test_a_shared_meaning_is_that_of_several_actions() -> None:
+    meanings = [one.meaning for one in actions.ACTIONS if one.meaning]
+    assert [meaning for meaning in set(meanings) if meanings.count(meaning) == 1] == []
+
+
 def test_where_a_text_is_typed_no_character_does_anything_else() -> None:
     keys = {one.id: actions.Keymap().keys_on(one, "edit") for one in actions.on("edit")}
     assert keys == {
@@ -63,7 +77,7 @@ def test_no_decision_is_on_a_key_that_a_terminal_takes_for_another() -> None:
         "ctrl+b",
     }
     for one in actions.ACTIONS:
-        if one.section == "Deciding":
+        if one.section == "Review":
             assert not aliases & set(one.keys.split(","))
 
 
@@ -104,7 +118,7 @@ def test_a_screen_binds_what_the_registry_says_and_nothing_else(
     where: str, screen: type[Screen[Any]]
 ) -> None:
     bound = {binding.id: binding.key for binding in screen.BINDINGS if isinstance(binding, Binding)}
-    assert bound == {one.id: one.keys for one in actions.ACTIONS if where in one.where}
+    assert bound == {one.id: one.keys or actions.NO_KEY for one in actions.ACTIONS if where in one.where}
 
 
 def test_the_list_binds_what_the_registry_says() -> None:
@@ -113,11 +127,11 @@ def test_the_list_binds_what_the_registry_says() -> None:
 
 
 def test_keys_can_be_changed() -> None:
-    found = actions.keymap({"approve": "Y", "copy": "c", "list.down": "n,down", "skip": "s", "filter": "f"})
+    found = actions.keymap({"approve": "W", "copy": "c", "list.down": "n,down", "group": "X", "filter": "Q"})
     assert found.problems == ()
-    assert found.keys == {"approve": "Y", "copy": "c", "list.down": "n,down", "skip": "s", "filter": "f"}
-    assert found.shown(actions.action("approve")) == "Y"
-    assert found.shown(actions.action("reject")) == "r"
+    assert found.keys == {"approve": "W", "copy": "c", "list.down": "n,down", "group": "X", "filter": "Q"}
+    assert found.shown(actions.by_id("approve")) == "W"
+    assert found.shown(actions.by_id("reject")) == "r"
 
 
 def test_a_name_of_a_list_action_may_be_said_without_its_list() -> None:
@@ -127,18 +141,18 @@ def test_a_name_of_a_list_action_may_be_said_without_its_list() -> None:
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        ({"aprove": "y"}, "no action `aprove`"),
-        ({"approve": ""}, "no key ``"),
-        ({"approve": "hyper+ü"}, "no key `hyper+ü`"),
-        ({"approve": "r"}, "`r` is reject already"),
-        ({"skip": "/"}, "`/` is filter already"),
-        ({"undo": "j"}, "`j` is down already"),
-        ({"conflict.turn": "n"}, "`n` is next conflict already"),
-        ({"conflict.choose_1": "u"}, "`u` is undo already"),
-        ({"redo": "o"}, "`o` is open evidence already"),
-        ({"edit.save": "s"}, "`s` is typed there"),
-        ({"edit.leave": "ctrl+g,enter"}, "`ctrl+g,enter` is typed there"),
-        ({"help": "ctrl+s"}, "`ctrl+s` is save already"),
+        ({"aprove": "y"}, "no action named `aprove`"),
+        ({"approve": ""}, "invalid key ``"),
+        ({"approve": "hyper+ü"}, "invalid key `hyper+ü`"),
+        ({"approve": "r"}, "`r` is already used for reject"),
+        ({"group": "/"}, "`/` is already used for filter"),
+        ({"undo": "j"}, "`j` is already used for down"),
+        ({"conflict.turn": "n"}, "`n` is already used for next conflict"),
+        ({"conflict.choose_1": "u"}, "`u` is already used for undo"),
+        ({"redo": "o"}, "`o` is already used for sort"),
+        ({"edit.save": "s"}, "`s` types text there"),
+        ({"edit.leave": "ctrl+g,enter"}, "`ctrl+g,enter` types text there"),
+        ({"help": "ctrl+s"}, "`ctrl+s` is already used for save filter"),
     ],
 )
 def test_what_cannot_be_had_is_said_in_one_line_and_the_key_stays(wanted: dict[str, str], said: str) -> None:
@@ -176,7 +190,7 @@ def test_two_actions_may_swap_their_keys() -> None:
         {"reject": "a", "approve": "z"},
         {"copy": "a", "approve": "z"},
         {"deprecate": "j", "list.down": "down"},
-        {"conflict.choose_1": "2", "conflict.choose_2": "1"},
+        {"conflict.choose_1": "m", "conflict.choose_2": "c"},
     ],
 )
 def test_no_decision_takes_the_key_of_another_action(wanted: dict[str, str]) -> None:
@@ -184,19 +198,19 @@ def test_no_decision_takes_the_key_of_another_action(wanted: dict[str, str]) -> 
     first = next(iter(wanted))
     found = actions.keymap(wanted)
     assert first not in found.keys
-    assert any(f"[tui.keys] {first}: " in problem and "already" in problem for problem in found.problems)
+    assert any(f"[tui.keys] {first}: " in problem and "already used" in problem for problem in found.problems)
 
 
 def test_the_table_of_keys_is_that_of_the_registry() -> None:
     assert {one.id: one.keys for one in actions.ACTIONS} == decision_keys.KEYS
-    deciding = {one.id for one in actions.ACTIONS if one.section == "Deciding"}
+    deciding = {one.id for one in actions.ACTIONS if one.section == "Review"}
     assert deciding >= decision_keys.DECISIONS
     left = {
         one
         for one in deciding - decision_keys.DECISIONS
         if not one.startswith(("tools.", "pack.", "restart"))
     }
-    assert left == {"edit", "edit_outside", "skip"}, (
+    assert left == {"edit", "edit_outside"}, (
         "say in plane/decision_keys.py whether a new action decides something"
     )
 

@@ -77,7 +77,7 @@ def held_by_another(plane: Plane) -> Iterator[subprocess.Popen[str]]:
 def test_help_names_every_key_of_the_screen_and_closes(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("question_mark")
-        for words in ("Inbox: what tools propose", "Deciding", "Moving", "Take back your last op", "● clean"):
+        for words in ("Inbox: candidates to review", "Review", "Move", "Undo your last change.", "● ready"):
             assert words in sitting.screen
         await sitting.press("escape")
         assert sitting.app.screen is sitting.inbox
@@ -93,8 +93,8 @@ def test_what_leads_out_of_a_box_is_shown_at_every_size(plane: Plane, size: tupl
     async def steps(sitting: Sitting) -> None:
         await sitting.press("question_mark")
         assert "esc close" in sitting.screen
-        await sitting.press(*["space"] * 12)
-        assert "Back to the inbox; from there, quit." in " ".join(sitting.screen.split()) or size[0] < 80
+        await sitting.press(*["pagedown"] * 12)
+        assert "Go back to the inbox. In the inbox, quit." in " ".join(sitting.screen.split()) or size[0] < 80
         await sitting.press("escape", "asterisk", "A")
         await sitting.until(lambda: "Approve" in sitting.screen, "the summary")
         assert "y approve" in sitting.screen
@@ -131,7 +131,7 @@ def test_all_work_has_a_description() -> None:
 
 def test_help_tells_the_marks_as_they_are_drawn(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "linux")
-    told = {"1": "o clean", "2": "> superseded", "3": "- ended", "4": ". not wired", "5": "x left out"}
+    told = {"1": "o ready", "2": "> superseded", "3": "- ended", "4": ". not wired", "5": "x left out"}
 
     async def steps(sitting: Sitting) -> None:
         for key, mark in told.items():
@@ -149,7 +149,7 @@ def test_help_can_be_scrolled_where_it_has_no_room(three: Plane) -> None:
         before = sitting.screen
         await sitting.press("pagedown")
         assert sitting.screen != before
-        await sitting.press("q")
+        await sitting.press("escape")
         assert sitting.app.screen is sitting.inbox
 
     sit(three, steps, size=(40, 12))
@@ -157,11 +157,11 @@ def test_help_can_be_scrolled_where_it_has_no_room(three: Plane) -> None:
 
 def test_the_palette_finds_an_action_and_runs_it(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
-        await sitting.press("ctrl+p")
-        await sitting.type("skip")
-        await sitting.found("skip")
+        await sitting.press("j", "ctrl+p")
+        await sitting.type("sort")
+        await sitting.found("sort")
         await sitting.press("enter")
-        await sitting.until(lambda: sitting.here == "Log in JSON lines.", "skipped")
+        await sitting.until(lambda: sitting.inbox.words == "sort:newest", "sorted")
         await sitting.press("colon")
         await sitting.type("approve")
         await sitting.found("approve")
@@ -176,8 +176,8 @@ def test_the_palette_says_why_something_cannot_be_done(plane: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         assert Actions in sitting.app.COMMANDS
         await sitting.press("ctrl+p")
-        await sitting.type("all clean")
-        await sitting.until(lambda: "Not now: nothing waits" in sitting.screen, "said why")
+        await sitting.type("all ready")
+        await sitting.until(lambda: "Not now: Nothing to review" in sitting.screen, "said why")
 
     sit(plane, steps)
 
@@ -218,14 +218,14 @@ def test_enter_twice_answers_once(three: Plane) -> None:
 
 
 def test_keys_of_the_settings_are_used_and_shown(three: Plane) -> None:
-    three.layout.config.write_text('[tui.keys]\napprove = "Y"\ncopy = "c"\n')
+    three.layout.config.write_text('[tui.keys]\napprove = "V"\ncopy = "c"\n')
 
     async def steps(sitting: Sitting) -> None:
-        assert "Y approve" in sitting.keys
+        assert "V approve" in sitting.keys
         await sitting.press("a")
         await sitting.calm()
         assert len(waiting(three)) == 3
-        await sitting.press("Y")
+        await sitting.press("V")
         await sitting.calm()
 
     sit(three, steps)
@@ -236,7 +236,7 @@ def test_keys_that_cannot_be_had_are_said_in_one_line_and_ours_stay(three: Plane
     three.layout.config.write_text('[tui.keys]\napprove = "r"\nfly = "x"\n')
 
     async def steps(sitting: Sitting) -> None:
-        assert "config.toml: [tui.keys] approve: `r` is reject already (and 1 more)" in sitting.said
+        assert "config.toml: [tui.keys] approve: `r` is already used for reject (and 1 more)" in sitting.said
         await sitting.press("a")
         await sitting.calm()
 
@@ -324,10 +324,10 @@ def test_the_shelf_is_one_key_away_and_the_inbox_is_as_it_was(three: Plane) -> N
         await sitting.calm()
         await sitting.press("space", "2")
         await sitting.until(lambda: "DEC-001" in sitting.screen, "the shelf")
-        assert "2 Shelf 1" in sitting.screen
+        assert "2 Memory 1" in sitting.screen
         await sitting.press("q")
         await sitting.until(lambda: sitting.app.screen is sitting.inbox, "back")
-        assert "1 marked" in sitting.said
+        assert "1 selected" in sitting.said
         assert sitting.here == "Deploy on Tuesdays only."
         await sitting.press("2", "1")
         await sitting.until(lambda: sitting.app.screen is sitting.inbox, "back")
@@ -389,7 +389,7 @@ def test_plain_characters_where_they_are_wanted(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         lines = [line for line in sitting.screen.splitlines() if "Postgres" in line or "wait" in line]
         assert all("●" not in line and "▌" not in line for line in lines)
-        assert "* 3 wait" in sitting.screen
+        assert "* 3 to review" in sitting.screen
 
     sit(three, steps)
 
@@ -572,7 +572,7 @@ def test_a_folder_that_is_deleted_is_said_and_comes_back(three: Plane) -> None:
 
     async def steps(sitting: Sitting) -> None:
         shutil.move(root, aside)
-        await sitting.until(lambda: "the plane is gone" in sitting.screen, "said")
+        await sitting.until(lambda: "The project memory is gone." in sitting.screen, "said")
         assert len(sitting.rows) == 3
         await sitting.press("a")
         await sitting.until(lambda: not sitting.app.pending, "refused")
@@ -581,7 +581,7 @@ def test_a_folder_that_is_deleted_is_said_and_comes_back(three: Plane) -> None:
         if root.exists():
             shutil.rmtree(root)
         shutil.move(aside, root)
-        await sitting.until(lambda: "the plane is gone" not in sitting.screen, "back")
+        await sitting.until(lambda: "The project memory is gone." not in sitting.screen, "back")
         await sitting.calm()
         await sitting.press("g", "a")
         await sitting.calm()
@@ -595,7 +595,7 @@ def test_a_candidate_that_somebody_else_decided_meanwhile_is_said(three: Plane) 
         gone = three.memory.read().inbox_ids[0]
         three.inbox.reject([gone])
         await sitting.press("a")
-        await sitting.until(lambda: f"no entry {gone}" in sitting.said, "said")
+        await sitting.until(lambda: f"Entry not found: {gone}" in sitting.said, "said")
         await sitting.calm()
         assert sitting.rows == ["Log in JSON lines.", "Deploy on Tuesdays only."]
 
@@ -684,7 +684,7 @@ def test_where_there_is_no_plane_or_no_terminal_there_are_no_screens(
     terminal = Terminal(folder, TERM="dumb" if where == "dumb" else "xterm")
     code = terminal.ends()
     assert code == (0 if where == "dumb" else 2)
-    assert ("3 candidates" if where == "dumb" else "no plane here") in terminal.seen
+    assert ("3 candidates" if where == "dumb" else "directory found in") in terminal.seen
     assert "\x1b[?1049h" not in terminal.seen
 
 
@@ -694,12 +694,12 @@ def test_closing_the_terminal_in_the_middle_of_a_bulk_approval_loses_nothing(pla
         words = ("".join(dice.choices("abcdefghijklmnoprstuvw", k=9)) for _ in range(5))
         plane.propose(decision(" ".join(words).capitalize() + "."))
     terminal = Terminal(plane.layout.project)
-    terminal.until("60 wait")
+    terminal.until("60 to review")
     # All of them were looked at: what the next start shows first is kept at the end of it.
     kept = plane.layout.cache / "glimpse"
     terminal.wait(lambda: kept.exists() and '"\\u00b7"' not in kept.read_text(), "all are looked at")
     terminal.type("A")
-    terminal.until("in one op?")
+    terminal.until("in one change?")
     terminal.type("y")
     terminal.hang_up()
     terminal.child.wait(60)
@@ -748,9 +748,9 @@ def test_in_tmux_a_person_approves_undoes_and_quits(three: Plane, tmp_path: Path
     command = f"env -u COLUMNS -u LINES {sys.executable} -m agentplane; echo ended $?; sleep 60"
     tmux("new-session", "-d", "-x", "100", "-y", "30", "-c", str(three.layout.project), command)
     try:
-        until("● 3 wait")
+        until("● 3 to review")
         tmux("send-keys", "a")
-        until("Approved DEC-001 · u undoes")
+        until("Approved DEC-001 · u to undo")
         assert on_shelf(three) == ["Use Postgres for the ledger."]
         tmux("send-keys", "u")
         until("Undid the approve")

@@ -1,4 +1,4 @@
-"""What is shown, said and asked before the plane was read, or looked at."""
+"""What is shown, said and asked before the plane was read, or checked."""
 
 import asyncio
 import threading
@@ -51,10 +51,10 @@ def before(
 def test_what_cannot_be_done_before_the_plane_was_read_is_said_no_longer_than_that(three: Plane) -> None:
     async def steps(sitting: Sitting, model: Slow) -> None:
         await sitting.press("e")
-        assert "the plane is still being read" in sitting.said
+        assert "still reading the project memory" in sitting.said
         model.may_load.set()
         await sitting.until(lambda: sitting.rows, "read")
-        assert "still being read" not in sitting.screen
+        assert "still reading" not in sitting.screen
         await sitting.press("e")
         await sitting.until(lambda: isinstance(sitting.app.screen, EditScreen), "can be done")
 
@@ -65,10 +65,10 @@ def test_the_shelf_says_no_longer_that_it_is_being_read_than_it_is(three: Plane)
     async def steps(sitting: Sitting, model: Slow) -> None:
         model.may_look.set()  # the shelf is read by the thread that looks at the inbox
         await sitting.press("2", "d")
-        assert "the plane is still being read" in sitting.screen
+        assert "still reading the project memory" in sitting.screen
         model.may_load.set()
-        await sitting.until(lambda: "The shelf is empty" in sitting.screen, "read")
-        assert "still being read" not in sitting.screen
+        await sitting.until(lambda: "No approved entries yet" in sitting.screen, "read")
+        assert "still reading" not in sitting.screen
 
     before(three, steps)
 
@@ -76,15 +76,17 @@ def test_the_shelf_says_no_longer_that_it_is_being_read_than_it_is(three: Plane)
 def test_a_bulk_approval_asked_for_before_anything_was_looked_at_comes_when_it_was(three: Plane) -> None:
     async def steps(sitting: Sitting, model: Slow) -> None:
         await sitting.press("A")
-        assert "the summary comes once they are read" in sitting.said
+        assert "The summary opens as soon as the candidates are read" in sitting.said
         model.may_load.set()
-        await sitting.until(lambda: "the summary comes once they are looked at" in sitting.said, "read")
+        await sitting.until(
+            lambda: "The summary opens as soon as the candidates are checked" in sitting.said, "read"
+        )
         model.may_look.set()
         await sitting.until(lambda: isinstance(sitting.app.screen, Summary), "asked")
-        assert "Approve 3 candidates in one op?" in sitting.screen
+        assert "Approve 3 candidates in one change?" in sitting.screen
         await sitting.press("y")
         await sitting.calm()
-        assert "the summary comes" not in sitting.said
+        assert "The summary opens" not in sitting.said
 
     before(three, steps)
     assert len(on_shelf(three)) == 3
@@ -93,7 +95,7 @@ def test_a_bulk_approval_asked_for_before_anything_was_looked_at_comes_when_it_w
 def test_any_key_takes_back_what_was_asked_for_too_early(three: Plane) -> None:
     async def steps(sitting: Sitting, model: Slow) -> None:
         await sitting.press("A", "down")
-        assert "the summary comes" not in sitting.said
+        assert "The summary opens" not in sitting.said
         model.may_load.set()
         model.may_look.set()
         await sitting.calm()
@@ -110,7 +112,7 @@ def test_that_the_plane_is_read_anew_is_said_until_it_was(three: Plane) -> None:
         await sitting.calm()
         model.may_load.clear()
         await sitting.press("f5")
-        assert "Reading the plane anew" in sitting.said
+        assert "Reading all files again" in sitting.said
         model.may_load.set()
         await sitting.until(lambda: "Reading" not in sitting.said, "read anew")
 
@@ -123,7 +125,7 @@ _ROW = ("CAND-1", "·", "D", "Seen before the plane was read.", "", "quiet", "ad
 def test_rows_kept_from_last_time_are_shown_until_the_plane_was_read(three: Plane) -> None:
     async def steps(sitting: Sitting, model: Slow) -> None:
         assert sitting.rows == ["Seen before the plane was read."]
-        assert "1 wait" in sitting.screen
+        assert "1 to review" in sitting.screen
         model.may_load.set()
         await sitting.until(lambda: len(sitting.rows) == 3, "read")
 
@@ -132,7 +134,7 @@ def test_rows_kept_from_last_time_are_shown_until_the_plane_was_read(three: Plan
 
 def test_without_kept_rows_the_screen_says_that_it_is_reading(three: Plane) -> None:
     async def steps(sitting: Sitting, model: Slow) -> None:
-        assert "Reading the plane…" in sitting.screen
+        assert "Reading the project memory…" in sitting.screen
         assert sitting.rows == []
         model.may_load.set()
         await sitting.until(lambda: len(sitting.rows) == 3, "read")
@@ -152,6 +154,6 @@ def test_the_header_says_that_candidates_are_looked_at_again_until_they_were(thr
         await sitting.until(lambda: len(sitting.rows) == 4, "read anew")
         assert "3 checked" in sitting.screen
         model.may_look.set()
-        await sitting.until(lambda: "checked" not in sitting.screen, "looked at")
+        await sitting.until(lambda: "checked" not in sitting.screen, "checked")
 
     before(three, steps)

@@ -89,7 +89,7 @@ def test_every_key_of_a_comparison_does_what_it_says(
     rivals: Plane, id_: str, before: tuple[str, ...], seen: Seen
 ) -> None:
     async def steps(sitting: Sitting) -> None:
-        for key in actions.action(id_).keys.split(","):
+        for key in actions.by_id(id_).keys.split(","):
             screen = await compared(sitting)
             await sitting.press(*before)
             await sitting.press(key)
@@ -121,19 +121,19 @@ def test_every_key_of_a_comparison_can_be_another(
 def test_a_key_that_was_changed_is_shown_at_the_foot_in_the_choices_in_help_and_in_the_palette(
     rivals: Plane,
 ) -> None:
-    rivals.layout.config.write_text('[tui.keys]\n"conflict.choose_2" = "m"\n"conflict.next" = "x"\n')
+    rivals.layout.config.write_text('[tui.keys]\n"conflict.choose_2" = "f9"\n"conflict.next" = "x"\n')
 
     async def steps(sitting: Sitting) -> None:
         screen = await compared(sitting)
-        assert "1 supersede  m merge  3 keep both  4 reject  x next conflict" in keys_of(screen)
-        assert "m merge " in sitting.screen.partition("writes:")[0]
+        assert "c supersede  f9 merge  b keep both  r reject  x next conflict" in keys_of(screen)
+        assert "f9 merge " in sitting.screen.partition("result:")[0]
         await sitting.press("question_mark")
-        assert "Take the second choice." in sitting.screen
-        assert "To the next entry that it conflicts with." in sitting.screen
+        assert "Merge both into one text, which you edit first." in sitting.screen
+        assert "Go to the next conflict of the candidate." in sitting.screen
         await sitting.press("escape", "ctrl+p")
         await sitting.type("merge")
         await sitting.found("merge")
-        assert "Merge  ·  m" in sitting.screen
+        assert "Merge  ·  f9" in sitting.screen
         await sitting.press("enter")
         await sitting.until(lambda: isinstance(sitting.app.screen, EditScreen), "merging")
 
@@ -156,13 +156,15 @@ def test_a_choice_that_cannot_be_made_is_off_at_the_foot_and_says_why(rivals: Pl
 
 def test_the_choices_between_two_candidates_name_them_at_the_foot(plane: Plane) -> None:
     words = ("Use PostgreSQL 15 for the ledger.", "Use PostgreSQL 16 for the ledger.")
-    first, second = (plane.propose(decision(one)) for one in words)
+    first, _ = (plane.propose(decision(one)) for one in words)
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("enter")
         screen = sitting.app.screen
         assert isinstance(screen, ConflictScreen)
-        assert f"1 {first}  2 {second}  3 merge  4 keep both  o turn" in keys_of(screen)
+        assert f"c approve {first}  m merge  b keep both  r reject {first}  P switch layout" in keys_of(
+            screen
+        )
 
     sit(plane, steps)
 
@@ -175,18 +177,20 @@ def test_every_key_of_the_editing_screen(
     monkeypatch.setenv("EDITOR", "true")
     if changed:
         three.layout.config.write_text(f'[tui.keys]\n"{id_}" = "f9"\n')
-    key = "f9" if changed else actions.action(id_).keys
+    key = "f9" if changed else actions.by_id(id_).keys
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("e")
         screen = sitting.app.screen
         assert isinstance(screen, EditScreen)
-        assert f"{actions.shown_key(key)} {actions.action(id_).name}" in keys_of(screen)
+        assert f"{actions.shown_key(key)} {actions.by_id(id_).name}" in keys_of(screen)
         await sitting.press(key)
         await sitting.until(
             lambda: {
-                "edit.save": "Nothing was changed yet." in sitting.screen,
-                "edit.outside": any("cannot be handed" in one.message for one in sitting.app._notifications),
+                "edit.save": "No changes to save." in sitting.screen,
+                "edit.outside": any(
+                    "can't run another program" in one.message for one in sitting.app._notifications
+                ),
                 "edit.leave": isinstance(sitting.app.screen, InboxScreen),
             }[id_],
             id_,
@@ -207,7 +211,7 @@ def test_help_and_palette_know_the_editing_screen(three: Plane) -> None:
         await sitting.found("save")
         assert "Save  ·  ctrl+s" in sitting.screen
         await sitting.press("enter")
-        await sitting.until(lambda: "Nothing was changed yet." in sitting.screen, "run")
+        await sitting.until(lambda: "No changes to save." in sitting.screen, "run")
 
     sit(three, steps)
 
@@ -255,7 +259,7 @@ def test_what_is_typed_right_after_e_is_text(three: Plane) -> None:
 def test_what_is_typed_right_after_a_choice_is_its_reason(rivals: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await compared(sitting)
-        await sitting.burst("3", *"12n")
+        await sitting.burst("b", *"12n")
         assert _typed(sitting) == "12n"
 
     sit(rivals, steps)

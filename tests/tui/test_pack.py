@@ -18,9 +18,9 @@ from agentplane.review.confirm import Unconfirmed
 from agentplane.tools import presence
 from agentplane.tui.screens.confirm_files_modal import Writes
 from agentplane.tui.screens.pack import rows
-from agentplane.tui.screens.pack.field_modal import Field
 from agentplane.tui.screens.pack.screen import PackScreen
 from agentplane.tui.screens.shelf.screen import ShelfScreen
+from agentplane.tui.widgets.modals.field_modal import Field
 from tests.cases import some
 from tests.conftest import UNLIKE, decision, files_of, plane_in
 from tests.tui.conftest import Sitting, sit
@@ -127,12 +127,12 @@ def test_entries_stand_by_group_each_with_why_it_is_there(shelf: Plane) -> None:
         ]
         assert right(screen, "DEC-001") == "today"
         await at(sitting, screen, "INV-001")
-        assert "an invariant: these come first" in told(sitting)
+        assert "invariants come first" in told(sitting)
         assert "about app/**, which fits the paths" in told(sitting)
         await at(sitting, screen, "DEC-002")
         assert "number 1 of 1 by its words in common with the task" in told(sitting)
         await at(sitting, screen, "DEC-003")
-        assert "pinned: what is not pinned is left out before it" in told(sitting)
+        assert "pinned: other entries are left out first" in told(sitting)
 
     sit(shelf, steps)
 
@@ -178,19 +178,19 @@ def test_a_tool_is_told_with_its_limits_and_what_it_has_no_room_for(shelf: Plane
         names = [id_.removeprefix(rows.TOOL) for id_ in group(screen, rows.FOR)[1:]]
         assert names == ["claude-code", "codex", "windsurf"]
         await at(sitting, screen, f"{rows.TOOL}claude-code")
-        assert "One line there points to context/active.md" in told(sitting)
+        assert "A line in the file imports context/active.md" in told(sitting)
         assert "of the 10,000 characters that it takes" in told(sitting)
-        assert "A session's start has no room for" in told(sitting)
+        assert "No room at the start of a session for" in told(sitting)
         await at(sitting, screen, f"{rows.TOOL}windsurf")
         assert "of 12,000 that are read" in told(sitting)
-        assert "It has no room for" in told(sitting)
+        assert "No room for" in told(sitting)
         assert "no room within the budget" in told(sitting)
         made = screen.made
         assert made is not None
         (given,) = [one for one in made.tools if one.tool.name == "windsurf"]
         assert given.file.pack is not None
         cut = [one.id for one in given.file.pack.receipt.cut]
-        assert f"It has no room for: {len(cut)}" in told(sitting)
+        assert f"No room for: {len(cut)}" in told(sitting)
         assert given.file.size <= 12_000
 
     sit(shelf, steps, size=(140, 60))
@@ -270,7 +270,7 @@ def test_a_pin_keeps_the_entry_in_where_there_is_no_room_for_all(shelf: Plane) -
         out = group(screen, rows.LEFT_OUT)
         assert out
         await at(sitting, screen, out[-1])
-        assert "Why it is not in it" in told(sitting)
+        assert "Why it is left out" in told(sitting)
         assert "no room within the budget" in told(sitting)
         await sitting.press("i")
         await done(sitting, screen)
@@ -284,7 +284,7 @@ def test_what_is_not_an_entry_is_not_pinned_and_the_foot_says_so(shelf: Plane) -
         screen = await opened(sitting)
         ops = len(shelf.history.ops())
         await sitting.press("i")
-        await sitting.until(lambda: "no entry is chosen" in sitting.screen, "why not")
+        await sitting.until(lambda: "no entry selected" in sitting.screen, "why not")
         assert len(shelf.history.ops()) == ops
         assert screen.view.listing.settled == {}
 
@@ -355,7 +355,7 @@ def test_another_budget_changes_what_is_cut_and_writes_nothing(shelf: Plane) -> 
 def test_a_budget_can_be_said_in_several_ways(shelf: Plane, text: str, size: int) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        await sitting.press("b")
+        await sitting.press("B")
         sitting.app.screen.query_one(Input).value = text
         await sitting.press("enter")
         await sitting.calm()
@@ -368,11 +368,11 @@ def test_a_budget_can_be_said_in_several_ways(shelf: Plane, text: str, size: int
 def test_a_budget_that_is_none_is_said_and_the_field_stays(shelf: Plane, text: str) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        await sitting.press("b")
+        await sitting.press("B")
         sitting.app.screen.query_one(Input).value = text
         await sitting.press("enter")
         assert isinstance(sitting.app.screen, Field)
-        assert "tokens is wanted" in told(sitting) or "between 200 and 1,000,000" in told(sitting)
+        assert "Enter a number of tokens" in told(sitting) or "between 200 and 1,000,000" in told(sitting)
         await sitting.press("escape")
         assert sitting.app.screen is screen
         assert screen.ask == Ask()
@@ -471,8 +471,8 @@ def test_writing_shows_every_line_before_one_key_writes_it(shelf: Plane) -> None
         old = (project / "AGENTS.md").read_bytes(), (root / "context/active.md").read_bytes()
         await sitting.press("s")
         await sitting.until(lambda: isinstance(sitting.app.screen, Writes), "asks")
-        assert "Bring the memory to" in sitting.screen
-        assert "without the last run and what waits" in told(sitting)
+        assert "Update the memory for" in sitting.screen
+        assert "neither the last run nor candidates" in told(sitting)
         assert "for the task signatures of webhooks" in sitting.screen
         await sitting.press("s", "escape")
         assert sitting.app.screen is screen
@@ -481,7 +481,7 @@ def test_writing_shows_every_line_before_one_key_writes_it(shelf: Plane) -> None
         await sitting.until(lambda: isinstance(sitting.app.screen, Writes), "asks again")
         await sitting.press("y")
         await done(sitting, screen)
-        assert "Brought the memory to .agentplane/context/active.md, AGENTS.md" in told(sitting)
+        assert "Updated .agentplane/context/active.md, AGENTS.md" in told(sitting)
 
     sit(shelf, steps)
     wanted = shelf.tools.pack(Ask("signatures of webhooks", passing=False)).text
@@ -494,14 +494,14 @@ def test_writing_shows_every_line_before_one_key_writes_it(shelf: Plane) -> None
 def test_where_no_tool_is_wired_only_the_pack_is_written(shelf: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        assert "No coding tool was found here" in sitting.screen
+        assert "No coding tool found" in sitting.screen
         await sitting.press("s")
         await sitting.until(lambda: isinstance(sitting.app.screen, Writes), "asks")
-        assert "Bring the memory to context/active.md? 1 file" in told(sitting)
+        assert "Update the memory for context/active.md? 1 file" in told(sitting)
         await sitting.press("y")
         await done(sitting, screen)
         await sitting.press("s")
-        await sitting.until(lambda: "nothing is to be written" in sitting.screen, "why not")
+        await sitting.until(lambda: "No changes to write" in sitting.screen, "why not")
 
     sit(shelf, steps)
     assert (shelf.layout.root / "context/active.md").read_text() == shelf.tools.pack(Ask(passing=False)).text
@@ -582,8 +582,8 @@ def test_a_plane_that_is_gone_is_said_and_what_was_read_stays(shelf: Plane) -> N
         screen = await opened(sitting)
         shelf.layout.root.rename(shelf.layout.project / "away")
         await sitting.press("f5")
-        await sitting.until(lambda: "the plane is gone" in sitting.screen, "said")
-        await sitting.press("b", "escape", "plus")
+        await sitting.until(lambda: "The project memory is gone." in sitting.screen, "said")
+        await sitting.press("B", "escape", "plus")
         (shelf.layout.project / "away").rename(shelf.layout.root)
         await sitting.press("f5")
         await sitting.until(lambda: "DEC-001" in group(screen, "Decisions"), "back")
@@ -594,9 +594,9 @@ def test_a_plane_that_is_gone_is_said_and_what_was_read_stays(shelf: Plane) -> N
 def test_nothing_at_all_is_told_in_a_line(plane: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        assert "nothing is in force yet: 1 has the inbox" in sitting.screen
-        assert "No entry is in force yet." in sitting.screen
-        assert "no tool was found here: 4 lists all" in sitting.screen
+        assert "no approved entries yet: press 1 for the inbox" in sitting.screen
+        assert "No approved entries yet." in sitting.screen
+        assert "no tool found: press 4 for all tools" in sitting.screen
         await sitting.press("j", "j", "i", "enter", "escape", "plus", "minus")
         assert sitting.app.screen in (screen, sitting.inbox)
 
@@ -656,7 +656,7 @@ def test_in_a_narrow_terminal_the_foot_says_why(shelf: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await at(sitting, screen, "INV-001")
-        assert "an invariant: these come first" in told(sitting)
+        assert "invariants come first" in told(sitting)
 
     sit(shelf, steps, size=(40, 12))
 

@@ -14,13 +14,13 @@ from tests.tui.pictures import PICTURES, Picture, taken
 _TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
 # What must be on a picture: one that is empty would else equal an empty one for good.
 _SAYS = {
-    "inbox": "CAND-QTVPDR", "conflict": "supersede", "shelf": "DEC-003", "bulk": "in one op?", "help": "Deciding",
-    "first": "Nothing waits.", "edit": "ctrl+s", "reason": "Reject", "marked": "2 marked",
-    "runs": "log verified", "rundiff": "only in the first", "chart": "runs a day: 10, 1 failed", "no-runs": "No runs yet.",
-    "filtered": "finds", "light": "CAND-QTVPDR", "ansi": "CAND-QTVPDR", "no-colour": "CAND-QTVPDR",
-    "tools": "Wired CLAUDE.md", "wiring": "Wire Codex CLI?",
-    "sessions": "since 07:12", "restart": "have old memory", "which": "Which one?", "type": "then type",
-    "pack": "pinned", "packtool": "When a session starts", "no-pack": "nothing is in force yet",
+    "inbox": "CAND-QTVPDR", "conflict": "supersede", "shelf": "DEC-003", "bulk": "in one change?", "help": "Review",
+    "first": "Nothing to review.", "edit": "ctrl+s", "reason": "Reject", "marked": "2 selected",
+    "runs": "log verified", "rundiff": "only in the first", "chart": "runs per day: 10, 1 failed", "no-runs": "No runs yet.",
+    "filtered": "matches", "light": "CAND-QTVPDR", "ansi": "CAND-QTVPDR", "no-colour": "CAND-QTVPDR",
+    "tools": "Connected CLAUDE.md", "wiring": "Connect Codex CLI?",
+    "sessions": "since 07:12", "restart": "have outdated memory", "which": "Restart a session", "type": "then run",
+    "pack": "pinned", "packtool": "At the start of a session", "no-pack": "no approved entries yet",
 }  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def test_a_row_makes_the_screen_that_it_describes(row: ScreenRow, tab: Tab) -> N
     ("row", "tab"), [pytest.param(row, tab, id=row.name) for row, tab in registry.tabs()]
 )
 def test_its_action_has_the_key_and_the_sentence_of_the_row(row: ScreenRow, tab: Tab) -> None:
-    action = actions.action(row.name)
+    action = actions.by_id(row.name)
     assert (action.keys, action.what, action.where) == (tab.key, tab.what, (EVERYWHERE,))
     assert action.does == f"go('{row.name}')"
 

@@ -110,7 +110,7 @@ def test_wiring_shows_every_line_before_one_key_writes_them(one: Plane) -> None:
         await sitting.press("y")
         await done(sitting, screen)
         assert state(screen, "codex") == ("in use here", "wired")
-        assert "Wired AGENTS.md, .codex/hooks.json" in sitting.screen
+        assert "Connected AGENTS.md, .codex/hooks.json" in sitting.screen
 
     sit(one, steps, size=(120, 60))
     assert (project / "AGENTS.md").read_bytes().startswith(b"# Ours\r\n")
@@ -194,14 +194,14 @@ def test_old_memory_is_told_and_brought(one: Plane) -> None:
         screen = await opened(sitting)
         assert state(screen, "codex")[1] == "incomplete"
         await at(sitting, screen, "codex")
-        assert f"the current one is {one.status().revision}" in " ".join(sitting.screen.split())
+        assert f"Press s to update it to {one.status().revision}" in " ".join(sitting.screen.split())
         await asked(sitting, "s")
         assert "+- DEC-002" in sitting.screen
         await sitting.press("y")
         await done(sitting, screen)
         assert state(screen, "codex")[1] == "wired"
         await sitting.press("s")
-        await sitting.until(lambda: "its file is current" in sitting.screen, "why not")
+        await sitting.until(lambda: "already up to date" in sitting.screen, "why not")
         assert sitting.app.screen is screen
 
     sit(one, steps, size=(120, 60))
@@ -216,12 +216,12 @@ def test_a_file_that_is_not_ours_to_write_stays_and_what_to_add_is_said(one: Pla
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await at(sitting, screen, "codex")
-        assert "To add by hand to .codex/config.toml" in sitting.screen
+        assert "Add this to .codex/config.toml yourself" in sitting.screen
         await asked(sitting, "w")
         assert "× .codex/config.toml is not touched" in sitting.screen
         await sitting.press("y")
         await done(sitting, screen)
-        assert "was not touched" in sitting.screen
+        assert "was not changed" in sitting.screen
         assert state(screen, "codex")[1] == "cannot be written"
 
     sit(one, steps, size=(140, 80))
@@ -247,16 +247,16 @@ def test_what_cannot_be_done_says_why(one: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         assert screen.off == {
-            "tools.unwire": "nothing of ours is in its files",
-            "tools.restart": "no session of it has old memory",
+            "tools.unwire": "not connected",
+            "tools.restart": "no outdated session",
         }
         await sitting.press("x")
-        await sitting.until(lambda: "nothing of ours is in its files" in sitting.screen, "why not")
+        await sitting.until(lambda: "not connected" in sitting.screen, "why not")
         await sitting.press("slash")
         await sitting.type("codex")
         await sitting.until(lambda: [row.id for row in screen.view.listing.shown] == ["codex"], "filtered")
         await sitting.press("enter", "question_mark")
-        assert "Tools: which are here" in sitting.screen
+        assert "Tools: coding tools" in sitting.screen
 
     sit(one, steps)
 

@@ -263,7 +263,7 @@ class _EventAnswer:
             return found
         made = process.run_apart(lambda: self._made(task), _SECONDS - _FOR_THE_ANSWER, _CHILD_MEMORY)
         if made is None:
-            self.hook.failed(f"the memory took longer than {_SECONDS} seconds or too much room")
+            self.hook.failed(f"the memory took longer than {_SECONDS} seconds or too much memory")
         return start_context.read(made) if made else None
 
     def _made(self, task: str | None) -> bytes:

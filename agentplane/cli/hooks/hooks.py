@@ -6,21 +6,23 @@ Tools use hook.py instead, without click.
 import click
 
 from agentplane.agents.catalog import TOOLS
+from agentplane.cli.help import command
 
 
 _HOOKED = ", ".join(tool.name for tool in TOOLS if tool.dialect)
 
 
-@click.command()
+@command("hook session-start --tool codex")
 @click.argument("event", metavar="EVENT")
-@click.option("--tool", required=True, metavar="TOOL", help=f"Who calls: {_HOOKED}.")
+@click.option("--tool", required=True, metavar="TOOL", help=f"Tool that calls the hook: {_HOOKED}. Required.")
 @click.pass_obj
 def hook_command(plane: str | None, event: str, tool: str) -> None:
-    """Answer a hook of a coding tool.
+    """Answer a hook of a coding tool. `agentplane init` adds these calls to the tool's settings.
 
-    The tool says on standard input what happened. EVENT is session-start, prompt, tool, compact, stop or
-    session-end. Settings that `agentplane init` writes call this. The exit code is always 0, and the answer is the
-    tool's own form: a tool goes on as without it, whatever is wrong here. `agentplane doctor` shows what went wrong.
+    The tool describes the event on standard input and reads the answer in its own format. EVENT is session-start, prompt,
+    tool, compact, stop or session-end.
+
+    The exit code is always 0, so that the tool continues even if agentplane fails. `agentplane doctor` shows errors.
     """
     from agentplane.cli.hooks.hook import answer
 

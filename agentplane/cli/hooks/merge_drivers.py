@@ -8,28 +8,32 @@ from pathlib import Path
 import click
 
 from agentplane.cli import output
+from agentplane.cli.help import command
 from agentplane.text.visible import one_line
 
 
-@click.command(hidden=True)
+@command("merge-file %O %A %B %P", hidden=True)
 @click.argument("base", type=click.Path(path_type=Path))
-@click.argument("ours", type=click.Path(path_type=Path))
-@click.argument("theirs", type=click.Path(path_type=Path))
+@click.argument("ours", metavar="CURRENT", type=click.Path(path_type=Path))
+@click.argument("theirs", metavar="OTHER", type=click.Path(path_type=Path))
 @click.argument("rest", nargs=-1, required=True, metavar="[LEVEL] PATH")
 def merge_file_command(base: Path, ours: Path, theirs: Path, rest: tuple[str, ...]) -> int:
-    """Merge BASE, OURS and THEIRS into OURS, as a Git merge driver. Exit with 10 if the file is left in conflict."""
+    """Merge a memory file, as a Git merge driver: BASE, CURRENT and OTHER into CURRENT.
+
+    `agentplane init` sets up this driver. Exits with 10 if the file still has conflicts.
+    """
     from agentplane.plane.git import merge_entries
 
     made = merge_entries.merge(_bytes(base), _bytes(ours), _bytes(theirs), rest[-1])
     if not made.clean:
-        output.note(f"agentplane: {one_line(rest[-1], 200)}: cannot be merged entry by entry")
+        output.note(f"agentplane: {one_line(rest[-1], 200)} can't be merged entry by entry.")
     return _written(ours, made.data, is_clean=made.clean)
 
 
 @click.command(hidden=True)
 @click.argument("base", type=click.Path(path_type=Path))
-@click.argument("ours", type=click.Path(path_type=Path))
-@click.argument("theirs", type=click.Path(path_type=Path))
+@click.argument("ours", metavar="CURRENT", type=click.Path(path_type=Path))
+@click.argument("theirs", metavar="OTHER", type=click.Path(path_type=Path))
 @click.argument("size")
 @click.argument("path")
 @click.argument("labels", nargs=-1)

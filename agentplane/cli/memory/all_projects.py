@@ -56,9 +56,9 @@ def print_inboxes(*, as_json: bool) -> None:
     if not waiting:
         output.note("No project memory found. Run `agentplane init` in a project to create one.")
     elif quiet == len(waiting):
-        output.note(f"Nothing waits in {output.count(quiet, 'project')}.")
+        output.note(f"Nothing to review in {output.count(quiet, 'project')}.")
     elif quiet:
-        output.note(f"Nothing waits in {output.count(quiet, 'other project')}.")
+        output.note(f"Nothing to review in {output.count(quiet, 'other project')}.")
 
 
 def print_badge(*, as_json: bool) -> int:

@@ -23,7 +23,7 @@ from agentplane.text.visible import cells, one_line
 
 OPTION = "--confirm"
 HELP = (
-    "Approve one flagged text unchanged. FLAGS lists its flags, for example `secret` or `hidden,instruction`."
+    "Flags to confirm when approving a single text unchanged, for example `secret` or `hidden,instruction`."
 )
 
 
@@ -92,9 +92,7 @@ def _show(plane: Plane, entry: Entry) -> None:
             todo=f"Edit the text with `agentplane edit {name}`.",
         )
     if any(spot.code == SECRET for spot in found):
-        output.note(
-            "Tools don't get an entry that looks like it contains a secret, even when it is approved."
-        )
+        output.note("Tools don't receive an entry with a likely secret, even if it is approved.")
     for spot in found:
         output.note(f"{spot.place}: {spot.what}")
         if spot.match:

@@ -1,54 +1,69 @@
-"""The commands approve, reject, deprecate, pin, unpin, adopt and revert.
+"""The commands approve, reject, deprecate and pin.
 
 Only a person at a terminal may use them.
 """
 
+from collections.abc import Collection
+from typing import Literal
+
 import click
 
+from agentplane.api import Plane
 from agentplane.api.committer import required
+from agentplane.api.results import Committed
 from agentplane.cli import complete, output
+from agentplane.cli.help import command
 from agentplane.cli.memory import confirming
 from agentplane.cli.memory.edit import edited_merge
 from agentplane.cli.open import ids_argument, ids_option, json_option, opened, run_named
 from agentplane.cli.report import carry_out, report
 from agentplane.commands import Adopt, Approve, ApproveClean, Deprecate, Pin, Reject, Revert, Unpin
 from agentplane.errors import BadInput
+from agentplane.memory import ids as entry_ids
+from agentplane.text.visible import one_line
 
 
-@click.command()
-@ids_argument("inbox", required=False)
-@click.option("--all-clean", is_flag=True, help="Every candidate without a conflict or flag, in one op.")
+@command(
+    "approve CAND-7F3K2Q",
+    "approve --all-clean --kind fact",
+    "approve CAND-7F3K2Q --supersede DEC-014",
+    "approve DEC-014",
+)
+@ids_argument("to review", required=False)
+@click.option("--all-clean", is_flag=True, help="Approve every candidate without a conflict or a flag.")
+@click.option("--edits", is_flag=True, help="Accept manual edits only. Without IDs, accepts all of them.")
 @click.option(
     "--from",
     "source",
     metavar="RUN",
     shell_complete=complete.runs,
-    help="With --all-clean: only from this run.",
+    help="With --all-clean, only candidates from this run.",
 )
 @click.option(
     "--kind",
     "--type",
     metavar="KIND",
     shell_complete=complete.kinds,
-    help="With --all-clean: only this kind.",
+    help="With --all-clean, only candidates of this kind.",
 )
-@click.option("--tag", help="With --all-clean: only with this tag.")
-@ids_option("--supersede", "shelf", "Replace this entry.")
+@click.option("--tag", metavar="TAG", help="With --all-clean, only candidates with this tag.")
+@ids_option("--supersede", "shelf", "Entry to replace. Can be repeated.")
 @click.option(
     "--merge-into",
     metavar="ID",
     shell_complete=complete.ids("all"),
-    help="Merge the candidate into this entry or candidate, in your editor.",
+    help="Entry or candidate to merge this candidate into. Opens your editor.",
 )
-@click.option("--keep-both", is_flag=True, help="It stands beside what it conflicts with; say --why.")
-@click.option("--alike", is_flag=True, help="Candidates that say the same leave the inbox with it.")
-@ids_option("--reject", "inbox", "Also reject this candidate, in the same operation.")
+@click.option("--keep-both", is_flag=True, help="Approve despite the conflict. Requires --why.")
+@click.option("--alike", is_flag=True, help="Also resolve duplicate candidates.")
+@ids_option("--reject", "inbox", "Candidate to reject in the same operation. Can be repeated.")
 @click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)
-@click.option("--why", help="The reason; it is kept.")
+@click.option("--why", metavar="TEXT", help="Reason to record.")
 @json_option
 def approve_command(
     ids: tuple[str, ...],
     all_clean: bool,
+    edits: bool,
     source: str | None,
     kind: str | None,
     tag: str | None,
@@ -61,29 +76,32 @@ def approve_command(
     why: str | None,
     as_json: bool,
 ) -> None:
-    """Move candidates to the shelf.
+    """Approve candidates, or accept manual edits.
 
-    A candidate that conflicts with what was decided before is refused until you say what becomes of
-    both: --supersede, --merge-into, --keep-both, or `agentplane reject`.
+    A candidate that conflicts with an approved entry is refused until you choose what happens to both. Use
+    --supersede, --merge-into or --keep-both, or reject the candidate.
 
-    A text with a likely secret, hidden characters or orders to its reader is approved on its own. You see the spot and
-    confirm it.
+    The ID of an approved entry with a manual edit accepts that edit.
+
+    A text with a likely secret, hidden characters or instructions to its reader must be approved on its own. agentplane
+    shows the passage and asks you to confirm it.
     """
-    _check_options(ids, all_clean, (source, kind, tag), (supersede, merge_into, keep_both))
+    choices = (supersede, merge_into, keep_both)
+    _check_options(ids, all_clean or edits, (source, kind, tag), choices, all_clean=all_clean)
     if reject and (all_clean or merge_into is not None or len(ids) != 1):
-        raise BadInput(
-            "--reject works with a single candidate to approve", todo="Approve the candidates individually."
-        )
+        raise BadInput("--reject needs exactly one candidate ID.", todo="Approve the candidates one by one.")
     if alike and (all_clean or merge_into is not None):
-        raise BadInput("--alike goes with candidates that are named, and not with --merge-into")
+        raise BadInput("--alike can't be used with --all-clean or --merge-into.")
     if codes is not None and len(ids) != 1:
-        raise BadInput("--confirm works with a single candidate", todo="Confirm the candidates individually.")
+        raise BadInput("--confirm needs exactly one ID.", todo="Confirm the texts one by one.")
     plane = opened(deciding="approving")
-    if merge_into is not None:
+    if edits or _review_items(plane, ids) == "edits":
+        _check_no_choice(kind="accept", used=any((*choices, reject, alike, all_clean, why)))
+        done: Committed = required(confirming.carried_out(plane, Adopt(ids), codes))
+    elif merge_into is not None:
         done = edited_merge(plane, ids[0], merge_into, why, codes)
     elif all_clean:
-        command = ApproveClean(run_named(plane, source) or source, kind, tag, why)
-        done = required(plane.do(command))
+        done = required(plane.do(ApproveClean(run_named(plane, source) or source, kind, tag, why)))
     else:
         from agentplane.review.conflicts.resolve import Choice
 
@@ -96,83 +114,102 @@ def approve_command(
 
 
 def _check_options(
-    ids: tuple[str, ...], all_clean: bool, narrowing: tuple[str | None, ...], choices: tuple[object, ...]
+    ids: tuple[str, ...],
+    selects: bool,
+    narrowing: tuple[str | None, ...],
+    choices: tuple[object, ...],
+    *,
+    all_clean: bool,
 ) -> None:
-    """Raise BadInput for options that don't go together."""
+    """Raise BadInput for options that don't go together. `selects` means that an option selects what to approve."""
     if all_clean and ids:
-        raise BadInput("--all-clean takes every one that is clean", todo="leave out the ids, or --all-clean.")
-    if not all_clean and not ids:
-        raise BadInput("name candidates, or say --all-clean", todo="`agentplane inbox` shows them.")
+        raise BadInput("Use either candidate IDs or --all-clean, not both.")
+    if not selects and not ids:
+        raise BadInput(
+            "A candidate ID or --all-clean is required.", todo="Run `agentplane inbox` to list candidates."
+        )
     if any(narrowing) and not all_clean:
-        raise BadInput("--from, --kind and --tag go with --all-clean")
+        raise BadInput("--from, --kind and --tag can be used only with --all-clean.")
     if sum(map(bool, choices)) > 1 or (all_clean and any(choices)):
-        raise BadInput("--supersede, --merge-into and --keep-both exclude each other and --all-clean")
+        raise BadInput("Use only one of --supersede, --merge-into, --keep-both and --all-clean.")
     if choices[1] is not None and len(ids) != 1:
-        raise BadInput("--merge-into goes with one candidate", todo="merge them one by one.")
+        raise BadInput(
+            "--merge-into needs exactly one candidate ID.", todo="Merge the candidates one by one."
+        )
 
 
-@click.command()
-@ids_argument("inbox")
-@click.option("--alike", is_flag=True, help="And the candidates that say the same.")
-@click.option("--why", help="The reason; it is kept.")
+def _review_items(plane: Plane, named: tuple[str, ...]) -> Literal["candidates", "edits"]:
+    """Return whether IDs name candidates or manual edits. Unknown IDs count as candidates."""
+    if not named:
+        return "candidates"
+    memory = plane.memory.read()
+    edited = {edit.id for edit in memory.all_hand_edits} - {entry.id for entry in memory.inbox}
+    meant = {_meant(id_, edited | memory.entries.keys()) for id_ in named}
+    if meant <= edited:
+        return "edits"
+    if meant & edited:
+        edits, others = ", ".join(sorted(meant & edited)), ", ".join(sorted(meant - edited))
+        raise BadInput(
+            f"Manual edits ({edits}) and candidates ({one_line(others, 80)}) can't be reviewed together.",
+            todo="Use a separate command for each.",
+        )
+    return "candidates"
+
+
+def _meant(named: str, known: Collection[str]) -> str:
+    try:
+        return entry_ids.match(named, known)
+    except BadInput:
+        return named
+
+
+def _check_no_choice(*, kind: Literal["accept", "discard"], used: bool) -> None:
+    if used:
+        raise BadInput(f"These options apply to candidates. To {kind} a manual edit, pass only its ID.")
+
+
+@command("reject CAND-7F3K2Q", 'reject CAND-7F3K2Q --why "Covered by DEC-014."', "reject DEC-014")
+@ids_argument("to review", required=False)
+@click.option("--edits", is_flag=True, help="Discard manual edits only. Without IDs, discards all of them.")
+@click.option("--alike", is_flag=True, help="Also reject duplicate candidates.")
+@click.option("--why", metavar="TEXT", help="Reason to record. Shown if the statement is proposed again.")
 @json_option
-def reject_command(ids: tuple[str, ...], alike: bool, why: str | None, as_json: bool) -> None:
-    """Drop candidates. What is proposed again in other words is then refused, with the reason."""
+def reject_command(ids: tuple[str, ...], edits: bool, alike: bool, why: str | None, as_json: bool) -> None:
+    """Reject candidates, or discard manual edits.
+
+    A rejected statement is refused if it is proposed again, even in other words.
+
+    The ID of an approved entry with a manual edit restores the approved text. `agentplane undo` brings the edit back.
+    """
+    if not ids and not edits:
+        raise BadInput("A candidate ID is required.", todo="Run `agentplane inbox` to list candidates.")
     plane = opened(deciding="rejecting")
-    carry_out(plane, Reject(ids, why, alike), as_json=as_json)
+    if edits or _review_items(plane, ids) == "edits":
+        _check_no_choice(kind="discard", used=alike or why is not None)
+        carry_out(plane, Revert(ids), as_json=as_json)
+    else:
+        carry_out(plane, Reject(ids, why, alike), as_json=as_json)
 
 
-@click.command()
+@command("deprecate DEC-014", 'deprecate DEC-014 --why "The service was shut down."')
 @ids_argument("shelf")
-@click.option("--why", help="The reason; it is kept.")
+@click.option("--why", metavar="TEXT", help="Reason to record.")
 @json_option
 def deprecate_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> None:
-    """Take entries out of force; they stay on the shelf as deprecated."""
+    """Mark entries as deprecated. Tools no longer receive them."""
     plane = opened(deciding="deprecating")
     carry_out(plane, Deprecate(ids, why), as_json=as_json)
 
 
-@click.command()
+@command("pin DEC-014", "pin --remove DEC-014")
 @ids_argument("shelf")
+@click.option("--remove", is_flag=True, help="Unpin the entries instead.")
 @json_option
-def pin_command(ids: tuple[str, ...], as_json: bool) -> None:
-    """Pin entries: each comes right after the invariants in what tools are given.
+def pin_command(ids: tuple[str, ...], remove: bool, as_json: bool) -> None:
+    """Always include entries in the context, right after invariants.
 
-    What is not pinned is left out first. An entry that is about other paths stays out of packs that are not about it.
+    If space runs out, entries that aren't pinned are left out first. A pinned entry with a scope is included only if the
+    context is about matching paths.
     """
-    plane = opened(deciding="pinning")
-    carry_out(plane, Pin(ids), as_json=as_json)
-
-
-@click.command()
-@ids_argument("shelf")
-@json_option
-def unpin_command(ids: tuple[str, ...], as_json: bool) -> None:
-    """Take the pins of entries away."""
-    plane = opened(deciding="unpinning")
-    carry_out(plane, Unpin(ids), as_json=as_json)
-
-
-@click.command()
-@ids_argument("by hand", required=False)
-@click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)
-@json_option
-def adopt_command(ids: tuple[str, ...], codes: str | None, as_json: bool) -> None:
-    """Approve what was edited by hand; without an ID, all of it."""
-    if codes is not None and len(ids) != 1:
-        raise BadInput("--confirm works with a single entry", todo="Confirm the entries individually.")
-    plane = opened(deciding="adopting")
-    done = required(confirming.carried_out(plane, Adopt(ids), codes))
-    report(plane, done, as_json=as_json)
-
-
-@click.command()
-@ids_argument("by hand", required=False)
-@json_option
-def revert_command(ids: tuple[str, ...], as_json: bool) -> None:
-    """Put back what was approved before an edit by hand; without an ID, all of it.
-
-    What stood there by hand is kept in the op: `agentplane undo` brings it back.
-    """
-    plane = opened(deciding="reverting")
-    carry_out(plane, Revert(ids), as_json=as_json)
+    plane = opened(deciding="unpinning" if remove else "pinning")
+    carry_out(plane, Unpin(ids) if remove else Pin(ids), as_json=as_json)

@@ -8,6 +8,7 @@ import click
 from agentplane.api import Plane
 from agentplane.api.results import Committed
 from agentplane.cli import complete, output
+from agentplane.cli.help import command
 from agentplane.cli.memory import confirming
 from agentplane.cli.open import json_option, opened
 from agentplane.cli.report import carry_out, report
@@ -18,20 +19,20 @@ from agentplane.plane import drafts
 from agentplane.text import files
 
 
-@click.command()
+@command("edit DEC-014", "edit DEC-014 --mask")
 @click.argument("id", metavar="ID", shell_complete=complete.ids("all"))
-@click.option("--mask", is_flag=True, help="Mask the likely secrets, without opening the editor.")
+@click.option("--mask", is_flag=True, help="Mask likely secrets without opening the editor.")
 @click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)
 @json_option
 def edit_command(id: str, mask: bool, codes: str | None, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
-    """Change an entry or a candidate in your editor ($VISUAL or $EDITOR)."""
+    """Edit an entry or a candidate in your editor ($VISUAL or $EDITOR)."""
     plane = opened(deciding="editing")
     if mask:
         if codes is not None:
             raise BadInput("Use either --mask or --confirm, not both.")
         carry_out(plane, Mask(id), as_json=as_json)
         output.note(
-            "The history still has the earlier text. If the secret is real, change it and run `agentplane prune`."
+            "The history still contains the earlier text. If the secret is real, revoke it and run `agentplane prune`."
         )
         return
     memory = plane.memory.read()
@@ -47,7 +48,7 @@ def edit_command(id: str, mask: bool, codes: str | None, as_json: bool) -> None:
     elif as_json:
         output.emit("op", op=None, verb="edit", ids=[], revision=memory.snapshot.ledger.revision())
     else:
-        output.note("nothing was changed.")
+        output.note("Nothing was changed.")
 
 
 def edited_merge(
@@ -62,7 +63,7 @@ def edited_merge(
     first, second = memory.get(candidate).id, memory.get(target).id
 
     def take(text: bytes) -> Committed | None:
-        # An unchanged draft has both statements. A person who closes the editor on it made no decision.
+        # A person who closes the editor on an unchanged draft made no decision.
         unsaved = text.strip() == draft.strip()
         if unsaved:
             return None
@@ -71,8 +72,8 @@ def edited_merge(
     done = _edited(plane, into, draft, take)
     if done is None:
         raise BadInput(
-            "the draft was left as it is; nothing was changed",
-            todo="make one text out of the two, and save it.",
+            "The draft was not changed, so nothing was merged.",
+            todo="Combine both texts into one and save the draft.",
         )
     return done
 
@@ -89,10 +90,10 @@ def _edited(
             done = take(files.read(path))
         except AgentplaneError as error:
             if not path.exists():
-                raise BadInput("the editor left no file; nothing was changed") from None
+                raise BadInput("The editor removed the draft. Nothing was changed.") from None
             output.error(error)
             if not _again():
-                raise BadInput("nothing was changed", todo=f"your text is kept in {path}.") from None
+                raise BadInput("Nothing was changed.", todo=f"Your text is saved in {path}.") from None
         else:
             path.unlink(missing_ok=True)
             return done

@@ -209,14 +209,14 @@ def _facts(entry: Entry) -> dict[str, str | None]:
         "pinned": "yes" if head.pinned else "",
         "layer": head.layer,
         "scale": "" if head.systemic_scale is None else f"{head.systemic_scale:g}",
-        "harvested": head.harvested,
+        "imported": head.harvested,
     }
 
 
 def _trusted(entry: Entry) -> str:
     if entry.head.status == "proposed":
         return ""
-    return "yes" if entry.trusted else "no: edited by hand"
+    return "yes" if entry.trusted else "no (manual edit)"
 
 
 def _print_conflicts(reviewed: "Reviewed") -> None:

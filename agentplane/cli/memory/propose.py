@@ -10,6 +10,7 @@ import msgspec
 
 from agentplane.api import Plane
 from agentplane.cli import complete, output
+from agentplane.cli.help import command
 from agentplane.cli.memory import entry_rows
 from agentplane.cli.open import ids_option, json_option, opened, run_named
 from agentplane.commands import Propose
@@ -18,7 +19,11 @@ from agentplane.memory.operations import Proposal
 from agentplane.text.visible import one_line, visible
 
 
-@click.command()
+@command(
+    'propose "Store amounts in cents." --rationale "Floats lose cents."',
+    'propose --type fact "The API answers 429." --evidence app/api.py:3',
+    "propose - < statement.txt",
+)
 @click.argument("statement")
 @click.option(
     "--type",
@@ -27,25 +32,31 @@ from agentplane.text.visible import one_line, visible
     shell_complete=complete.kinds,
     default="decision",
     show_default=True,
-    help="decision, assumption, …",
+    help="Kind of the entry, for example decision, fact or assumption.",
 )
-@click.option("--rationale", help="Why.")
-@click.option("--tag", "tags", multiple=True, help="Can be given several times.")
+@click.option("--rationale", metavar="TEXT", help="Rationale of the entry.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag of the entry. Can be repeated.")
 @click.option(
     "--evidence",
     multiple=True,
     shell_complete=complete.files,
-    help="A path, path:line, path#symbol, commit or URL.",
+    metavar="REF",
+    help="Evidence: a path, path:line, path#symbol, commit or URL. Can be repeated.",
 )
-@click.option("--source", metavar="RUN", help="The run that it comes from; else the open one around it.")
-@click.option("--confidence", type=float, help="0 to 1.")
-@click.option("--scope", multiple=True, help="A path glob that it is about.")
-@ids_option("--supersedes", "shelf", "Entry that it replaces.")
-@click.option("--expires", "expires_at", metavar="DATE", help="When it should be looked at again.")
-@click.option("--check", help="A command that an assumption must keep passing.")
+@click.option("--source", metavar="RUN", help="Run to attribute this to [default: the current run].")
+@click.option("--confidence", type=float, metavar="NUMBER", help="Confidence from 0 to 1.")
 @click.option(
-    "--again", is_flag=True, help="Let it in though it was rejected before; a person's, at a terminal."
+    "--scope", multiple=True, metavar="GLOB", help="Paths that the entry is about. Can be repeated."
 )
+@ids_option("--supersedes", "shelf", "Entry to replace. Can be repeated.")
+@click.option(
+    "--expires",
+    "expires_at",
+    metavar="DATE",
+    help="Expiry date. Expired entries are no longer sent to tools.",
+)
+@click.option("--check", metavar="COMMAND", help="Command that fails if an assumption is no longer true.")
+@click.option("--again", is_flag=True, help="Allow a statement that was rejected before (interactive only).")
 @json_option
 def propose_command(
     statement: str,
@@ -62,7 +73,7 @@ def propose_command(
     again: bool,
     as_json: bool,
 ) -> None:
-    """Put a candidate into the inbox. STATEMENT is one sentence; `-` reads it from standard input."""
+    """Propose an entry for review. STATEMENT is one sentence, or `-` to read it from standard input."""
     proposal = Proposal(
         type=kind,
         statement=_read_stdin() if statement == "-" else statement,
@@ -101,8 +112,8 @@ def propose_command(
     for flag in reviewed.flags:
         output.note(f"  {visible(flag)}")
     if source and not known:
-        output.note(f"  source: no run `{one_line(source, 40)}` in the log")
-    output.note("waits in the inbox.")
+        output.note(f"  Run not found: {one_line(source, 40)}.")
+    output.note("Added to the inbox for review.")
 
 
 def _repeated(error: Refused) -> dict[str, Any]:
@@ -141,4 +152,4 @@ def _read_stdin() -> str:
         read: str | bytes = getattr(sys.stdin, "buffer", sys.stdin).read()
         return read if isinstance(read, str) else read.decode()
     except UnicodeDecodeError:
-        raise BadInput("standard input is not UTF-8", todo="save the text as UTF-8.") from None
+        raise BadInput("Standard input isn't valid UTF-8.", todo="Save the text as UTF-8.") from None

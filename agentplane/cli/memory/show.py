@@ -1,4 +1,4 @@
-"""The commands status, badge, inbox, list, show and history."""
+"""The commands status, badge, inbox, list and show."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from agentplane.cli import background_checks, complete, output
+from agentplane.cli import background_checks, complete, output, querying
+from agentplane.cli.help import command
 from agentplane.cli.memory import all_projects, entry_rows
-from agentplane.cli.memory.entry_rows import with_signer
 from agentplane.cli.open import ids_argument, json_option, opened, run_named
 from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.memory import expiry
@@ -22,11 +22,12 @@ from agentplane.plane.derived import badge_stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import lock
 from agentplane.review import promote
-from agentplane.text.visible import one_line, visible
+from agentplane.text.visible import one_line
 
 
 if TYPE_CHECKING:
     from agentplane.api import Plane
+    from agentplane.memory.view import HandEdit
     from agentplane.review.inbox import Reviewed
     from agentplane.tools.receivers import Receivers
 
@@ -34,10 +35,10 @@ _MOST_AWAITED = 5
 """Number of facts without a statement that are listed after the candidates."""
 
 
-@click.command()
+@command("status", "status --json")
 @json_option
 def status_command(as_json: bool) -> None:
-    """What waits, and what to do next."""
+    """Show what is waiting for review and what to do next."""
     plane = opened(quiet=True)
     status = plane.status()
     tools = plane.tools.receivers(plane.memory.read())
@@ -45,27 +46,27 @@ def status_command(as_json: bool) -> None:
     if as_json:
         output.emit("status", **msgspec.to_builtins(status), tools=msgspec.to_builtins(tools))
         return
-    output.line(f"memory {status.revision}  {plane.layout.root}")
-    counts = [output.count(status.waiting, "candidate"), output.count(status.hand_edits, "hand edit")]
-    counts += [f"{status.conflicts} of them with conflicts"] if status.conflicts else []
-    counts += [output.count(status.broken, "broken entry", "broken entries")] if status.broken else []
+    output.line(f"Memory revision {status.revision}  {plane.layout.root}")
+    counts = [output.count(status.waiting, "candidate"), output.count(status.hand_edits, "manual edit")]
+    counts += [f"{status.conflicts} with conflicts"] if status.conflicts else []
+    counts += [output.count(status.broken, "unreadable entry", "unreadable entries")] if status.broken else []
     counts += (
         [f"{output.count(status.expired, 'expired entry', 'expired entries')}"] if status.expired else []
     )
     soon = output.count(status.expiring, "entry expires", "entries expire")
     counts += [f"{soon} within {output.count(status.warn_days, 'day')}"] if status.expiring else []
-    counts += ["the log and the files do not fit together"] if status.damaged else []
+    counts += ["damaged: the log and the files don't match"] if status.damaged else []
     output.line(f"  {', '.join(counts)}")
     if status.writing:
         pid = lock.owner(plane.layout)
         output.line(f"  Another process{f' ({pid})' if pid else ''} is writing a change.")
     if status.weakened:
-        output.line(f"  weakened trust settings: {', '.join(status.weakened)}")
+        output.line(f"  Weakened trust settings: {', '.join(status.weakened)}")
     if status.unchecked:
         output.line(f"  {_checked_text(status.waiting, status.unchecked, in_background=in_background)}")
     for text in _receiver_lines(tools):
         output.line(f"  {text}")
-    output.line(f"  next: {status.next}")
+    output.line(f"  Next: {status.next}")
 
 
 def _receiver_lines(tools: "Receivers") -> Iterator[str]:
@@ -78,11 +79,14 @@ def _receiver_lines(tools: "Receivers") -> Iterator[str]:
         yield f"Used here without memory: {', '.join(tools.missing)}. Run `agentplane tools` to connect them."
 
 
-@click.command()
-@click.option("--all", "everywhere", is_flag=True, help="The sum of every project that you use.")
+@command("badge", "badge --all")
+@click.option("--all", "everywhere", is_flag=True, help="Sum up all projects that you use.")
 @json_option
 def badge_command(everywhere: bool, as_json: bool) -> int:
-    """A short count for the prompt; prints nothing when nothing waits, and `?` for a plane that cannot be read."""
+    """Print a short count for your shell prompt.
+
+    Prints nothing if nothing is waiting for review, and `?` if the project memory can't be read.
+    """
     if everywhere:
         return all_projects.print_badge(as_json=as_json)
     try:
@@ -90,7 +94,9 @@ def badge_command(everywhere: bool, as_json: bool) -> int:
         badge = plane.inbox.badge()
         if plane.is_damaged():
             raise Damaged(
-                "the log and the files do not fit together", todo="run `agentplane doctor`.", sees_doctor=True
+                "The log and the memory files don't match.",
+                todo="Run `agentplane doctor`.",
+                sees_doctor=True,
             )
     except AgentplaneError as error:
         if as_json:
@@ -106,16 +112,22 @@ def badge_command(everywhere: bool, as_json: bool) -> int:
     return 0
 
 
-@click.command()
-@click.option("--sources", is_flag=True, help="How the proposals of each source have fared.")
-@click.option("--wait", is_flag=True, help="Check every candidate before printing them.")
-@click.option("--all", "everywhere", is_flag=True, help="Every project and worktree that you use.")
+@command("inbox", "inbox is:conflict tool:codex", "inbox --wait", "inbox --all", "inbox --sources")
+@querying.query_argument
+@click.option("--sources", is_flag=True, help="Show the acceptance rate of each source instead.")
+@click.option("--wait", is_flag=True, help="Check every candidate before printing the list.")
+@click.option("--all", "everywhere", is_flag=True, help="Include all projects and worktrees that you use.")
 @json_option
-def inbox_command(sources: bool, wait: bool, everywhere: bool, as_json: bool) -> None:
-    """The candidates, and what was edited by hand.
+def inbox_command(words: tuple[str, ...], sources: bool, wait: bool, everywhere: bool, as_json: bool) -> None:
+    """List candidates and manual edits to review.
 
-    Many new candidates are checked in the background. Until then they are listed as not checked yet.
+    QUERY filters them, for example `is:conflict tool:codex`.
+
+    agentplane checks many new candidates in the background. Until then, they are listed as not checked yet.
     """
+    query = querying.of_words(words, "inbox")
+    if query is not None and (everywhere or sources):
+        raise BadInput("A query can't be used with --all or --sources.", todo="Remove one of them.")
     if everywhere:
         all_projects.print_inboxes(as_json=as_json)
         return
@@ -136,6 +148,14 @@ def inbox_command(sources: bool, wait: bool, everywhere: bool, as_json: bool) ->
         plane.inbox.keep_badge(reviewer.memory)
         if not unchecked and reviewer.conflicts.missing:
             output.note(reviewer.conflicts.missing)
+    if query is not None:
+        total, edits = len(found), querying.edits_of(plane, memory, query)
+        found = querying.candidates_of(plane, memory, found, query)
+        found = [entry_rows.readable_candidate(memory, reviewed) for reviewed in found]
+        _print_found(memory, found, edits, unchecked, as_json=as_json)
+        if unchecked and not as_json:
+            output.note(_checked_text(total, unchecked, in_background=in_background))
+        return
     found = [entry_rows.readable_candidate(memory, reviewed) for reviewed in found]
     expiring = plane.memory.expiring(memory)
     dated = {
@@ -146,14 +166,37 @@ def inbox_command(sources: bool, wait: bool, everywhere: bool, as_json: bool) ->
         return
     for reviewed in found:
         _print_candidate(reviewed)
-    _print_hand_edits(memory)
+    _print_hand_edits(memory, memory.hand_edits)
     _print_expiring(dated, expiring)
     if unchecked:
         output.note(_checked_text(len(found), unchecked, in_background=in_background))
     _print_inbox_notes(memory)
     all_projects.print_other_worktrees(plane.layout)
     if not (memory.inbox_ids or memory.hand_edits or expiring or memory.broken):
-        output.note("nothing waits.")
+        output.note("Nothing to review.")
+
+
+def _print_found(
+    memory: Memory, found: "Sequence[Reviewed]", edits: "Sequence[HandEdit]", unchecked: int, *, as_json: bool
+) -> None:
+    """Print the candidates and the manual edits that match a query."""
+    if as_json:
+        candidates = [entry_rows.as_candidate(reviewed) for reviewed in found]
+        hand_edits = [entry_rows.as_hand_edit(edit) for edit in edits]
+        output.emit(
+            "inbox",
+            candidates=candidates,
+            hand_edits=hand_edits,
+            awaited=[],
+            expiring=[],
+            unchecked=unchecked,
+        )
+        return
+    for reviewed in found:
+        _print_candidate(reviewed)
+    _print_hand_edits(memory, edits)
+    if not (found or edits):
+        output.note("No matches.")
 
 
 def _inbox_as_json(
@@ -184,35 +227,45 @@ def _print_inbox_notes(memory: Memory) -> None:
     if memory.hidden:
         what = output.count(len(memory.hidden), "candidate has", "candidates have")
         output.note(
-            f"{what} the id of an entry on the shelf and cannot be shown: `agentplane doctor` says where."
+            f"{what} the ID of an approved entry and can't be shown. Run `agentplane doctor` for details."
         )
     for id_, run in islice(promote.awaited(memory).items(), _MOST_AWAITED):
         output.note(f"Fact {one_line(id_, 60)} has no statement yet. Run {one_line(run, 40)} named it.")
     if memory.broken:
         what = output.count(memory.broken, "piece", "pieces")
-        output.note(f"{what} of the files cannot be read: `agentplane doctor` says which.")
+        output.note(f"{what} of the memory files can't be read. Run `agentplane doctor` for details.")
 
 
-@click.command()
-@click.option("--kind", "--type", metavar="KIND", shell_complete=complete.kinds, help="Only this kind.")
+@command("list", "list kind:fact older:4w", "list --kind decision --tag api", "list --status all")
+@querying.query_argument
+@click.option("--kind", "--type", metavar="KIND", shell_complete=complete.kinds, help="Kind of the entries.")
 @click.option(
     "--status",
     metavar="STATUS",
-    help="Only this status; `all` for every one.",
+    help="Status of the entries, or `all`.",
     default="accepted",
     show_default=True,
 )
-@click.option("--tag", metavar="TAG", help="Only entries with this tag.")
+@click.option("--tag", metavar="TAG", help="Tag of the entries.")
 @json_option
-def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) -> None:
-    """The entries on the shelf."""
+def list_command(
+    words: tuple[str, ...], kind: str | None, status: str, tag: str | None, as_json: bool
+) -> None:
+    """List approved entries.
+
+    QUERY filters them, for example `kind:fact older:4w`.
+    """
     plane = opened()
     memory, today = plane.memory.read(), plane.today()
     name = kind_named(memory.kinds, kind).name if kind else None
+    query = querying.of_words(words, "memory")
+    asked = click.get_current_context().get_parameter_source("status")
+    if query is not None and query.asks_for("status") and asked is click.core.ParameterSource.DEFAULT:
+        status = "all"
     status = status.lower()
     if status not in (*SHELF_STATUSES, "all"):
-        what = f"no status `{one_line(status, 30)}`"
-        raise BadInput(what, todo=f"the statuses are {', '.join(SHELF_STATUSES)}; `all` for every one.")
+        what = f"Unknown status: {one_line(status, 30)}."
+        raise BadInput(what, todo=f"Use {', '.join(SHELF_STATUSES)} or all.")
     entries = [
         entry
         for entry in memory.shelf
@@ -220,6 +273,8 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
         and status in ("all", entry.head.status)
         and (tag is None or tag in entry.head.tags)
     ]
+    if query is not None:
+        entries = querying.entries_of(plane, memory, entries, query)
     entries = entry_rows.readable(memory, entries)
     if as_json:
         output.emit("list", entries=[entry_rows.as_entry(entry, today) for entry in entries])
@@ -232,17 +287,15 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
         state = f"({expired.text}) " if expired else state
         output.line(output.row([(mark, 1), (entry.id, min(size, 20))], state + entry.statement))
     if not entries:
-        output.note("no such entries.")
+        output.note("No matching entries.")
 
 
-@click.command()
+@command("show DEC-014 CAND-7F3K2Q", "show run_20261120T091530Z-k3f9 --commands")
 @ids_argument("all")
-@click.option(
-    "--commands", is_flag=True, help="For a run, print every command and every permission decision."
-)
+@click.option("--commands", is_flag=True, help="Print all commands and permission decisions of a run.")
 @json_option
 def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
-    """Show entries and candidates in full, and runs with the content of their capsules."""
+    """Show entries, candidates or runs in full."""
     plane = opened(doing="Reading memory")
     memory = plane.memory.read()
     runs = {name: run_id for name in ids if (run_id := _run_of(plane, memory, name))}
@@ -290,65 +343,32 @@ def _show_runs(plane: "Plane", run_ids: list[str], *, in_full: bool, as_json: bo
             show.print_run(shown, in_full=in_full)
 
 
-@click.command()
-@click.argument("id", metavar="ID", shell_complete=complete.ids("all"))
-@click.option("--texts", is_flag=True, help="Print each text as well.")
-@json_option
-def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
-    """What happened to an entry, oldest first."""
-    plane = opened()
-    name, found = plane.history.of(id)
-    steps = [
-        msgspec.structs.replace(
-            step,
-            before=entry_rows.readable_text(step.before),
-            after=entry_rows.readable_text(step.after),
-            why=entry_rows.readable_text(step.why),
-        )
-        for step in found
-    ]
-    signed = plane.history.signed_by({step.op for step in steps})
-    if as_json:
-        output.emit("history", id=name, steps=[with_signer(step, signed) for step in steps])
-        return
-    if not steps:
-        output.note(f"no op has touched {one_line(name, 40)}: it was written by hand.")
-    for step in steps:
-        reason = f"  ({one_line(step.why, 60)})" if step.why else ""
-        pruned = "  text pruned" if step.pruned else ""
-        reason += f"  confirmed: {', '.join(step.confirmed)}" if step.confirmed else ""
-        signer = f", {one_line(signed[step.op].text, 160)}" if step.op in signed else ""
-        by = f"by {one_line(step.actor, 30)} ({step.channel}){signer}"
-        output.line(f"{step.ts}  {step.verb:<9} {step.id}  {by}{reason}{pruned}")
-        if texts and step.after is not None:
-            for text in visible(step.after).splitlines():
-                output.line(f"    {text}")
-
-
 def _expiry_text(expiring: Expiry, id_: str) -> str:
     name = one_line(id_, 40)
-    consequence = "tools no longer get it" if expiring.state == "expired" else "tools get it until then"
-    return f"{expiring.text}; {consequence} · `agentplane edit {name}` changes the date, `agentplane deprecate {name}` retires the entry"
+    consequence = (
+        "tools no longer receive it" if expiring.state == "expired" else "tools receive it until then"
+    )
+    return f"{expiring.text}, {consequence} · `agentplane edit {name}` to change the date, `agentplane deprecate {name}` to retire it"
 
 
 def _checked_text(total: int, unchecked: int, *, in_background: bool) -> str:
     """Return the number of checked candidates as text, and how the rest will be checked."""
     checked = f"{total - unchecked:,} of {total:,} candidates checked"
     if in_background:
-        return f"{checked}; the rest are being checked in the background. To wait for them: agentplane inbox --wait"
-    return f"{checked}. To check the rest: agentplane inbox --wait"
+        return f"{checked}, the rest in the background. To wait for them, run `agentplane inbox --wait`."
+    return f"{checked}. To check the rest, run `agentplane inbox --wait`."
 
 
 def _print_candidate(reviewed: "Reviewed") -> None:
     entry = reviewed.entry
     unicode = sys.stdout.encoding.lower().startswith("utf")
-    clean, advice, unseen = ("●", "≈", "·") if unicode else ("*", "=", "?")
+    ready, advice, unseen = ("●", "≈", "·") if unicode else ("*", "=", "?")
     noted = bool(reviewed.contested or reviewed.flags)
-    ready = advice if reviewed.conflicts else clean
-    mark = "!" if noted else ready if reviewed.checked else unseen
+    checked_mark = advice if reviewed.conflicts else ready
+    mark = "!" if noted else checked_mark if reviewed.checked else unseen
     output.line(output.row([(mark, 1), (entry.id, 11)], entry.statement))
     age = "" if not reviewed.age else f"{reviewed.age} d old"
-    like = f"says the same as {reviewed.like}" if reviewed.like else ""
+    like = f"duplicate of {reviewed.like}" if reviewed.like else ""
     checked = "" if reviewed.checked else "not checked yet"
     details = (entry.head.type, reviewed.because, age, like, checked)
     output.line(output.row([("", 1)], " · ".join(text for text in details if text)), dim=True)
@@ -371,19 +391,21 @@ def _print_sources(memory: Memory, *, as_json: bool) -> None:
         )
         return
     for row in sources:
-        share = "nothing decided" if row.accepted is None else f"{row.accepted:.0%} accepted"
+        share = "none decided" if row.accepted is None else f"{row.accepted:.0%} accepted"
         counts = f"{row.proposed} proposed, {row.approved} approved, {row.rejected} rejected"
         counts += f", {row.suppressed} refused as repeats" if row.suppressed else ""
         output.line(output.row([(row.source, 20)], f"{share:<16} {counts}"))
     if not sources:
-        output.note("nothing was proposed yet.")
+        output.note("No proposals yet.")
 
 
-def _print_hand_edits(memory: Memory) -> None:
-    for edit in memory.hand_edits:
+def _print_hand_edits(memory: Memory, edits: "Sequence[HandEdit]") -> None:
+    for edit in edits:
         if edit.file == INBOX and edit.change in ("changed", "added"):
             continue
         place = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
-        output.line(
-            output.row([("~", 1), (edit.id, 11)], f"{edit.change} by hand in {place}: adopt or revert")
-        )
+        text = f"manual edit ({edit.change}) in {place}"
+        output.line(output.row([("~", 1), (edit.id, 11)], text))
+        name = one_line(edit.id, 40)
+        choices = f"`agentplane approve {name}` to accept it, `agentplane reject {name}` to discard it"
+        output.line(output.row([("", 1)], choices), dim=True)

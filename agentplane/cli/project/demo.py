@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from agentplane.cli import output
+from agentplane.cli.help import command
 from agentplane.cli.project import screens
 from agentplane.errors import BadInput
 from agentplane.plane.git import git
@@ -17,27 +18,28 @@ from agentplane.system import programs
 from agentplane.text.visible import visible
 
 
-@click.command()
+@command("demo", "demo --into ~/agentplane-demo", "demo --print")
 @click.option(
     "--into",
     type=click.Path(path_type=Path),
+    metavar="DIR",
     help="Folder for the example project [default: a new temporary folder].",
 )
-@click.option("--print", "only_print", is_flag=True, help="Print the inbox instead of opening the screens.")
+@click.option("--print", "only_print", is_flag=True, help="Print the inbox instead of opening the TUI.")
 @click.pass_context
 def demo_command(ctx: click.Context, into: Path | None, only_print: bool) -> int:
-    """Try agentplane on an example project.
+    """Create a copy of the example project and open the TUI on it.
 
-    In a terminal, the screens open. Otherwise, the command prints the inbox.
+    In a non-interactive shell, or with --print, prints the inbox instead.
     """
     folder = (into or Path(tempfile.mkdtemp(prefix="agentplane-demo-"))) / "payments-api"
     if folder.exists():
-        raise BadInput("already exists", where=str(folder), todo="Choose another folder with --into.")
+        raise BadInput(f"Directory already exists: {folder}", todo="Choose another with --into.")
     try:
         _create(folder)
     except OSError as error:
-        what = (error.strerror or "can't be written").lower()
-        raise BadInput(what, where=str(folder), todo="Choose another folder with --into.") from None
+        what = f"Can't create {folder}: {error.strerror or error}."
+        raise BadInput(what, todo="Choose another folder with --into.") from None
     show = not only_print and screens.at_terminal()
     code = _open_screens(folder) if show else _print_inbox(ctx, folder)
     there = shlex.quote(visible(str(folder)))
@@ -90,4 +92,4 @@ def _project() -> Path:
     for project in (package / "example" / "project", package.parent / "tests" / "example" / "project"):
         if project.is_dir():
             return project
-    raise BadInput("the example is not part of this installation", todo="Run `make demo` in a checkout.")
+    raise BadInput("The example isn't part of this installation.", todo="Run `make demo` in a checkout.")

@@ -1,4 +1,4 @@
-"""The command doctor, which checks a plane."""
+"""The command doctor, which checks the project memory."""
 
 from pathlib import Path
 
@@ -7,16 +7,17 @@ import click
 from agentplane import health, setup
 from agentplane.cli import findings as shown
 from agentplane.cli import output
+from agentplane.cli.help import command
 from agentplane.cli.open import json_option, opened
 from agentplane.errors import BadInput
 from agentplane.text.visible import visible
 
 
-@click.command()
-@click.option("--fix", is_flag=True, help="Mend what can be mended without losing anything.")
+@command("doctor", "doctor --fix")
+@click.option("--fix", is_flag=True, help="Repair the problems that are safe to repair.")
 @json_option
 def doctor_command(fix: bool, as_json: bool) -> int:
-    """Check the plane. Exit code 1 when something is wrong."""
+    """Check for problems. Exits with 1 if there are any."""
     try:
         plane = opened(doing="Reading memory")
     except BadInput:
@@ -31,18 +32,18 @@ def doctor_command(fix: bool, as_json: bool) -> int:
     # Reading the plane replaces cache files that can't be used, and the checks must still find them.
     plane.settle_merged(uncached=True)
     progress = plane.listeners.progress
-    mended = health.fix(plane.store, progress) if fix else []
+    fixed = health.fix(plane.store, progress) if fix else []
     findings = health.collect(plane.store, progress)
     bad = any(finding.severity != "info" for finding in findings)
     if as_json:
-        output.emit("doctor", findings=[shown.row(finding) for finding in findings], fixed=mended)
+        output.emit("doctor", findings=[shown.row(finding) for finding in findings], fixed=fixed)
         return int(bad)
-    for text in mended:
-        output.line(f"fixed: {visible(text)}")
+    for text in fixed:
+        output.line(f"Fixed: {visible(text)}")
     for finding in findings:
         shown.say(finding)
     if any(finding.fixable for finding in findings) and not fix:
-        output.note("`agentplane doctor --fix` mends some of this.")
+        output.note("Run `agentplane doctor --fix` to repair some of these problems.")
     if not findings:
-        output.note("all is well.")
+        output.note("No problems found.")
     return int(bad)

@@ -7,6 +7,7 @@ import click
 
 from agentplane.cli import findings as shown
 from agentplane.cli import output
+from agentplane.cli.help import command
 from agentplane.cli.open import json_option, opened
 from agentplane.findings import Finding
 
@@ -16,15 +17,13 @@ _AT_MOST = 100
 """Number of findings that are printed. --json has all of them."""
 
 
-@click.command()
-@click.option(
-    "--base", required=True, metavar="REV", help="The branch or commit to merge into, as origin/main."
-)
+@command("check --base origin/main", "check --base origin/main --json")
+@click.option("--base", required=True, metavar="REV", help="Branch or commit to merge into. Required.")
 @json_option
 def check_command(base: str, as_json: bool) -> int:
-    """Check what this branch does to the plane, for CI and git hooks.
+    """Verify that a branch's memory changes were approved (for CI).
 
-    Compares the checkout with the commit at which it left REV. Exit code 1 when something is wrong.
+    Compares the checkout with the commit at which the branch left REV. Exits with 1 if there are problems.
     """
     plane = opened(doing="Comparing the branch with its base")
     checked = plane.check(base)
@@ -42,9 +41,9 @@ def _print(found: list[Finding]) -> None:
     for finding in found[:_AT_MOST]:
         shown.say(finding)
     if len(found) > _AT_MOST:
-        output.note(f"and {len(found) - _AT_MOST} more; --json has them all.")
+        output.note(f"{len(found) - _AT_MOST} more problems. Use --json to list all of them.")
     if all(finding.severity == "info" for finding in found):
-        output.note("nothing is wrong with this branch.")
+        output.note("No problems found.")
 
 
 def _annotate(found: list[Finding], root: Path) -> None:

@@ -6,30 +6,36 @@ import sys
 import click
 
 from agentplane.cli import output
+from agentplane.cli.help import command
 from agentplane.errors import BadInput
 
 
-@click.command()
-@click.option("--tool", metavar="NAME", help="Who proposes through it; else what the client calls itself.")
+@command("mcp --tool codex", "mcp --http --port 8322")
+@click.option(
+    "--tool",
+    metavar="NAME",
+    help="Name of the tool that proposes [default: the name that the client reports].",
+)
 @click.option("--http", "over_http", is_flag=True, help="Serve HTTP on 127.0.0.1 instead of standard input.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     metavar="N",
-    help="The port for --http; one that is free if not said.",
+    help="Port for --http [default: any free port].",
 )
 @click.option(
     "--token-file",
     metavar="FILE",
-    help="The bearer token for --http; else $AGENTPLANE_MCP_TOKEN, else a new one, printed once.",
+    help="File with the bearer token for --http [default: $AGENTPLANE_MCP_TOKEN, or a new token that is printed once].",
 )
 def mcp_command(tool: str | None, over_http: bool, port: int | None, token_file: str | None) -> None:
-    """Serve the memory to a coding tool over the Model Context Protocol, on standard input and output.
+    """Serve memory to a coding tool over the Model Context Protocol (MCP), on standard input and output.
 
-    Tools: recall, propose, context, record. Nothing here can approve. Coding tools start this themselves.
+    Provides the MCP tools recall, propose, context and record. None of them can approve. Coding tools start this command
+    themselves.
     """
     if not over_http and (port is not None or token_file is not None):
-        raise BadInput("--port and --token-file go with --http", todo="add --http.")
+        raise BadInput("--port and --token-file can be used only with --http.", todo="Add --http.")
     wanted: str | None = click.get_current_context().find_root().obj
     code = _over_http(wanted, tool, port or 0, token_file) if over_http else _over_stdio(wanted, tool)
     # A thread may still wait for a client that doesn't write and doesn't close its end.
@@ -54,14 +60,16 @@ def _over_stdio(wanted: str | None, tool: str | None) -> int:
     from agentplane.mcp.line_io import Line
 
     if sys.stdin.isatty():
-        output.note("a coding tool speaks on standard input here; it starts this itself. Ctrl-C ends it.")
+        output.note(
+            "Waiting for an MCP client on standard input. Coding tools start this command themselves. Press Ctrl-C to stop."
+        )
     shutdown.end_on_signals()
     line = Line()
     fast_handshake.load_meanwhile()
     try:
         greeted = fast_handshake.greet(line)
     except OSError as gone:
-        output.note(f"agentplane mcp: the client is gone ({gone})")
+        output.note(f"agentplane mcp: the client disconnected ({gone})")
         return 0
     if greeted is None:
         return 0

@@ -57,7 +57,7 @@ def _create_plane(folder: "Path") -> bool:
 
     message = first_run.run(folder)
     if message is None:
-        output.note("nothing was made; `agentplane init` makes a plane.")
+        output.note("Nothing was created. Run `agentplane init` to set up agentplane.")
     for line in (message or "").splitlines():
         output.note(line)
     return message is not None

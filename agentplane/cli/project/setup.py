@@ -1,4 +1,4 @@
-"""The command init, which creates a plane and connects the tools."""
+"""The command init, which creates a project memory and connects the tools."""
 
 import shlex
 import sys
@@ -9,6 +9,7 @@ import click
 from agentplane import setup
 from agentplane.agents.model import Tool
 from agentplane.cli import complete, output
+from agentplane.cli.help import command
 from agentplane.cli.memory import all_projects
 from agentplane.cli.open import opened
 from agentplane.cli.project.tools import named_tools, print_wired
@@ -22,23 +23,21 @@ from agentplane.tools import presence
 from agentplane.tools.memory_file import git_conflicts
 
 
-@click.command()
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@command("init", "init --yes --tools codex,claude-code", "init --tools none")
+@click.option("--yes", "-y", is_flag=True, help="Skip the confirmation prompt.")
 @click.option(
     "--tools",
     "names",
     metavar="NAMES",
     shell_complete=complete.tools,
-    help="Wire these tools, as codex,claude; `none` for none. Without it: those that are used in this project.",
+    help="Tools to connect, separated by commas, or `none` [default: tools used in this project].",
 )
 @click.option(
     "--hooks",
     type=click.Choice(["chain", "leave"]),
-    help="Existing Git hooks, yours or husky's: `chain` runs agentplane after them, `leave` doesn't [default: ask].",
+    help="Whether agentplane runs after your existing Git hooks (`chain`) or not (`leave`) [default: ask].",
 )
-@click.option(
-    "--ignore-context", is_flag=True, help="Only stop tracking .agentplane/context in Git. The files stay."
-)
+@click.option("--ignore-context", is_flag=True, help="Only stop tracking .agentplane/context in Git.")
 @click.option(
     "--remove-git-setup", is_flag=True, help="Only remove agentplane's merge drivers and hooks from .git."
 )
@@ -51,9 +50,10 @@ def init_command(
     ignore_context: bool,
     remove_git_setup: bool,
 ) -> int:
-    """Make a plane in this project, and wire the coding tools: at the top of the repository, or here without git.
+    """Set up agentplane in this project.
 
-    Again, it makes what is missing.
+    Creates an .agentplane directory at the top of the Git repository (or here, without Git) and connects the coding tools
+    that this project uses. Asks before it writes anything. Run the command again to add missing parts.
     """
     folder = _wanted_folder(ctx.find_root().obj)
     if ignore_context or remove_git_setup:
@@ -68,7 +68,7 @@ def init_command(
     made = setup.make(wanted, "terminal" if sys.stdin.isatty() else "cli")
     all_projects.add(Layout(root=folder.resolve()))
     for text in made.git:
-        output.note(f"set: {text}")
+        output.note(f"Configured: {text}")
     for name in made.files:
         output.line(f"{folder.name}/{name}")
     _print_attributes(Layout(root=folder.resolve()))
@@ -76,15 +76,16 @@ def init_command(
     if made.wired:
         print_wired(made.wired, list(wanted.tools))
     elif not (made.files or made.git):
-        output.note(f"{folder} is a plane already; nothing was missing.")
+        output.note("Already initialized. Nothing to do.")
     if made.files:
         if names is None and not yes:
             _print_installed(folder.parent)
         if folder.name != FOLDER:
             output.note(
-                f"it is found where it is named: export AGENTPLANE_PLANE={shlex.quote(visible(str(folder)))}"
+                f"To use this directory, set: export AGENTPLANE_PLANE={shlex.quote(visible(str(folder)))}"
             )
-        output.note('made. Next: agentplane propose --type decision "…", then agentplane inbox.')
+        output.note(f"Initialized agentplane in {folder.name}/.")
+        output.note('Next: agentplane propose --type decision "…", then agentplane inbox.')
     return int(bool(made.wired and made.wired.blocked))
 
 
@@ -118,7 +119,7 @@ def _chain_hooks(layout: Layout, wanted: str | None, *, yes: bool) -> None:
     """Print the hooks that are not set, and why. Chain them if the person wants that."""
     missing = [hook for hook in git_hooks.look(layout) if hook.state not in ("ours", "free")]
     for hook in missing:
-        output.note(f"Git hook {hook.name} not set: {one_line(hook.why, 160)}.")
+        output.note(f"Git hook {hook.name} was not added: {one_line(hook.why, 160)}.")
         if not hook.can_chain:
             output.note(f"  {git_hooks.remedy(hook)}")
     free = [hook for hook in missing if hook.can_chain]
@@ -126,13 +127,13 @@ def _chain_hooks(layout: Layout, wanted: str | None, *, yes: bool) -> None:
         return
     if wanted is None:
         if yes or not sys.stdin.isatty():
-            output.note("To run agentplane after these hooks, use `agentplane init --hooks chain`.")
+            output.note("To run agentplane after these hooks, run `agentplane init --hooks chain`.")
             return
         names = ", ".join(hook.name for hook in free)
         if not output.confirmed(f"Run agentplane after your own {names}?", default=False):
             return
     for text in git_hooks.chain(layout, merge_driver.command()):
-        output.note(f"chained: {visible(text)}")
+        output.note(f"Chained: {visible(text)}")
 
 
 def _ask(wanted: setup.Preview, *, yes: bool) -> None:
@@ -140,13 +141,15 @@ def _ask(wanted: setup.Preview, *, yes: bool) -> None:
     if yes or (wanted.there and not wanted.touched):
         return
     if not sys.stdin.isatty():
-        raise BadInput("there is no terminal to ask on", todo="say `agentplane init --yes`.")
-    questions = [] if wanted.there else [f"make a plane in {wanted.folder}"]
+        raise BadInput(
+            "Can't prompt for confirmation: stdin isn't a terminal.", todo="Pass --yes to skip the prompt."
+        )
+    questions = [] if wanted.there else [f"create {wanted.folder}"]
     if wanted.touched:
-        questions.append(f"write into {', '.join(visible(path) for path in wanted.touched)}")
+        questions.append(f"change {', '.join(visible(path) for path in wanted.touched)}")
     if merge_driver.is_set(Layout(root=wanted.folder)) is False:
         output.note(
-            "Git is set up to merge it: .git/config, .git/info/attributes, and the hooks that you don't use yourself."
+            "Configures a Git merge driver, plus post-merge and post-rewrite hooks if you don't already have them."
         )
     text = " and ".join(questions)
     output.confirmed(f"{text[0].upper()}{text[1:]}?", default=True, abort=True)
@@ -163,7 +166,9 @@ def _wanted_tools(project: Path, names: str | None) -> list[Tool]:
 def _print_installed(project: Path) -> None:
     rows = [row.tool.name for row in presence.look(project) if row.installed and not row.in_project]
     if rows:
-        output.note(f"also installed: {', '.join(rows)}. `agentplane tools add {rows[0]}` wires one.")
+        output.note(
+            f"Also installed: {', '.join(rows)}. To connect a tool, run `agentplane tools connect {rows[0]}`."
+        )
 
 
 def _wanted_folder(named: str | None) -> Path:

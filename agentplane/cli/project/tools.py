@@ -6,7 +6,7 @@ from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Tool
 from agentplane.api import Plane
 from agentplane.cli import complete, output
-from agentplane.cli.help import unknown_command
+from agentplane.cli.help import command
 from agentplane.cli.open import json_option, opened
 from agentplane.commands import Sync, Unwire, Wire
 from agentplane.context.choose import Ask
@@ -25,37 +25,19 @@ _LASTING = Ask(passing=False)
 _MARKS = {"current": "●", "old": "~", "absent": "○", "edited": "!", "blocked": "x"}
 
 
-_ELSEWHERE = {"rm": "remove", "delete": "remove", "install": "add", "wire": "add"} | dict.fromkeys(
-    ("list", "ls", "status"), "agentplane tools"
-)
 _WIDE = 70
 """Terminals with at least this many columns show a tool on one line."""
 
 _PARTS = {"file": "memory", "hooks": "hooks", "mcp": "MCP"}
 
 
-class _Parts(click.Group):
-    """Reports an unknown command in the same way as the other commands."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            raise unknown_command(args[0], self.commands, ctx, _ELSEWHERE) from error
-
-
-@click.group(cls=_Parts, invoke_without_command=True)
+@command("tools", "tools connect codex", "tools disconnect all")
 @json_option
-@click.pass_context
-def tools_command(ctx: click.Context, as_json: bool) -> None:
-    """The coding tools: which are used here, and how each is wired: the file it reads, its hooks, its MCP server.
+def tools_command(as_json: bool) -> None:
+    """List coding tools and their integration status.
 
-    Without a command it lists them all.
+    The list shows the memory file, the hooks and the MCP server of each tool.
     """
-    if ctx.invoked_subcommand is not None:
-        return
     plane = opened()
     rows = {row.tool.name: row for row in presence.look(plane.layout.project)}
     wirings = plane.tools.wiring(TOOLS)
@@ -78,16 +60,17 @@ def tools_command(ctx: click.Context, as_json: bool) -> None:
                 output.line(output.row([("", 0)], part))
 
 
-@tools_command.command("add", short_help="Wire tools: the memory, our hooks and our MCP server.")
+@command("tools connect codex claude-code", "tools connect codex --dry-run")
 @click.argument("names", nargs=-1, required=True, metavar="NAMES...", shell_complete=complete.tools)
 @click.option(
-    "--check", "--dry-run", "check", is_flag=True, help="Show what would be written, and write nothing."
+    "--check", "--dry-run", "check", is_flag=True, help="Preview the changes as a diff. Nothing is written."
 )
 @json_option
-def add_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
-    """Wire tools: the memory, our hooks and our MCP server go into their files of this project.
+def tools_connect_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
+    """Connect tools to this project's memory.
 
-    What else is in the files stays as it is. Again, it completes what is missing.
+    agentplane adds a memory block, hooks and an MCP server to the tools' files in this project. Your own text in these
+    files is not changed. Run the command again to add missing parts.
     """
     plane, tools = opened(), named_tools(",".join(names))
     if check:
@@ -100,16 +83,16 @@ def add_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
     return int(bool(wired.blocked))
 
 
-@tools_command.command("remove", short_help="Take out of their files what is ours.")
+@command("tools disconnect codex", "tools disconnect all --dry-run")
 @click.argument("names", nargs=-1, required=True, metavar="NAMES...", shell_complete=complete.tools)
 @click.option(
-    "--check", "--dry-run", "check", is_flag=True, help="Show what would be written, and write nothing."
+    "--check", "--dry-run", "check", is_flag=True, help="Preview the changes as a diff. Nothing is written."
 )
 @json_option
-def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
-    """Take out of the files of these tools exactly what is ours; `all` for every tool.
+def tools_disconnect_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
+    """Remove agentplane from the files of these tools, or of all tools with `all`.
 
-    Each file is left as it was. Files and folders that were made for us go, when nothing else is in them.
+    Your own text in the files is not changed. Files and folders that agentplane created are deleted if they are empty.
     """
     plane, tools = opened(), list(TOOLS) if names == ("all",) else named_tools(",".join(names))
     if check:
@@ -118,46 +101,52 @@ def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
     if as_json:
         output.emit("tools-remove", **_fields(wired))
         return int(bool(wired.blocked))
-    _print_changed(wired.written, "taken out of", "no file holds anything of ours.")
+    _print_changed(wired.written, "Removed agentplane from", "Nothing to remove.")
     if wired.proposed:
-        output.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")
+        output.note(
+            f"Text that was added to agentplane's block is now in the inbox: {', '.join(wired.proposed)}"
+        )
     for path, readers in wired.shared.items():
-        output.note(f"{visible(path)} keeps the memory: {', '.join(readers)} read it too")
+        output.note(f"{visible(path)} keeps the memory, because {', '.join(readers)} also read it.")
     for path in wired.calling:
-        output.note(f"{visible(path)} still calls agentplane, in a command that is not ours alone; it stays")
+        output.note(f"{visible(path)} still calls agentplane in one of your own commands.")
     _print_blocked(wired)
     return int(bool(wired.blocked))
 
 
-@tools_command.command("diff", short_help="Show what `tools add` would write.")
+@command("tools diff", "tools diff codex")
 @click.argument("names", nargs=-1, metavar="[NAMES]...", shell_complete=complete.tools)
 @json_option
-def diff_command(names: tuple[str, ...], as_json: bool) -> int:
-    """Show what `tools add` would write, as a diff; exit code 1 where that is anything. None named: those in use."""
+def tools_diff_command(names: tuple[str, ...], as_json: bool) -> int:
+    """Preview the changes of `tools connect` as a diff. Exits with 1 if there are changes.
+
+    Without names, previews the tools that this project uses.
+    """
     plane = opened()
     tools = named_tools(",".join(names)) if names else connections.in_use(plane.layout.project)
     return _previewed(plane.tools.wiring_changes(tools), as_json=as_json)
 
 
-@click.command()
+@command("sync", "sync --tools codex,claude-code", "sync --check")
 @click.option(
     "--tools",
     "names",
     metavar="NAMES",
     shell_complete=complete.tools,
-    help="For these, as codex,claude; else those that are wired, or in use.",
+    help="Tools to update, separated by commas [default: connected tools].",
 )
 @click.option(
     "--check",
     is_flag=True,
-    help="Only check the tools' files. Exit with 1 if one is out of date. Reconciles a Git merge first.",
+    help="Check the files without writing. Exits with 1 if one is out of date.",
 )
-@click.option("--remove", is_flag=True, help="Take our part out of the files.")
+@click.option("--remove", is_flag=True, help="Remove agentplane's block from the files.")
 @json_option
 def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) -> int:
-    """Bring the approved memory into the files that tools read.
+    """Update approved memory in the files that tools read.
 
-    Nothing outside of our block is touched. What others wrote into it is proposed as candidates before it is replaced.
+    Only agentplane's block in each file is changed. If someone edited the block, agentplane proposes their text as
+    candidates before it replaces the block. A pending Git merge is reconciled first.
     """
     plane = opened(doing="Updating tool files")
     if remove:
@@ -165,7 +154,7 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
         if as_json:
             output.emit("sync", removed=synced.written, proposed=synced.proposed, kept=synced.kept)
         else:
-            _print_changed(synced.written, "taken out of", "no file holds a block of ours.")
+            _print_changed(synced.written, "Removed agentplane's block from", "Nothing to remove.")
             _print_proposed(synced)
         return int(bool(synced.kept))
     plane.settle_merged()
@@ -179,15 +168,19 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
     if as_json:
         output.emit("sync", written=synced.written, proposed=synced.proposed, kept=synced.kept, files=stands)
     else:
-        rest = "every other file is current." if synced.blocked or synced.kept else "every file is current."
-        _print_changed(synced.written, f"memory {pack.receipt.revision} written to", rest)
+        rest = (
+            "All other files are up to date."
+            if synced.blocked or synced.kept
+            else "All files are up to date."
+        )
+        _print_changed(synced.written, f"Memory revision {pack.receipt.revision} written to", rest)
         _print_proposed(synced)
         for standing in stands:
             _print_left_out(standing)
             if standing.state == "blocked":
-                output.note(f"{visible(standing.path)} was not written: it {standing.why}")
+                output.note(f"{visible(standing.path)} was not updated: it {standing.why}")
             elif standing.path in synced.written and _left_out_text(standing) != _left_out_of_pack(pack):
-                output.note(f"{visible(standing.path)} is read only so far: {_left_out_text(standing)}")
+                output.note(f"{visible(standing.path)} has a size limit: {_left_out_text(standing)}")
     return int(any(standing.state == "blocked" for standing in stands) or bool(synced.kept))
 
 
@@ -207,14 +200,17 @@ def _wanted(plane: Plane, names: str | None) -> list[Tool]:
     tools = tools or [row.tool for row in rows if row.in_project]
     tools = tools or [row.tool for row in rows if row.installed]
     if not tools:
-        raise BadInput("no coding tool was found here", todo="name them, as with `--tools codex,claude`.")
+        raise BadInput(
+            "No coding tools found in this project.",
+            todo="Name the tools, for example `agentplane sync --tools codex,claude`.",
+        )
     return tools
 
 
 def named_tools(names: str) -> list[Tool]:
     tools = presence.named([name for name in names.split(",") if name.strip()])
     if not tools:
-        raise BadInput("no tool is named", where="--tools", todo="name them, as with `--tools codex,claude`.")
+        raise BadInput("A tool name is required.", todo="Run `agentplane tools` to list tools.")
     return tools
 
 
@@ -234,10 +230,13 @@ def _checked(plane: Plane, tools: list[Tool], pack: Pack, *, as_json: bool) -> i
 def _state_text(standing: Standing) -> str:
     if standing.state == "blocked":
         return standing.why
-    words = {"current": "current", "old": "old", "absent": "not wired", "edited": "edited inside"}[
-        standing.state
-    ]
-    state = f"{words}, memory {one_line(standing.revision, 12)}" if standing.revision else words
+    words = {
+        "current": "up to date",
+        "old": "outdated",
+        "absent": "not connected",
+        "edited": "block was edited",
+    }[standing.state]
+    state = f"{words}, memory revision {one_line(standing.revision, 12)}" if standing.revision else words
     already = (
         f"{output.count(len(standing.repeated), 'entry', 'entries')} already in the file"
         if standing.repeated
@@ -249,7 +248,7 @@ def _state_text(standing: Standing) -> str:
 def _print_left_out(standing: Standing) -> None:
     """Print the entries that agentplane's block leaves out because the person's own text already has them."""
     for id_, why in standing.repeated.items():
-        output.note(f"{visible(standing.path)} leaves out {one_line(id_, 40)}: {one_line(why, 160)}")
+        output.note(f"{visible(standing.path)} doesn't include {one_line(id_, 40)}: {one_line(why, 160)}")
 
 
 def _left_out_text(standing: Standing) -> str:
@@ -265,7 +264,7 @@ def _left_out_of_pack(pack: Pack) -> str:
 def _left_out(cut: int, short: int) -> str:
     """Return the numbers of entries that a file has no room for, as text."""
     parts = [f"{output.count(cut, 'entry', 'entries')} left out"] if cut else []
-    parts += [f"of {output.count(short, 'entry', 'entries')} the statement only"] if short else []
+    parts += [f"{output.count(short, 'entry', 'entries')} shortened to the statement"] if short else []
     return ", ".join(parts)
 
 
@@ -290,7 +289,7 @@ def _part_text(part: Part) -> str:
     if part.part != "file":
         return mark
     revision = f" {one_line(part.revision, 12)}" if part.revision else ""
-    why = f", which {one_line(part.why, 60)}" if part.why else ""
+    why = f" ({one_line(part.why, 60)})" if part.why else ""
     return f"{mark}{revision} in {visible(part.path)}{why}"
 
 
@@ -302,7 +301,7 @@ def _previewed(changes: list[Change], *, as_json: bool) -> int:
     if as_json:
         output.emit("tools-diff", files=[{"path": one.path, "diff": one.diff()} for one in changes])
     elif not changes:
-        output.note("nothing is to be written.")
+        output.note("No changes.")
     for change in () if as_json else changes:
         for line in change.diff():
             output.line(visible(line))
@@ -311,30 +310,32 @@ def _previewed(changes: list[Change], *, as_json: bool) -> int:
 
 def print_wired(wired: Wired, tools: list[Tool]) -> None:
     """Print the written files, the one-time steps for these tools, and the lines that a person has to add."""
-    _print_changed(wired.written, "wired:", "nothing was missing.")
+    _print_changed(wired.written, "Updated", "Already connected.")
     for tool in tools:
         mine = [place.path for place in desired.all_places(tool)] or [tool.target.path]
         if tool.hint and set(mine) & set(wired.written):
             output.note(tool.hint)
     if wired.proposed:
-        output.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")
+        output.note(
+            f"Text that was added to agentplane's block is now in the inbox: {', '.join(wired.proposed)}"
+        )
     _print_blocked(wired)
 
 
 def _print_proposed(synced: Synced) -> None:
     if synced.proposed:
         output.note(
-            f"what was written into a block by others waits in the inbox: {', '.join(synced.proposed)}"
+            f"Text that was added to agentplane's block is now in the inbox: {', '.join(synced.proposed)}"
         )
     for path, why in synced.kept.items():
-        output.note(f"{visible(path)} stays as it is: {one_line(why, 120)}")
+        output.note(f"{visible(path)} was not changed: {one_line(why, 120)}")
 
 
 def _print_blocked(wired: Wired) -> None:
     for path, why in wired.blocked.items():
-        output.note(f"{visible(path)} was not touched: it {one_line(why, 160)}")
+        output.note(f"{visible(path)} was not changed: it {one_line(why, 160)}")
         if path in wired.by_hand:
-            output.note("to add by hand:")
+            output.note("Add this yourself:")
             output.note(wired.by_hand[path].rstrip("\n"))
 
 

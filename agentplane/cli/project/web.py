@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from agentplane.cli import output
+from agentplane.cli.help import command
 from agentplane.cli.open import opened
 from agentplane.errors import BadInput
 from agentplane.review import policy
@@ -16,27 +17,29 @@ from agentplane.text import private
 _SHORTEST = 16
 
 
-@click.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Else any that is free.")
+@command("web", "web --port 8321 --token-file ~/.agentplane-token")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port [default: any free port]."
+)
 @click.option(
     "--token-file",
     "token_file",
     type=click.Path(path_type=Path),
-    metavar="F",
-    help="Take the token from this file, and do not print it; made where it is not there.",
+    metavar="FILE",
+    help="File with the access token. Created if missing [default: a new token, printed].",
 )
 def web_command(port: int, token_file: Path | None) -> None:
-    """Serve the screens to a browser on this machine, until ctrl+c.
+    """Serve the TUI to a browser on this machine until you press Ctrl-C.
 
-    They open with the address that is printed: it has a token in it. Whoever has that can decide as you can.
+    Open the printed address, which contains an access token. Anyone with the token can approve and reject as you can.
     """
     if importlib.util.find_spec("textual_serve") is None:
         raise BadInput(
-            "what serves the screens to a browser is not installed",
-            todo="install agentplane with it: in a checkout `uv tool install '.[web]'`, or `pip install '.[web]'`.",
+            "The web server is not installed.",
+            todo="In a source checkout, run `uv tool install '.[web]'` or `pip install '.[web]'`.",
         )
     plane = opened()
-    policy.check_person(plane.store.settings(), "serving the screens")
+    policy.check_person(plane.store.settings(), "serving the TUI")
     from agentplane.tui.web import server
 
     token = server.new_token() if token_file is None else _token_in(token_file, server.new_token())
@@ -46,8 +49,8 @@ def web_command(port: int, token_file: Path | None) -> None:
             output.line(web_server.address)
         else:
             output.line(f"{web_server.public_url}/?token=")
-            output.note(f"the token is in {token_file}; put it behind the address.")
-        output.note("ctrl+c ends it.")
+            output.note(f"Add the token from {token_file} to the end of this address.")
+        output.note("Press Ctrl-C to stop.")
         sys.stdout.flush()
         web_server.run()
 
@@ -62,6 +65,7 @@ def _token_in(path: Path, new: str) -> str:
     token = private.read(path)
     if len(token) < _SHORTEST:
         raise BadInput(
-            f"holds fewer than {_SHORTEST} characters", where=str(path), todo="delete it; it is made anew."
+            f"The token in {path} has fewer than {_SHORTEST} characters.",
+            todo="Delete the file to create a new token.",
         )
     return token

@@ -36,7 +36,7 @@ def rating(plan: Plan | None, layer: str | None, scale: str | None, impact: str 
         return known
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(
-            f"A plan needs {_listed(missing)}, and stdin isn't a terminal",
+            f"A plan requires {_listed(missing)}, and stdin isn't a terminal.",
             where=plan.path,
             todo=f"Pass {_listed(missing)}, or add them to the plan. docs/runs.md explains the rubric.",
         )
@@ -55,7 +55,7 @@ def _ask(question: str, choices: dict[str, str], check: _Check) -> object:
         try:
             return check(output.answered(question), question)
         except BadInput as error:
-            output.note(f"{error.what}. {error.todo}")
+            output.note(f"{error.what} {error.todo}")
 
 
 def _listed(options: list[str]) -> str:

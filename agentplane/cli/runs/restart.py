@@ -6,6 +6,7 @@ import msgspec
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.cli import output
+from agentplane.cli.help import command
 from agentplane.cli.open import json_option, opened
 from agentplane.cli.report import session_row
 from agentplane.errors import BadInput
@@ -17,22 +18,25 @@ from agentplane.tools.sessions.sessions import Session
 
 _MARKS = {"current": "●", "old": "~", "unknown": "?"}
 _TITLES = {tool.name: tool.title for tool in TOOLS}
+_STATES = {"current": "current", "old": "outdated", "unknown": "unknown"}
 _DONE = ("restarted", "waits")
 
 
-@click.command()
+@command("restart", "restart 15899", "restart --all")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--all", "every", is_flag=True, help="All that have old memory.")
+@click.option("--all", "every", is_flag=True, help="All sessions with outdated memory.")
 @json_option
 def restart_command(ids: tuple[str, ...], every: bool, as_json: bool) -> int:
-    """The sessions of coding tools that run here, and which of them still have old memory.
+    """List running tool sessions, or restart sessions with outdated memory.
 
-    With ids (of a run or a process) or --all, those that `agentplane run` runs are ended once they are idle, and go on
-    with the tool's own command for that; for the others the command is shown. A session whose hooks don't tell when it is
-    idle is restarted only by its id, and then at once.
+    With --all or the ID of a run or process, agentplane restarts sessions that were started with `agentplane run`. It
+    waits until a session is idle, then resumes the conversation with the current memory. For other sessions, it prints
+    the command to use.
+
+    If a tool doesn't report when it is idle, its session is restarted only by ID, and immediately.
     """
     if ids and every:
-        raise BadInput("--all names them already", todo="leave out one of the two.")
+        raise BadInput("Use either session IDs or --all, not both.")
     plane = opened(deciding="restarting" if ids or every else None)
     found = plane.tools.sessions()
     wanted = [_named(found, name) for name in ids] if ids else sessions.old(found) if every else []
@@ -68,14 +72,14 @@ def _named(found: list[Session], name: str) -> Session:
         if name in (str(one.pid), one.run_id, (one.run_id or "-").partition("-")[2]):
             return one
     raise BadInput(
-        f"no session `{one_line(name, 40)}` runs here",
-        todo="`agentplane restart` lists them, with their numbers.",
+        f"Session not found: {one_line(name, 40)}.",
+        todo="Run `agentplane restart` to list sessions and their IDs.",
     )
 
 
 def _list(plane: Plane, found: list[Session]) -> None:
     if not found:
-        output.note("no session of a coding tool runs here.")
+        output.note("No tool sessions are running in this project.")
         return
     for one in found:
         cells = [
@@ -83,32 +87,32 @@ def _list(plane: Plane, found: list[Session]) -> None:
             (f"pid {one.pid}", 12),
             (output.age(one.since), 12),
         ]
-        memory = f"memory {one.revision}" if one.revision else "memory unknown"
-        output.line(output.row(cells, f"{memory}, {one.state}" if one.revision else memory))
+        memory = f"memory revision {one.revision}" if one.revision else "memory revision unknown"
+        output.line(output.row(cells, f"{memory}, {_STATES[one.state]}" if one.revision else memory))
         if one.state != "current":
             output.line(f"  {way_to_update(one)}")
-    output.note(f"memory is at {plane.status().revision}")
+    output.note(f"Current memory revision: {plane.status().revision}")
 
 
 def way_to_update(one: Session) -> str:
     """Return the way in which a session gets the current memory."""
     if one.reloads:
-        return "reads it by itself"
+        return "always uses current memory"
     if one.state == "current":
-        return "has it"
+        return "up to date"
     if one.scripted:
-        return "works for a script, and ends by itself"
+        return "runs for a script and ends automatically"
     if one.asked:
-        when = "when it is idle" if one.hooked else "at once: its hooks don't tell when it is idle"
-        return f"`agentplane restart {one.pid}` restarts it {when}"
+        when = "when idle" if one.hooked else "immediately, because it doesn't report when it is idle"
+        return f"`agentplane restart {one.pid}` to restart it {when}"
     if one.resume:
-        return f"end it, then type: {_typed(one.folder, one.resume)}"
-    return "end it and start it again: its session's id is not known"
+        return f"end it, then run: {_typed(one.folder, one.resume)}"
+    return "can't be resumed: its session ID is unknown. End it and start it again"
 
 
 def _print_outcomes(wanted: list[Session], outcomes: dict[int, Outcome]) -> None:
     if not wanted:
-        output.note("no session has old memory.")
+        output.note("All sessions are up to date.")
     for one in wanted:
         name = f"{_TITLES[one.tool]} (pid {one.pid})"
         outcome = outcomes.get(one.pid)
@@ -117,11 +121,11 @@ def _print_outcomes(wanted: list[Session], outcomes: dict[int, Outcome]) -> None
         elif outcome.state == "restarted":
             output.note(f"{name}: restarted, run {outcome.now}")
         elif outcome.state == "waits":
-            output.note(f"{name}: restarts when it is idle; now {one_line(outcome.why, 100)}")
+            output.note(f"{name}: restarts when idle (now: {one_line(outcome.why, 100)})")
         else:
-            output.note(f"{name}: not restarted: {one_line(outcome.why, 100)}")
+            output.note(f"{name}: not restarted ({one_line(outcome.why, 100)})")
             if one.resume and outcome.state == "refused" and one.state == "old":
-                output.note(f"  end it, then type: {_typed(one.folder, one.resume)}")
+                output.note(f"  To resume it, end it and run: {_typed(one.folder, one.resume)}")
 
 
 def _typed(folder: str, words: list[str]) -> str:

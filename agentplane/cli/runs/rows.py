@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Sequence
 from typing import Any
 
-from agentplane.cli import output
+from agentplane.cli import output, verbs
 from agentplane.runs.query.artifacts import Artifact
 from agentplane.runs.query.compare import Remembered, Report
 from agentplane.runs.query.timeline import TimelineRow
@@ -74,14 +74,14 @@ def _rated(row: TimelineRow) -> str:
 
 def _outcome(row: TimelineRow) -> str:
     if row.kind == "op":
-        return row.verb or "-"
+        return verbs.shown(row.verb) if row.verb else "-"
     if row.kind == "run":
         if row.own_activity is not None:
             return row.own_activity
         if row.restarted:
             return "restarted"
         return "-" if row.exit_status is None else f"exit {row.exit_status}" if row.exit_status else "ok"
-    return {"open": "running", "merge": "joined"}.get(row.kind, row.kind)
+    return {"open": "running", "merge": "merged"}.get(row.kind, row.kind)
 
 
 def _style(row: TimelineRow) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def print_artifacts(found: Sequence[Artifact]) -> None:
 def print_diff(report: Report) -> None:
     output.line(f"{report.a} → {report.b}", bold=True)
     if report.same:
-        output.line("  the same in everything that is compared")
+        output.line("  No differences.")
     for field in report.fields:
         output.line(f"  {field.name}: {_value(field.a)} → {_value(field.b)}")
     if None not in report.seconds:
@@ -117,7 +117,7 @@ def print_diff(report: Report) -> None:
         for line in report.output[:_MOST_LINES]:
             output.line(f"    {visible(line)}", fg=_COLOURS.get(line[:1]))
         if len(report.output) > _MOST_LINES:
-            output.note(f"and {len(report.output) - _MOST_LINES} lines more: `--json` has them all.")
+            output.note(f"{len(report.output) - _MOST_LINES} more lines. Use --json to list all of them.")
     for text in report.missing:
         output.note(one_line(text))
 
@@ -151,9 +151,9 @@ def _what(row: TimelineRow) -> str:
         more = f" and {len(row.ids) - _FEW} more" if len(row.ids) > _FEW else ""
         return ", ".join(one_line(id_, 40) for id_ in row.ids[:_FEW]) + more
     if row.kind == "merge":
-        return "two lines of history"
+        return "two branches of history"
     said = row.summary or row.title or " ".join(row.command)
-    return f"{said} (its process is gone; the next run seals it)" if row.kind == "lost" else said
+    return f"{said} (its process ended, and the next run completes it)" if row.kind == "lost" else said
 
 
 def _value(value: Any) -> str:

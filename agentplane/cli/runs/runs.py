@@ -1,41 +1,53 @@
-"""The commands run, log, timeline, diff and artifacts."""
+"""The commands run, run log, run diff, run artifacts and timeline."""
 
 import codecs
 import os
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import msgspec
 
 from agentplane.api import Logged, Plane
-from agentplane.cli import complete, output
+from agentplane.cli import complete, output, querying
+from agentplane.cli.help import command as a_command
+from agentplane.cli.help import part_items
 from agentplane.cli.open import json_option, opened
 from agentplane.errors import BadInput
 from agentplane.text.json import decode
 from agentplane.text.visible import one_line
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
-@click.option(
-    "--task", metavar="TASK", help="The task that it is for; $AGENTPLANE_TASK where it is not said."
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+def _words_of_command(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Complete a subcommand as the first word, and files."""
+    first = [] if ctx.params.get("command") else part_items(ctx, incomplete)
+    return [*first, *complete.files(ctx, param, incomplete)]
+
+
+@a_command(
+    "run -- npm test",
+    "run --task PAY-42 -- codex exec 'Fix the flaky test'",
+    "run log --task PAY-42 --summary 'Fixed the flaky test.'",
+    "run -- diff a.txt b.txt",
+    context_settings={"allow_interspersed_args": False},
 )
+@click.option("--task", metavar="TASK", help="Task of the run [default: $AGENTPLANE_TASK].")
+@click.option("--tool", metavar="NAME", help="Coding tool that does the work [default: from the command].")
 @click.option(
-    "--tool",
-    metavar="NAME",
-    help="Who works: a coding tool; known by itself for commands such as codex or claude.",
-)
-@click.option(
-    "--prompt", "prompt", metavar="TEXT", help="What the tool was asked; `@FILE` reads it from a file."
+    "--prompt", metavar="TEXT", help="Prompt that the tool received, or @FILE to read it from a file."
 )
 @click.option(
     "--plan",
     "plan",
     metavar="FILE",
     shell_complete=complete.files,
-    help="Plan that the command follows, recorded by path and hash. Needs a layer, a scale and an impact.",
+    help="Plan that the command follows, recorded by path and hash. Requires a layer, a scale and an impact.",
 )
 @click.option(
     "--input",
@@ -46,15 +58,15 @@ from agentplane.text.visible import one_line
     help="File to copy into the run before the command starts. Can be repeated.",
 )
 @click.option("--layer", metavar="L0-L6", help="Layer that the plan changes, for example L5.")
-@click.option("--scale", metavar="1-10", help="Systemic scale of the plan: how far it reaches.")
-@click.option("--impact", metavar="TEXT", help="Impact of the plan: what gets better, and for whom.")
-@click.option("--quiet", is_flag=True, help="Say nothing at the end.")
+@click.option("--scale", metavar="1-10", help="Systemic scale of the plan.")
+@click.option("--impact", metavar="TEXT", help="Impact of the plan, for example who benefits and how.")
+@click.option("--quiet", is_flag=True, help="Don't print a summary at the end.")
 @click.argument(
     "command",
     nargs=-1,
     required=True,
     type=click.UNPROCESSED,
-    shell_complete=complete.files,
+    shell_complete=_words_of_command,
     metavar="-- COMMAND...",
 )
 def run_command(
@@ -69,10 +81,13 @@ def run_command(
     quiet: bool,
     command: tuple[str, ...],
 ) -> int:
-    """Run a command, and keep what it did in a capsule under runs/.
+    """Run a command and record it under runs/.
 
-    The command has the terminal as it would have it alone, and its exit code becomes ours. It finds the id of
-    its run in AGENTPLANE_RUN_ID, so that `agentplane log --add` in it adds to this run.
+    The command keeps full control of your terminal: colors, resizing, Ctrl-C and job control all work as usual.
+    agentplane exits with the exit code of the command. The command finds the ID of its run in AGENTPLANE_RUN_ID, and
+    `agentplane run log --add` adds to that run.
+
+    To run a program named log, diff or artifacts, put `--` before its name.
     """
     from agentplane.cli.runs import plan as plans
     from agentplane.runs.events import RUN_ID, TASK, is_run_id
@@ -101,58 +116,67 @@ def run_command(
     if ran.unsealed:
         output.error(ran.unsealed)
         if open_run.load(plane.layout, ran.run_id):
-            then = "is not sealed yet; the next `agentplane run` or `doctor --fix` does it."
+            then = "The next `agentplane run` or `agentplane doctor --fix` completes it."
         else:
-            then = "is not sealed, and what was recorded of it is not there any more."
-        output.note(f"run {ran.run_id} {then}")
+            then = "Its recorded files are missing."
+        output.note(f"Run {ran.run_id} isn't sealed. {then}")
     elif not quiet and sys.stderr.isatty():
         found = f" · {output.count(len(facts), 'fact')} to review" if facts else ""
-        output.note(f"run {ran.run_id} · {one_line(ran.words[:1].lower() + ran.words[1:], 100)}{found}")
+        output.note(f"Run {ran.run_id} · {one_line(ran.words[:1].lower() + ran.words[1:], 100)}{found}")
     return ran.code
 
 
-@click.command()
-@click.option("--task", metavar="TASK", help="The task that it was for.")
-@click.option("--tool", metavar="NAME", help="Who did it.")
-@click.option("--summary", metavar="TEXT", help="What changed and why.")
-@click.option("--exit", "exit_status", type=int, metavar="N", help="The exit code.")
+@a_command(
+    "run log --tool codex --summary 'Fixed the flaky test.' --exit 0",
+    "run log --add --fact 'The API answers 429.' --receipt app/api.py:3",
+    "run log --stdin < events.jsonl",
+)
+@click.option("--task", metavar="TASK", help="Task of the run.")
+@click.option("--tool", metavar="NAME", help="Tool or person that did the work.")
+@click.option("--summary", metavar="TEXT", help="Summary of the changes and the reason for them.")
+@click.option("--exit", "exit_status", type=int, metavar="N", help="Exit code.")
 @click.option(
     "--output",
     "outputs",
     multiple=True,
     metavar="PATH",
     shell_complete=complete.files,
-    help="A file that it produced; again for more.",
+    help="File that the run produced. Can be repeated.",
 )
 @click.option(
-    "--fact", "facts", multiple=True, metavar="TEXT", help="What it found out; becomes a candidate."
+    "--fact", "facts", multiple=True, metavar="TEXT", help="Fact to propose as a candidate. Can be repeated."
 )
-@click.option("--next", "next_actions", multiple=True, metavar="TEXT", help="What is to be done next.")
+@click.option("--next", "next_actions", multiple=True, metavar="TEXT", help="Next step. Can be repeated.")
 @click.option(
-    "--receipt", "receipts", multiple=True, metavar="REF", help="What proves it: a path, a commit, a URL."
+    "--receipt",
+    "receipts",
+    multiple=True,
+    metavar="REF",
+    help="Proof of the result: a path, commit or URL. Can be repeated.",
 )
 @click.option(
-    "--stdin", "from_stdin", is_flag=True, help="Read events from standard input, one JSON object a line."
+    "--stdin", "from_stdin", is_flag=True, help="Read events from standard input, one JSON object per line."
 )
-@click.option(
-    "--add", is_flag=True, help="Add to the run that this is called in, instead of logging another."
-)
+@click.option("--add", is_flag=True, help="Add to the current run instead of logging a new one.")
 @json_option
-def log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> None:
-    """Add a run to the log, from any program, and print its id.
+def run_log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> None:
+    """Log a run that another program recorded, and print its ID.
 
-    What is not said is filled in where it can be known: time, id, the run around it, task, tool, hashes of outputs.
+    agentplane fills in missing fields where it can: the time, the ID, the surrounding run, the task, the tool and the
+    hashes of the output files.
     """
     plane = opened()
     event = _event(given)
     if from_stdin:
         if event:
-            raise BadInput("--stdin takes no fields beside it", todo="put them into the events.")
+            raise BadInput(
+                "--stdin can't be combined with other fields.", todo="Put the fields into the events."
+            )
         _log_lines(plane, as_json=as_json)
         return
     if not event:
         raise BadInput(
-            "nothing to log", todo="say what was done, as with --summary, or give events with --stdin."
+            "Nothing to log.", todo="Pass --summary or another field, or pass events with --stdin."
         )
     if add:
         _add(plane, event, as_json=as_json)
@@ -160,29 +184,34 @@ def log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> Non
     _print_logged(plane.runs.log(event), as_json=as_json)
 
 
-@click.command()
-@click.option("--task", metavar="TASK", help="Of this task only.")
-@click.option(
-    "--since", metavar="TIME", help="From then on: a date, a time, or an age such as 30min, 3h, 2d or 1w."
+@a_command(
+    "timeline --since 2d",
+    "timeline tool:codex outcome:failed",
+    "timeline --task PAY-42 --tool codex",
+    "timeline --limit 100 --json",
 )
-@click.option("--tool", metavar="NAME", help="Of this tool or person only.")
-@click.option("--layer", metavar="LAYER", help="Only runs of these layers, for example L5 or L4,L5.")
-@click.option("--scale", metavar="RANGE", help="Only runs of these systemic scales: 4, 3..5, >=4 or <=4.")
+@querying.query_argument
+@click.option("--task", metavar="TASK", help="Task of the runs.")
+@click.option("--since", metavar="TIME", help="Earliest date or time, or an age such as 30min, 3h, 2d or 1w.")
+@click.option("--tool", metavar="NAME", help="Tool or person.")
+@click.option("--layer", metavar="LAYER", help="Layers of the runs, for example L5 or L4,L5.")
+@click.option("--scale", metavar="RANGE", help="Systemic scales of the runs: 4, 3..5, >=4 or <=4.")
 @click.option(
     "--sort",
     type=click.Choice(["time", "scale", "layer"]),
     default="time",
     show_default=True,
-    help="Sort by newest, largest scale or deepest layer first.",
+    help="Order: newest, largest scale or deepest layer first.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How many; 30 where it is not said, with --json all.",
+    help="Maximum number of rows [default: 30, or all with --json].",
 )
 @json_option
 def timeline_command(
+    words: tuple[str, ...],
     task: str | None,
     since: str | None,
     tool: str | None,
@@ -192,16 +221,25 @@ def timeline_command(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    """List what runs and operations did, newest first."""
+    """List runs and memory changes, newest first.
+
+    QUERY filters them, for example `tool:codex outcome:failed`.
+    """
     from agentplane.cli.runs import rows
     from agentplane.runs import rubric
     from agentplane.runs.query import timeline
 
     plane = opened()
-    start = None if since is None else timeline.since(since, plane.store.clock())
+    query, now = querying.of_words(words, "runs"), plane.store.clock()
+    start = None if since is None else timeline.since(since, now)
+    if query is not None:
+        start = querying.since_of(query, now, start)
     layers = () if layer is None else rubric.wanted_layers(layer)
     wanted = timeline.Wanted(task, tool, start, layers, None if scale is None else rubric.wanted_range(scale))
-    found = timeline.ordered(timeline.rows(plane.layout, wanted), sort)
+    found = timeline.rows(plane.layout, wanted)
+    if query is not None:
+        found = querying.runs_of(found, query, now)
+    found = timeline.ordered(found, sort)
     if as_json:
         output.emit("timeline", events=list(islice(found, limit)))
         return
@@ -210,32 +248,38 @@ def timeline_command(
     rows.print_timeline(page[:most])
     if not page:
         options = {"--task": task, "--since": since, "--tool": tool, "--layer": layer, "--scale": scale}
-        asked = [name for name, value in options.items() if value]
-        output.note(f"nothing that fits {' and '.join(asked)}." if asked else "nothing yet.")
+        asked = [str(query)] if query is not None else []
+        asked += [name for name, value in options.items() if value]
+        output.note(
+            f"No runs or changes match {' and '.join(asked)}." if asked else "No runs or changes yet."
+        )
     elif len(page) > most:
-        output.note("there is more: `--limit` shows it.")
+        output.note(f"Only {most} rows are shown. Use --limit to show more.")
 
 
-@click.command()
+@a_command(
+    "run diff --run run_20261120T091530Z-k3f9",
+    "run diff --run k3f9 --against m2p7",
+)
 @click.option(
     "--run",
     "run",
     required=True,
     metavar="RUN",
     shell_complete=complete.runs,
-    help="The run to look from: its id, or the part behind the dash.",
+    help="Run to start from: its ID, or the part after the dash.",
 )
 @click.option(
     "--against",
     metavar="RUN",
     shell_complete=complete.runs,
-    help="The other one; where it is not said the last one of the log, and for that one the run before it.",
+    help="Run to compare with [default: the latest run, or the one before it].",
 )
 @json_option
-def diff_command(run: str, against: str | None, as_json: bool) -> None:
-    """How two runs differ: how they ended, their files, facts, memory and output.
+def run_diff_command(run: str, against: str | None, as_json: bool) -> None:
+    """Compare two runs: exit code, files, facts, memory and output.
 
-    The first one is the one before: `+` stands for what only the other one has.
+    Lines with `-` are only in --run, and lines with `+` are only in --against.
     """
     from agentplane.cli.runs import rows
     from agentplane.runs.query import compare
@@ -247,16 +291,14 @@ def diff_command(run: str, against: str | None, as_json: bool) -> None:
         rows.print_diff(report)
 
 
-@click.command()
+@a_command("run artifacts", "run artifacts PAY-42 --verify")
 @click.argument("task", required=False)
 @click.option(
-    "--verify",
-    is_flag=True,
-    help="Compare each file with its hash; exit code 1 where one was changed or is gone.",
+    "--verify", is_flag=True, help="Compare files with their recorded hashes. Exits with 1 if one differs."
 )
 @json_option
-def artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
-    """What runs produced, by task: tracked files with the hash that they had when the run ended."""
+def run_artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
+    """List files that runs produced, by task, with the hash at the end of the run. Only files that Git tracks are listed."""
     from agentplane.cli.runs import rows
     from agentplane.runs.query import artifacts
 
@@ -269,8 +311,8 @@ def artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
     else:
         rows.print_artifacts(found)
         if not found:
-            of = "" if task is None else f" of the task {one_line(task, 40)}"
-            output.note(f"no run{of} has produced a file that git tracks.")
+            of = "" if task is None else f" for task {one_line(task, 40)}"
+            output.note(f"No artifacts found{of}. Only files that Git tracks are listed.")
     return int(any(artifact.state in ("changed", "gone") for artifact in found))
 
 
@@ -285,12 +327,12 @@ def _add(plane: Plane, event: dict[str, Any], *, as_json: bool) -> None:
     run_id = found.run_id if found else os.environ.get("AGENTPLANE_RUN_ID", "")
     if not run_id:
         raise BadInput(
-            "--add works under `agentplane run` and in a session that hooks opened a run for",
-            todo="leave it out to log a run of its own.",
+            "--add requires a current run: `agentplane run`, or a tool session with agentplane's hooks.",
+            todo="Omit --add to log a separate run.",
         )
     if fixed := [option for field, option in _SAID_BEFORE.items() if field in event]:
-        what = f"{' and '.join(fixed)} cannot be added: the run itself says that"
-        raise BadInput(what, todo="leave it out, or leave out --add to log a run of its own.")
+        what = f"{' and '.join(fixed)} can't be combined with --add, because the run already has a value."
+        raise BadInput(what, todo=f"Omit {' and '.join(fixed)}, or omit --add to log a separate run.")
     plane.runs.note(run_id, event)
     _print_logged(Logged(run_id), as_json=as_json)
 
@@ -302,7 +344,7 @@ def _text(given: str | None) -> str | None:
     try:
         return Path(given[1:]).read_text(errors="replace")
     except OSError as error:
-        raise BadInput(f"cannot be read: {(error.strerror or 'odd').lower()}", where=given[1:]) from None
+        raise BadInput(f"Can't read the file: {error.strerror or error}.", where=given[1:]) from None
 
 
 def _event(given: dict[str, Any]) -> dict[str, Any]:
@@ -328,7 +370,7 @@ def _log_lines(plane: Plane, *, as_json: bool) -> None:
     An invalid event ends the command. Earlier events stay in the log.
     """
     if sys.stdin.isatty():
-        output.note("type an event a line, as a JSON object; Ctrl-D ends it.")
+        output.note("Type one event per line, as a JSON object. Press Ctrl-D to finish.")
     written = 0
     for number, row in enumerate(sys.stdin.buffer, 1):
         # Shells on Windows start piped text with a byte order mark.
@@ -338,7 +380,7 @@ def _log_lines(plane: Plane, *, as_json: bool) -> None:
         try:
             _print_logged(plane.runs.log(_one_event.decode(line)), as_json=as_json)
         except (msgspec.MsgspecError, RecursionError) as error:
-            raise _bad_line(f"no JSON object: {error}", number, written) from None
+            raise _bad_line(f"Not a JSON object: {error}", number, written) from None
         except BadInput as error:
             field = f"{error.where}: " if error.where not in (None, "event") else ""
             raise _bad_line(f"{field}{error.what}", number, written) from None
@@ -347,12 +389,12 @@ def _log_lines(plane: Plane, *, as_json: bool) -> None:
 
 def _bad_line(what: str, number: int, written: int) -> BadInput:
     before = (
-        f"{output.count(written, 'event before it is', 'events before it are')} in the log"
+        f"{output.count(written, 'event', 'events')} before it {'was' if written == 1 else 'were'} logged."
         if written
-        else "nothing was logged"
+        else "Nothing was logged."
     )
     return BadInput(
-        one_line(what, 200), where=f"line {number}", todo=f"mend it and go on from there; {before}."
+        one_line(what, 200), where=f"Line {number}", todo=f"Fix line {number} and try again. {before}"
     )
 
 
@@ -362,4 +404,4 @@ def _print_logged(logged: Logged, *, as_json: bool) -> None:
         return
     output.line(logged.run_id)
     for refused in logged.refused:
-        output.note(f"a fact was refused: {one_line(refused, 160)}")
+        output.note(f"Fact refused: {one_line(refused, 160)}")

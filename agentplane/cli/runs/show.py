@@ -85,7 +85,7 @@ def _outcome(run: RunEvent | None) -> str:
 
 def _print_files(run: RunEvent, here: tuple[str, ...]) -> None:
     if run.capsule:
-        output.line("  capsule")
+        output.line("  run record")
     for kept in run.capsule:
         size = kept.size if kept.full_size is None else kept.full_size
         notes = ["not on this machine"] if kept.path not in here else []
@@ -105,10 +105,10 @@ def _print_commands(shown: Shown, *, in_full: bool) -> None:
             f"    {_ended(row):<8}{visible(row.command) if in_full else one_line(row.command, _WIDTH)}{_cut(row)}"
         )
     if more := sum(row.more for row in shown.record.commands):
-        output.line(f"    and {more:,} more that weren't kept")
+        output.line(f"    and {more:,} more that weren't recorded")
     if not in_full and len(rows) > _FEW:
         output.note(
-            f"these are the last {_FEW}: `agentplane show {shown.run_id} --commands` prints all of them."
+            f"Only the last {_FEW} commands are shown. Run `agentplane show {shown.run_id} --commands` to show all of them."
         )
 
 

@@ -29,7 +29,7 @@ LEFT_IN_CONFLICT = 10
 _OR_GIT = (
     f"; code=$?; [ $code = 0 ] && exit 0; [ $code = {LEFT_IN_CONFLICT} ] && exit 1; "
     'echo "agentplane did not run, so Git merged" %P. >&2; '
-    'echo "  Reinstall agentplane, then run: agentplane init; agentplane settle" >&2; '
+    'echo "  Reinstall agentplane, then run: agentplane init; agentplane reconcile" >&2; '
     "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B || exit 1"
 )
 """The shell code after the command. Git treats any other exit code as a conflict and leaves the file without

@@ -37,13 +37,13 @@ def held(layout: Layout, timeout: float) -> Iterator[None]:
         raise Locked(
             f"another process has been writing for {timeout:g} s{_owner(layout)}",
             where=layout.root.name,
-            todo="wait for it, or end it; a lock whose owner died is free at once.",
+            todo="Wait for it to finish, or stop it. The lock of a process that ended is released immediately.",
         ) from None
     except OSError as error:
         raise Damaged(
-            f"cannot lock the plane: {error.strerror or error}",
+            f"Can't lock the project memory: {error.strerror or error}",
             where=layout.shown(".lock"),
-            todo="make the folder writable for you.",
+            todo="Make the folder writable.",
         ) from None
     try:
         _sign(layout)

@@ -55,15 +55,18 @@ def plan(found: Occurrences, elsewhere: Elsewhere, why: str | None) -> Plan:
     standing = (*found.files, *elsewhere.files)
     if standing:
         raise Refused(
-            "the text still stands in files of the plane",
+            "Current files still contain the text",
             where=", ".join(standing[:3]),
-            todo="edit or reject those entries, delete those drafts, end those runs; then prune.",
+            todo="Edit or reject those entries, delete those drafts or end those runs first.",
         )
     prunes = (*found.digests, *elsewhere.digests)
     if not prunes:
-        events = f"; log lines {', '.join(map(str, found.events[:5]))} hold it" if found.events else ""
+        events = (
+            f" Only log lines {', '.join(map(str, found.events[:5]))} contain it." if found.events else ""
+        )
         raise BadInput(
-            f"no op record and no capsule holds this text{events}", todo="check the spelling; case counts."
+            f"Text not found in operation records or run records.{events}",
+            todo="Check the spelling. Case matters.",
         )
     return Plan(verb="prune", edits=(), prunes=prunes, redacted=elsewhere.redacted, why=why)
 

@@ -98,9 +98,9 @@ class Stored(msgspec.Struct, frozen=True):
         data = self.raw(digest)
         if data is not None and document.digest(data) != digest:
             raise Damaged(
-                f"a text of op {self.record.op} was changed",
+                f"A text of operation {self.record.op} was changed.",
                 where=f"ops/{self.record.op[:4]}-{self.record.op[4:6]}.jsonl",
-                todo="take the file back from git.",
+                todo="Restore the file from Git.",
             )
         return data
 
@@ -146,7 +146,7 @@ def _halves(line: bytes) -> tuple[bytes, bytes]:
     """
     head, seam, rest = line.rstrip(b"\n").partition(_SEAM)
     if not seam or not head.startswith(b'{"record":') or not rest.endswith(b"}}"):
-        raise ValueError("not an op record")
+        raise ValueError("not an operation record")
     return head[len(b'{"record":') :], b"{" + rest[:-1]
 
 
@@ -232,18 +232,18 @@ def load(layout: Layout, op: str, holding: str | None = None) -> Stored:
     line = find(layout, op, holding)
     if line is None:
         raise Damaged(
-            f"the record of op {op} is missing",
+            f"The record of operation {op} is missing.",
             where=layout.shown("ops"),
-            todo="run `agentplane doctor`; git may still have the file.",
+            todo="Run `agentplane doctor`. Git may still have the file.",
             sees_doctor=True,
         )
     try:
         return read_line(line)
     except (ValueError, msgspec.MsgspecError):
         raise Damaged(
-            f"the record of op {op} cannot be read",
+            f"The record of operation {op} can't be read.",
             where=layout.shown(f"ops/{month_file(layout, op).name}"),
-            todo="run `agentplane doctor`; git may still have the file.",
+            todo="Run `agentplane doctor`. Git may still have the file.",
             sees_doctor=True,
         ) from None
 

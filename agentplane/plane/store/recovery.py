@@ -126,7 +126,7 @@ def _mend_records(layout: Layout, ledger: Ledger) -> list[str]:
         lines = list(chain.lines(path))
         if lines and lines[-1][0] == before.get(path.name, -1) and _op_of(lines[-1][1]) not in committed:
             files.truncate(path, lines[-1][0])
-            done.append(f"ops/{path.name}: dropped the record of an op that was never committed")
+            done.append(f"ops/{path.name}: removed the record of an operation that was never committed")
     return done
 
 
@@ -171,7 +171,9 @@ def _roll_forward(layout: Layout, ledger: Ledger) -> list[str]:
         if stored.record.prunes:
             prune_texts(layout, frozenset(stored.record.prunes))
         touched = dict.fromkeys(change.file for change in stored.record.changes)
-        done += [f"{file}: completed op {op}" for file in touched if write_changes(layout, file, stored)]
+        done += [
+            f"{file}: completed operation {op}" for file in touched if write_changes(layout, file, stored)
+        ]
     return done
 
 

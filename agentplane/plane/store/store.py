@@ -227,9 +227,9 @@ class Store:
                 return self._complete(work, snapshot, ledger)
             except Damaged as error:
                 raise Damaged(
-                    f"the change is recorded (op {work.record.op}), but its files are not all written: {error.what}",
+                    f"The change was recorded ({work.record.op}), but some files couldn't be written: {error.what}",
                     where=error.where,
-                    todo="mend that; the next command completes the change.",
+                    todo="Fix that problem. The next command completes the change.",
                 ) from None
 
     def preview(self, plan: Plan, snapshot: Snapshot) -> dict[str, bytes]:

@@ -73,12 +73,14 @@ def plan_undo(snapshot: Snapshot, actor: str, op: str | None = None) -> Plan:
         return _inverse(snapshot, _named(snapshot.ledger, op), "undo")
     mine = stacks(snapshot.ledger.ops, actor).undo
     if not mine:
-        raise BadInput(f"nothing to undo: no op by {actor} is left", todo="`agentplane ops` lists them all.")
+        raise BadInput(
+            f"Nothing to undo: no changes by {actor}.", todo="Run `agentplane history` to list all changes."
+        )
     try:
         return _inverse(snapshot, mine[-1], "undo")
     except Pruned as error:
         earlier = _before_pruned(snapshot, mine)
-        todo = f"`agentplane undo {earlier}` takes back the one before it." if earlier else None
+        todo = f"Run `agentplane undo {earlier}` to undo the change before it." if earlier else None
         raise Refused(error.what, where=error.where, todo=todo) from None
 
 
@@ -105,23 +107,27 @@ def _before_pruned(snapshot: Snapshot, mine: Sequence[OpNote]) -> str | None:
 def plan_redo(snapshot: Snapshot, actor: str) -> Plan:
     mine = stacks(snapshot.ledger.ops, actor).redo
     if not mine:
-        raise BadInput("nothing to redo", todo="redo follows an undo, until the next change.")
+        raise BadInput("Nothing to redo.", todo="Only changes that you just undid can be redone.")
     return _inverse(snapshot, mine[-1], "redo")
 
 
 def _named(ledger: Ledger, op: str) -> OpNote:
     found = [note for note in ledger.ops if note.op == op or note.op.endswith(f"-{op}")]
     if len(found) != 1:
-        raise BadInput(f"no op {one_line(op, 40)}", todo="`agentplane ops` lists them.")
+        raise BadInput(
+            f"Change not found: {one_line(op, 40)}.", todo="Run `agentplane history` to list changes."
+        )
     if found[0].verb in FINAL:
-        raise Refused(f"{found[0].verb} cannot be undone", where=f"op {found[0].op}")
+        raise Refused(f"The change {found[0].op} ({found[0].verb}) can't be undone.")
     out = out_of_force(ledger.ops)
     roots = ledger.roots()
     redone = [note for note in ledger.ops if note.verb == "redo" and roots[note.op] == found[0]]
     for note in (*reversed(redone), found[0]):
         if note.op not in out:
             return note
-    raise BadInput(f"op {found[0].op} was undone already", todo="`agentplane ops` lists them.")
+    raise BadInput(
+        f"The change {found[0].op} was already undone.", todo="Run `agentplane history` to list changes."
+    )
 
 
 def _inverse(snapshot: Snapshot, note: OpNote, verb: str) -> Plan:
@@ -136,9 +142,9 @@ def _inverse_edit(change: Change, stored: Stored) -> Edit:
     text = stored.text(change.found)
     if text is None and change.found is not None:
         raise Pruned(
-            f"the earlier text of {change.id} was pruned",
-            where=f"op {stored.record.op}",
-            todo="edit the entry instead.",
+            f"The earlier text of {change.id} was pruned.",
+            where=stored.record.op,
+            todo=f"Run `agentplane edit {change.id}` instead.",
         )
     return Edit(
         id=change.id,
@@ -156,16 +162,16 @@ def _check_clear(snapshot: Snapshot, change: Change, note: OpNote) -> None:
     mark = snapshot.ledger.known.get(change.id)
     if (mark.digest if mark else None) != change.after:
         later = next((other for other in snapshot.ledger.ops if mark and other.op == mark.op), None)
-        by = f"{later.verb} by {later.actor}, op {later.op}" if later else "a later op"
+        by = f"{later.verb} by {later.actor}, {later.op}" if later else "a later change"
         raise Refused(
-            f"cannot take back {note.verb} of {change.id}: it was changed since ({by})",
-            where=f"op {note.op}",
-            todo=f"`agentplane undo {later.op}` first, or edit {change.id}." if later else None,
+            f"Can't undo {note.verb} of {change.id}: it was changed later ({by}).",
+            where=note.op,
+            todo=f"Run `agentplane undo {later.op}` first." if later else None,
         )
     core = snapshot.core(change.file, change.id)
     if (None if core is None else document.digest(core)) != change.left:
         raise Refused(
-            f"cannot take back {note.verb} of {change.id}: it was edited by hand since",
+            f"Can't undo {note.verb} of {change.id}: it has a later manual edit.",
             where=snapshot.layout.shown(change.file),
-            todo=f"`agentplane revert {change.id}` or `agentplane adopt {change.id}` first.",
+            todo=f"Run `agentplane approve {change.id}` to accept it or `agentplane reject {change.id}` to discard it first.",
         )

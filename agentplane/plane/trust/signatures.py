@@ -76,7 +76,7 @@ def signed_event(
             raise Refused(
                 f"Nothing was written: {verdict.trouble}",
                 where=layout.shown("config.toml"),
-                todo="Sign with a key from that list, or ask the owners of the plane to add yours.",
+                todo="Sign with a key from that list, or ask the project owners to add your key.",
             )
     return {**event, _KEY: made}
 

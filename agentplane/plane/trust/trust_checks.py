@@ -38,15 +38,11 @@ def _in_force(store: Store, settings: Settings, notes: Sequence[Record]) -> Iter
     for keys, default, now in rules.weaker(DEFAULTS, settings):
         name = ".".join(keys)
         began = _began(notes, keys)
-        since = (
-            f"since {began.ts} by the log (op {began.op})"
-            if began
-            else "the log doesn't have this change yet"
-        )
+        since = f"since {began.ts}, change {began.op}" if began else "not in the log yet"
         what = f"`{name}` is {rules.shown(now)}, which weakens trust ({since})"
-        remedy = f"Set it to {rules.shown(default)}, the default, unless you want it so."
+        remedy = f"Unless this is intended, set it to the default, {rules.shown(default)}."
         if default is None:
-            remedy = "Remove this setting, unless you want it so."
+            remedy = "Unless this is intended, remove this setting."
         # Everybody who reads the history saw a change that is in the log, and it may be intended.
         severity: Severity = "info" if began else "warning"
         where = f"{layout.shown('config.toml')}:{line_of(keys, text)}"
@@ -64,7 +60,7 @@ def _restored(store: Store, notes: Sequence[Record]) -> Iterator[Finding]:
             began = _began(notes[:place], keys)
             name, value = ".".join(keys), rules.shown(then[keys])
             what = f"`{name}` was {value} from {began.ts if began else before.ts} to {after.ts}, by the log"
-            what += f" (op {one_line(after.op, 40)}). Tools may have text from that time that nobody approved"
+            what += f" (change {one_line(after.op, 40)}). Tools may still have unapproved text from that time"
             remedies = (
                 Shell(("agentplane", "sync"), after=" and"),
                 Shell(("agentplane", "restart"), "restart sessions from that time with "),

@@ -9,7 +9,7 @@ import msgspec
 
 from agentplane.errors import BadInput, Refused
 from agentplane.memory import operations, updates
-from agentplane.memory.entry import Entry
+from agentplane.memory.entry import Entry, without_label
 from agentplane.memory.ids import CANDIDATE_PREFIX
 from agentplane.memory.operations import Stamp
 from agentplane.memory.view import Memory
@@ -83,7 +83,9 @@ def approve(
     )
     changed = _changed_by(memory, entries, targets)
     if targets and len(entries) != 1:
-        raise BadInput("--supersede goes with one candidate", todo="approve them one by one.")
+        raise BadInput(
+            "--supersede needs exactly one candidate ID.", todo="Approve the candidates one by one."
+        )
     if not _keeps_both(choice) or any(
         _excludes(conflict) for found in conflicts_of(entries, EXCLUDING) for conflict in found
     ):
@@ -109,9 +111,7 @@ def _rejected(memory: Memory, entries: Sequence[Entry], choice: Choice) -> list[
     if not choice.reject:
         return []
     if len(entries) != 1:
-        raise BadInput(
-            "--reject works with a single candidate to approve", todo="Approve the candidates individually."
-        )
+        raise BadInput("--reject needs exactly one candidate ID.", todo="Approve the candidates one by one.")
     found = [entry.id for entry in operations.candidates(memory, choice.reject)]
     if entries[0].id in found:
         raise BadInput(f"{entries[0].id} can't be approved and rejected at once")
@@ -141,9 +141,9 @@ def merge(
     operations.check_candidate(memory, entry)
     planned = operations.edit(memory, into.id, text, seen_digest)
     if planned is None:
-        raise BadInput(f"the merged text is that of {into.id}", todo="reject the candidate instead.")
-    todo = "say it in another way, or approve it with --supersede {}."
-    _check_reworded(memory, into, planned.edits[0].text or b"", "the merged text", todo)
+        raise BadInput(f"The merged text is the same as {into.id}.", todo="Reject the candidate instead.")
+    todo = "Reword it, or approve it with --supersede {}."
+    _check_reworded(memory, into, planned.edits[0].text or b"", "The merged text", todo)
     merged = msgspec.structs.replace(planned.edits[0], was=entry.id)
     return Plan("merge", [Edit(entry.id, INBOX, None), merged], why=why)
 
@@ -165,8 +165,8 @@ def merge_candidates(
             f"The merged text is that of {entry.id}.", todo=f"Approve {entry.id} and reject {absorbed.id}."
         )
     core = planned.edits[0].text or b""
-    todo = "say it in another way, or approve it with --supersede {}."
-    _check_reworded(memory, entry, core, "the merged text", todo, before=False)
+    todo = "Reword it, or approve it with --supersede {}."
+    _check_reworded(memory, entry, core, "The merged text", todo, before=False)
     plan = operations.approve(memory, [entry.id], stamp, {entry.id: core})
     removal, addition = plan.edits
     return Plan("merge", [removal, Edit(absorbed.id, INBOX, None), addition], why=why)
@@ -179,8 +179,8 @@ def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | N
     planned = operations.edit(memory, wanted, text, seen_digest)
     entry = memory.get(wanted)
     if planned is not None and entry.file != INBOX and entry.head.status == "accepted":
-        todo = "say it in another way, or `agentplane deprecate {}` first."
-        _check_reworded(memory, entry, planned.edits[0].text or b"", "the new text", todo)
+        todo = "Reword it, or run `agentplane deprecate {}` first."
+        _check_reworded(memory, entry, planned.edits[0].text or b"", "The new text", todo)
     return planned
 
 
@@ -199,7 +199,7 @@ def _check_reworded(
     for conflict in find(new, rules):
         if _excludes(conflict) and conflict.id not in known:
             raise Refused(
-                f"{what} {described(conflict)}; an invariant cannot stand beside what contradicts it",
+                f"{what} {described(conflict)}; an invariant can't coexist with an entry that contradicts it",
                 todo=todo.format(conflict.id),
             )
 
@@ -210,17 +210,18 @@ def _body(core: bytes) -> str:
 
 
 def merged_draft(memory: Memory, candidate: str, target: str) -> tuple[Entry, bytes]:
-    """Return the entry to rewrite and a first draft: both texts in order, with the tags and evidence of both.
+    """Return the entry to rewrite and a draft of the merged text.
 
-    `target` is the entry that absorbs the candidate, or another candidate.
+    The draft has the statement of the candidate, the rationales of both entries, and the tags and evidence of
+    both. `target` is the entry that absorbs the candidate, or another candidate.
     """
     entry = operations.candidates(memory, [candidate])[0]
     other = memory.get(target)
     # Of two candidates, the one that the person decides about is rewritten.
-    into, entry = (entry, other) if other.file == INBOX else (_target(memory, target), entry)
+    into, absorbed = (entry, other) if other.file == INBOX else (_target(memory, target), entry)
     core = memory.snapshot.core(into.file, into.id) or b""
     kept_values = {"tags": into.head.tags, "evidence": into.head.evidence}
-    added_values = {"tags": entry.head.tags, "evidence": entry.head.evidence}
+    added_values = {"tags": absorbed.head.tags, "evidence": absorbed.head.evidence}
     both = {
         name: list(dict.fromkeys([*kept_values[name], *added_values[name]]))
         for name in kept_values
@@ -228,20 +229,54 @@ def merged_draft(memory: Memory, candidate: str, target: str) -> tuple[Entry, by
     }
     with suppress(BadInput):  # a header with an unusual layout isn't changed
         core = header.set_fields(core, both)
-    return into, core + b"\n\n" + entry.raw.strip()
+    head, _ = header_and_body(core)
+    return into, head + _merged_body(into.label, entry, other)
+
+
+def header_and_body(core: bytes) -> tuple[bytes, bytes]:
+    """Return the header of an entry with its two delimiters, and its body."""
+    parts = document.split(core)
+    if parts is None:
+        return b"", core
+    opening, fields, rest = parts
+    delimiter, newline, body = rest.partition(b"\n")
+    return opening + fields + delimiter + newline, body
+
+
+def _merged_body(label: str, entry: Entry, other: Entry) -> bytes:
+    """Return a body with the statement of `entry` and the rationales of both entries."""
+    rationales = [rationale for rationale in map(_rationale, (entry, other)) if rationale]
+    different = [
+        one
+        for place, one in enumerate(rationales)
+        if not any(
+            one in longer and (one != longer or place > at)
+            for at, longer in enumerate(rationales)
+            if at != place
+        )
+    ]
+    gap = "\n\n" if any("\n" in one for one in different) else " "
+    lines = [f"{label}: {entry.statement}", *([f"Rationale: {gap.join(different)}"] if different else [])]
+    return "\n".join(lines).encode()
+
+
+def _rationale(entry: Entry) -> str:
+    """Return the text of an entry after its statement, without the label."""
+    _, _, rest = entry.body.strip().partition("\n")
+    return without_label(rest.strip(), "Rationale").strip()
 
 
 def _target(memory: Memory, name: str) -> Entry:
     entry = memory.get(name)
     if entry.file == INBOX:
-        raise BadInput(f"{entry.id} is a candidate", todo="name an entry on the shelf.")
+        raise BadInput(f"{entry.id} is a candidate.", todo="Use the ID of an approved entry.")
     if entry.head.status != "accepted":
-        raise BadInput(f"{entry.id} is {entry.head.status} already", todo="name an entry in force.")
+        raise BadInput(f"{entry.id} is already {entry.head.status}.", todo="Use the ID of an accepted entry.")
     if not entry.trusted:
         raise Refused(
-            f"{entry.id} was edited by hand",
+            f"{entry.id} has a manual edit.",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo=f"`agentplane adopt {entry.id}` or `agentplane revert {entry.id}` first.",
+            todo=f"Run `agentplane approve {entry.id}` to accept it or `agentplane reject {entry.id}` to discard it first.",
         )
     return entry
 
@@ -275,7 +310,7 @@ def _check_resolved(
     if not choice.keep_both or _excludes(first):
         what = f"{entry.id} {described(first, len(unresolved))}"
         if _excludes(first):
-            what += "; an invariant cannot stand beside what contradicts it"
+            what += "; an invariant can't coexist with an entry that contradicts it"
         others = [c.id for c in unresolved if c.id != first.id and c.id not in together]
         named = (*sorted(targets), *others)
         todo = choices(entry.id, first, named, together=first.id in together)

@@ -126,7 +126,7 @@ def _of_path(text: str, root: str) -> _Wrong | None:
     except (OSError, ValueError):
         return ("gone", "is not there") if _is_path(name, text, root) else None
     if stat.S_ISLNK(status.st_mode):
-        return "gone", "is a link that leads nowhere"
+        return "gone", "is a broken link"
     if not stat.S_ISREG(status.st_mode):
         lost = line or symbol
         return ("gone", "is no file, so it has no lines or symbols") if lost else None

@@ -102,8 +102,8 @@ def require(memory: Memory, plan: Plan) -> None:
             name = one_line(named or edit.id, 40)
             raise Refused(
                 f"{name} {lack}, and this project requires receipts",
-                todo=f"name them as `source:` and `evidence:` with `agentplane edit {name}`. `agentplane timeline` lists "
-                "the runs. (`require_receipts` under [policy] in config.toml)",
+                todo=f"Add them as `source:` and `evidence:` with `agentplane edit {name}`. `agentplane timeline` lists "
+                "runs. (`require_receipts` under [policy] in config.toml)",
             )
 
 

@@ -87,11 +87,11 @@ def refusal(verdict: Verdict, times: int = 1) -> Refused:
     what = first.what + "".join(f"; {flag.where}: {flag.what}" for flag in others[:4])
     codes = dict.fromkeys(flag.code for flag in verdict.refused)
     todo = {
-        "secret": "take it out, and change that secret if it was real.",
-        "known": "nothing needs to be done.",
-        "repeat": "leave it; where things have changed, a person can let it in with `agentplane propose --again`.",
-        "size": "say it shorter.",
-    }.get(first.code, "say it in plain text.")
+        "secret": "Remove it. If the secret is real, revoke it.",
+        "known": "Nothing to do.",
+        "repeat": "If the situation has changed, a person can allow it with `agentplane propose --again`.",
+        "size": "Shorten it.",
+    }.get(first.code, "Use plain text.")
     keys = ", ".join(f"`{code}`" for code in codes)
     error = Refused(what, where=first.where, todo=f"{todo} (gate: {keys} under [gate] in config.toml)")
     return Repeated(error, verdict.earlier, times) if verdict.earlier else error

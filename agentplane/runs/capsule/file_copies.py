@@ -67,7 +67,7 @@ def check_inputs(paths: Sequence[str], layout: Layout, cwd: Path) -> list[Path]:
         raise BadInput(
             f"Too many inputs: {len(paths)} (maximum: {MOST_INPUTS})",
             where="--input",
-            todo="Pack them into one file.",
+            todo="Combine them into one file.",
         )
     found = list(dict.fromkeys(Path(os.path.abspath(cwd / path)) for path in paths))
     for path in found:

@@ -17,13 +17,13 @@ from agentplane.text import files
 def mend(store: Store) -> list[str]:
     """Make the repairs and return a description of each."""
     layout = store.layout
-    done = [f"sealed run {run.run_id} with what was recorded of it" for run in seal.seal_left(store)]
+    done = [f"sealed run {run.run_id} with the recorded files" for run in seal.seal_left(store)]
     if (
         os.path.isdir(layout.runs)
         and os.listdir(layout.runs)
         and gitignore.keep(layout, store.settings().runs)
     ):
-        done.append(f"made {layout.shown('runs/.gitignore')} anew")
+        done.append(f"rebuilt {layout.shown('runs/.gitignore')}")
     for name in open_run.left_over(layout):
         shutil.rmtree(layout.runs / name, ignore_errors=True)
         done.append(f"removed {layout.shown(f'runs/{name}')}, a run that never began")
@@ -49,8 +49,8 @@ def _completed(layout: Layout, run: RunEvent, line: bytes) -> Iterator[str]:
     if works:
         seal.clear(layout, run_id)
     if lacks:
-        yield f"made {layout.shown(f'runs/{run_id}/{capsule.META}')} anew from the log"
+        yield f"rebuilt {layout.shown(f'runs/{run_id}/{capsule.META}')} from the log"
     if works:
-        yield f"removed {layout.shown(f'runs/{run_id}/{capsule.WORK}')}, which its run needs no more"
+        yield f"removed {layout.shown(f'runs/{run_id}/{capsule.WORK}')}, which is no longer needed"
     for name in unfinished:
         yield f"removed the unfinished file {layout.shown(f'runs/{run_id}/{name}')}"

@@ -203,7 +203,9 @@ def keep(layout: Layout, run: OpenRun) -> None:
     try:
         data = hook_marker.marked(str(folder), run.run_id, msgspec.json.encode(run))
     except FileNotFoundError as error:
-        raise Damaged("the folder of this run is gone", where=layout.shown(f"runs/{run.run_id}")) from error
+        raise Damaged(
+            "The folder of this run is missing.", where=layout.shown(f"runs/{run.run_id}")
+        ) from error
     files.write_atomic(folder / capsule.OPEN, data)
 
 
@@ -321,7 +323,7 @@ def is_alive(run: OpenRun) -> bool:
 def note(layout: Layout, run_id: str, fields: Mapping[str, Any]) -> None:
     """Add event fields from a program to an open run. Takes no lock."""
     if load(layout, run_id) is None:
-        raise BadInput(f"no run {run_id[:40]} is open", todo="`agentplane timeline` lists the runs.")
+        raise BadInput(f"Open run not found: {run_id[:40]}.", todo="Run `agentplane timeline` to list runs.")
     path = work(layout, run_id) / capsule.NOTES
     read = reports.read(fields)
     if isinstance(read.outputs, dict) and read.outputs.keys() - {"summary"}:
@@ -329,7 +331,7 @@ def note(layout: Layout, run_id: str, fields: Mapping[str, Any]) -> None:
         raise BadInput(
             f"outputs: an open run lists the files it produced and can't keep {named}",
             where="event",
-            todo="Give files as a list, or log a run of its own.",
+            todo="Give files as a list, or log a separate run.",
         )
     reports.outputs_of(
         layout, read.files

@@ -112,9 +112,9 @@ def run_named(layout: Layout, wanted: str) -> RunEvent:
     what = "no run" if wanted == "latest" else f"no run `{one_line(wanted, 40)}`"
     raise BadInput(
         f"{what} in the log",
-        todo="`agentplane run -- COMMAND` makes one."
+        todo="Run `agentplane run -- COMMAND` to record one."
         if wanted == "latest"
-        else "`agentplane timeline` lists the runs.",
+        else "Run `agentplane timeline` to list runs.",
     )
 
 

@@ -145,9 +145,8 @@ def since(text: str, now: datetime) -> float:
         return datetime.fromisoformat(text.strip()).astimezone(UTC).timestamp()
     except (ValueError, OverflowError):
         raise BadInput(
-            f"no time: {one_line(text, 40)!r}",
-            where="--since",
-            todo="give a date such as 2026-09-01, or an age such as 30min, 3h, 2d or 1w.",
+            f"Invalid value for --since: {one_line(text, 40)}.",
+            todo="Use a date (2026-09-01) or an age (30min, 3h, 2d, 1w).",
         ) from None
 
 

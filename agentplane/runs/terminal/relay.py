@@ -126,14 +126,14 @@ def _path(word: str, env: Mapping[str, str], cwd: Path) -> str | None:
 
 def _not_started(word: str, cwd: Path, error: OSError) -> NotFound | NotExecutable:
     if not cwd.is_dir():
-        return NotFound("no such folder to run a command in", where=str(cwd))
+        return NotFound(f"Directory not found: {cwd}")
     if error.errno in _NOT_FOUND:
-        todo = "check how it is spelled, and the PATH."
+        todo = "Check the spelling and your PATH."
         if " " in word.strip():
-            todo = "leave out the quotes around the whole command; for a line of the shell, `sh -c '…'`."
-        return NotFound("command not found", where=word, todo=todo)
+            todo = "Remove the quotes around the whole command. To run a shell command line, use `sh -c '…'`."
+        return NotFound(f"Command not found: {word}", todo=todo)
     what = error.strerror or str(error)
-    return NotExecutable(f"cannot be run: {what[:1].lower()}{what[1:]}", where=word, todo="is it a program?")
+    return NotExecutable(f"Can't run {word}: {what}.", todo="Check that it is an executable program.")
 
 
 def _read(source: Source) -> tuple[bytes, bool]:

@@ -73,7 +73,8 @@ def named(names: Sequence[str]) -> list[str]:
         source = by_command.get(name.lower(), name.lower())
         if source not in SOURCES:
             raise BadInput(
-                f"no source `{one_line(name, 40)}`", where="--from", todo=f"there are {', '.join(SOURCES)}."
+                f"Unknown source for --from: {one_line(name, 40)}.",
+                todo=f"The sources are {', '.join(SOURCES)}.",
             )
         wanted.append(source)
     return list(dict.fromkeys(wanted)) or list(SOURCES)

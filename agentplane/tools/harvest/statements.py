@@ -37,7 +37,7 @@ Why = Literal[
     "says the opposite without its heading",
     "no longer holds, says its heading",
     "points to text around it",
-    "too short to stand alone",
+    "too short",
     "states no rule, choice or fact",
     "prose without a rule",
     "too long for one entry",
@@ -353,7 +353,7 @@ def _unfit(text: str, titles: tuple[str, ...], condition: str, kind: str | None)
         return "points to text around it"
     fewest = _FEWEST_WORDS if kind in (None, "fact") else _FEWEST_OF_A_RULE
     if len(re.findall(r"\w+", f"{condition} {text}")) < fewest:
-        return "too short to stand alone"
+        return "too short"
     return None if kind else "states no rule, choice or fact"
 
 

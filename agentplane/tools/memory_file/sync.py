@@ -66,7 +66,7 @@ class Standing(msgspec.Struct, frozen=True):
     """Entries that don't fit."""
     short: tuple[str, ...] = ()
     """Entries of which only the statement fits."""
-    repeated: dict[str, str] = {}
+    repeated: dict[str, str] = msgspec.field(name="said", default_factory=dict)
     """Entries that the block leaves out because the file already says them, with their places."""
 
 
@@ -393,7 +393,7 @@ def _edits(data: bytes, found: block.Block, wanted: str) -> tuple[tuple[str, ...
         return (), ()
     now = found.content(data).decode(errors="replace").splitlines()
     made = wanted.splitlines()
-    diff = tuple(difflib.unified_diff(made, now, "as written", "as it stands", lineterm="", n=1))
+    diff = tuple(difflib.unified_diff(made, now, "as written", "current", lineterm="", n=1))
     return diff, tuple(_written(now, {line.strip() for line in made}))
 
 
@@ -424,6 +424,6 @@ def _trouble(project: Path, path: str) -> str:
         return found
     data = files.read_if(foreign_file.real(project, path))
     if data is not None and block.is_in_conflict(data):
-        return "is in conflict around agentplane's block; run `agentplane settle`, then resolve what is left"
+        return "is in conflict around agentplane's block; run `agentplane reconcile`, then resolve the remaining conflicts"
     torn = data is not None and block.is_torn(data)
-    return "holds half a block of ours; take its marker line out" if torn else ""
+    return "contains an incomplete agentplane block. Remove its marker line" if torn else ""

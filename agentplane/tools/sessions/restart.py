@@ -59,20 +59,18 @@ def _decide(
     now = store.snapshot().ledger.revision()
     given = sessions.given_to(store.layout, run, tool)
     if given is None:
-        return Never("nothing says what memory it was given")
+        return Never("its memory revision is unknown")
     if given == now:
-        return Never("it has the memory of now")
+        return Never("it already has the current memory")
     if request.auto and run.session is None:
-        return Never("its hooks do not tell when it is idle, so it is not restarted unasked")
+        return Never("it doesn't report when it is idle, so it is restarted only on request")
     id_ = _id(store.layout, tool, run, exact, variables)
     if id_ is None and not _is_empty(store.layout, run):
-        return Never("its session's id is not known, so it could not be taken up again")
+        return Never("its session ID is unknown, so it can't be resumed")
     words = resume_command.command(tool, exact.command, id_)
     if words is None:
-        return Never(f"{tool.title} has no command that takes a session up again")
-    left = resume_command.dropped_options(tool, exact.command)
-    less = f", without {' '.join(left)}" if left else ""
-    return Again(words, f"restarting {tool.programs[0]} with memory {now}{less}", now)
+        return Never(f"{tool.title} has no command to resume a session")
+    return Again(words, f"memory updated to {now}, resuming session…", now)
 
 
 def _id(layout: Layout, tool: Tool, run: OpenRun, exact: RunSpec, variables: Mapping[str, str]) -> str | None:

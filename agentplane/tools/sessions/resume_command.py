@@ -32,15 +32,6 @@ def kept_options(tool: Tool, words: Sequence[str]) -> list[str]:
     return [word for piece, stays in _pieces(tool, words) if stays for word in piece]
 
 
-def dropped_options(tool: Tool, words: Sequence[str]) -> list[str]:
-    """Return the names of the options that were left out."""
-    return [
-        piece[0].partition("=")[0]
-        for piece, stays in _pieces(tool, words)
-        if not stays and piece[0].startswith("-") and piece[0] != "--"
-    ]
-
-
 def _start(tool: Tool, words: Sequence[str]) -> int | None:
     """Return the index of the program, after launchers such as `npx` or `env`."""
     names = (tool.name, *tool.programs)

@@ -46,6 +46,8 @@ class Listing:
         self.settled: dict[str, str] = {}
         """The rows that were decided while the list is open, each with a word for the decision."""
         self._visible_ids: Collection[str] | None = None
+        self._sorted = False
+        """True if the visible rows have an order of their own. They have no headings then."""
         self._has_more = False
         self._places: dict[str, int] = {}
         self._range: _Range | None = None
@@ -65,10 +67,14 @@ class Listing:
         self.settled = {id_: word for id_, word in self.settled.items() if id_ in present}
         self._rebuild(here)
 
-    def narrow(self, ids: Collection[str] | None) -> None:
-        """Show only these rows, or all rows for None. Marks stay, but actions skip hidden rows."""
+    def narrow(self, ids: Collection[str] | None, *, in_order: bool = False) -> None:
+        """Show only these rows, or all rows for None. Marks stay, but actions skip hidden rows.
+
+        With `in_order`, the rows are shown in the order of `ids`, without headings.
+        """
         here = self._from_cursor()
-        self._visible_ids = None if ids is None else frozenset(ids)
+        self._visible_ids = None if ids is None else dict.fromkeys(ids).keys()
+        self._sorted = in_order and ids is not None
         self._rebuild(here)
 
     @property
@@ -87,6 +93,15 @@ class Listing:
         return self._places.get(id_)
 
     def _rebuild(self, wanted: Iterable[str]) -> None:
+        self.lines = lines = self._lines_in_order() if self._sorted else self._lines_in_groups()
+        self._places = {line.id: place for place, line in enumerate(lines) if isinstance(line, Row)}
+        self.cursor = next(
+            (self._places[id_] for id_ in wanted if id_ in self._places), self._nearest(max(self.cursor, 0))
+        )
+        if self._range and self._range.anchor not in self._places:
+            self._range = None
+
+    def _lines_in_groups(self) -> list[Line]:
         visible = self._visible_ids
         rows = self.rows if visible is None else [row for row in self.rows if row.id in visible]
         lines: list[Line] = []
@@ -95,13 +110,11 @@ class Listing:
             below = sum(row.below for row in members) if group else 0
             has_more = self._has_more and group == self.rows[-1].group
             lines += [Heading(group, len(members) - below, has_more), *members] if group else members
-        self.lines = lines
-        self._places = {line.id: place for place, line in enumerate(lines) if isinstance(line, Row)}
-        self.cursor = next(
-            (self._places[id_] for id_ in wanted if id_ in self._places), self._nearest(max(self.cursor, 0))
-        )
-        if self._range and self._range.anchor not in self._places:
-            self._range = None
+        return lines
+
+    def _lines_in_order(self) -> list[Line]:
+        by_id = {row.id: row for row in self.rows}
+        return [by_id[id_] for id_ in self._visible_ids or () if id_ in by_id]
 
     def _from_cursor(self) -> list[str]:
         """Return the ids of the row under the cursor, the rows below it, and the rows above it from the nearest on."""
@@ -134,6 +147,20 @@ class Listing:
             self._end_loose_range()
             self._go(place)
         return place is not None
+
+    def seek_state(self, state: str) -> bool:
+        """Move the cursor to the next undecided row with this state, from the top again after the last row.
+
+        Return False if there is none.
+        """
+        places = [*range(self.cursor + 1, len(self.lines)), *range(self.cursor + 1)]
+        for place in places:
+            line = self.lines[place]
+            if isinstance(line, Row) and line.state == state and line.id not in self.settled:
+                self._end_loose_range()
+                self._go(place)
+                return True
+        return False
 
     def advance(self) -> None:
         """Move the cursor to the next undecided row. If there is none below, move to the nearest one above."""
@@ -184,9 +211,23 @@ class Listing:
 
     def mark_shown(self) -> None:
         """Mark all rows that are shown. If all of them are marked, remove their marks."""
+        self._toggle_all(self.shown)
+
+    def mark_group(self) -> bool:
+        """Mark all rows that are shown in the group of the cursor. If all of them are marked, remove their marks.
+
+        Return False if the list has no groups.
+        """
+        here = self.current
+        if here is None or not here.group or self._sorted:
+            return False
+        self._toggle_all(row for row in self.shown if row.group == here.group)
+        return True
+
+    def _toggle_all(self, rows: Iterable[Row]) -> None:
         self._range = None
-        shown = {row.id for row in self.shown if row.id not in self.settled}
-        self.marks = self.marks - shown if shown <= self.marks else self.marks | shown
+        ids = {row.id for row in rows if row.id not in self.settled}
+        self.marks = self.marks - ids if ids <= self.marks else self.marks | ids
 
     def unmark(self) -> bool:
         """Remove all marks. Return False if there were none."""
@@ -238,11 +279,11 @@ class Listing:
 
     @property
     def marks_text(self) -> str:
-        """A text such as `3 marked (1 hidden)`, or an empty string without marks."""
+        """A text such as `3 selected (1 hidden)`, or an empty string without marks."""
         if not self.marks:
             return ""
         hidden = sum(id_ not in self._places for id_ in self.marks)
-        return f"{len(self.marks):,} marked" + (f" ({hidden:,} hidden)" if hidden else "")
+        return f"{len(self.marks):,} selected" + (f" ({hidden:,} hidden)" if hidden else "")
 
     # Decided rows
 

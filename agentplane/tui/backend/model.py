@@ -115,7 +115,9 @@ class PlaneModel:
         root = self.plane.layout.root
         if not layout.is_plane(root):
             raise Damaged(
-                "the plane is gone", where=str(root), todo="put the folder back; this screen waits for it."
+                "The project memory is gone.",
+                where=str(root),
+                todo="Restore the folder. This screen then continues.",
             )
         mark = self._stamp()
         memory = self.plane.memory.read()
@@ -257,11 +259,11 @@ class PlaneModel:
 def _do(plane: Plane, command: MemoryCommand) -> Outcome:
     if isinstance(command, Adopt | Revert) and not command.ids:
         # Without ids the plane would take all manual edits, including edits that the person has not seen.
-        raise BadInput("no hand edit was named")
+        raise BadInput("No manual edit was selected.")
     done = plane.do(command)
     if done is None:
         return Outcome(command.verb, command.verb, command.ids, None, "")
-    said = f"Masked the secret in {command.id} · u undoes" if isinstance(command, Mask) else ""
+    said = f"Masked the secret in {command.id} · u to undo" if isinstance(command, Mask) else ""
     return outcome_of(done, said)
 
 
@@ -270,7 +272,7 @@ def _settled_text(settled: Sequence[Settled]) -> str:
     if not settled:
         return ""
     count = len(settled[-1].waiting)
-    return f"Settled merged branches{f', {count} to review' if count else ''}"
+    return f"Reconciled merged branches{f', {count} to review' if count else ''}"
 
 
 def _still_holds(found: Reviewed | None, entry: Entry, memory: Memory) -> bool:
@@ -300,9 +302,9 @@ def as_error(error: Exception) -> AgentplaneError:
     if isinstance(error, OSError):
         where = str(error.filename) if error.filename is not None else None
         what = (error.strerror or str(error)).lower()
-        return PlaneError(what, where=where, todo="check the folder, its permissions and the disk.")
+        return PlaneError(what, where=where, todo="Check the folder, its permissions and the disk.")
     return PlaneError(
-        f"this should not happen: {type(error).__name__}: {error}",
-        todo="nothing more was changed; `agentplane doctor` checks the plane.",
+        f"Internal error: {type(error).__name__}: {error}",
+        todo="Nothing else was changed. Run `agentplane doctor` to check the project memory.",
         sees_doctor=True,
     )

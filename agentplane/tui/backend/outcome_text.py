@@ -23,14 +23,14 @@ DOING = {
     "deprecate": "deprecating",
     "pin": "pinning",
     "unpin": "unpinning",
-    "adopt": "adopting",
-    "revert": "reverting",
+    "adopt": "accepting",
+    "revert": "discarding",
     "undo": "undoing",
     "redo": "redoing",
     "propose": "proposing",
-    "wire": "wiring",
-    "sync": "bringing memory",
-    "unwire": "taking out",
+    "wire": "connecting",
+    "sync": "updating",
+    "unwire": "disconnecting",
     "restarts": "changing a setting",
 }
 """The name of a running command, by its verb."""
@@ -44,12 +44,28 @@ PAST = {
     "deprecate": "deprecated",
     "pin": "pinned",
     "unpin": "unpinned",
-    "adopt": "adopted",
-    "revert": "reverted",
+    "adopt": "accepted",
+    "revert": "discarded",
     "undo": "undid",
     "redo": "redid",
     "propose": "proposed",
 }
+
+
+_NOUNS = {
+    "approve": "approval",
+    "supersede": "approval",
+    "reject": "rejection",
+    "edit": "edit",
+    "mask": "masking",
+    "deprecate": "deprecation",
+    "pin": "pinning",
+    "unpin": "unpinning",
+    "adopt": "acceptance",
+    "revert": "discarding",
+    "propose": "proposal",
+}
+"""The nouns for changes that were undone or redone, by verb."""
 
 
 def rejected_by(command: Command) -> tuple[str, ...]:
@@ -88,7 +104,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def message_of(outcome: Outcome) -> str:
-    """Return a text such as `Approved DEC-031, in 2 files · u undoes`. A note on merged branches comes first."""
+    """Return a text such as `Approved DEC-031 and updated 2 tool files · u to undo`. A note on merged branches comes first."""
     first = f"{outcome.settled} · " if outcome.settled else ""
     return first + _own_message(outcome)
 
@@ -115,25 +131,25 @@ def _own_message(outcome: Outcome) -> str:
         count = len(entries) if several else max(count // 2, 1)
     what = (ids[0] if count == 1 else f"{count:,} entries") + _contradictions(outcome) + _file_note(outcome)
     if outcome.verb in ("undo", "redo"):
-        back = "U does it again" if outcome.verb == "undo" else "u undoes"
-        return f"{PAST[outcome.verb].capitalize()} the {outcome.of} of {what} · {back}"
-    return f"{PAST.get(outcome.verb, outcome.verb).capitalize()} {what} · u undoes"
+        back = "U to redo" if outcome.verb == "undo" else "u to undo"
+        return f"{PAST[outcome.verb].capitalize()} {_NOUNS.get(outcome.of, outcome.of)} of {what} · {back}"
+    return f"{PAST.get(outcome.verb, outcome.verb).capitalize()} {what} · u to undo"
 
 
 def _contradictions(outcome: Outcome) -> str:
     if not outcome.contradicted:
         return ""
     more = f" and {len(outcome.contradicted) - 1} more" if len(outcome.contradicted) > 1 else ""
-    return f", against {outcome.contradicted[0]}{more}"
+    return f", which contradicts {outcome.contradicted[0]}{more}"
 
 
 def _file_note(outcome: Outcome) -> str:
     """Return a short text about the tool files with the new or the old memory."""
     if outcome.outdated_files:
         more = f" and {len(outcome.outdated_files) - 1} more" if len(outcome.outdated_files) > 1 else ""
-        return f" · old memory in {one_line(outcome.outdated_files[0], 30)}{more}: sync"
+        return f" · outdated: {one_line(outcome.outdated_files[0], 30)}{more}. Sync the tools."
     if outcome.updated_files:
-        return f", in {one_line(outcome.updated_files[0], 30) if len(outcome.updated_files) == 1 else f'{len(outcome.updated_files)} files'}"
+        return f" and updated {one_line(outcome.updated_files[0], 30) if len(outcome.updated_files) == 1 else f'{len(outcome.updated_files)} tool files'}"
     return ""
 
 

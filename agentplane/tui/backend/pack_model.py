@@ -32,8 +32,8 @@ MOST = 1_000_000
 _MOST_PATHS = 50
 _BASES = ("origin/HEAD", "main", "master")
 _NOTE = (
-    "As files that git carries it comes without the last run and what waits. "
-    "The next decision, or `agentplane sync`, writes the memory of the whole project again."
+    "These files are committed, so they contain neither the last run nor candidates. "
+    "The next decision, or `agentplane sync`, writes the context of the whole project again."
 )
 
 
@@ -170,14 +170,14 @@ def _tools(project: Path, connected: Sequence[Tool]) -> list[Tool]:
 
 def _budgets(tool_packs: Sequence[ToolPacks]) -> Iterator[Budget]:
     """Yield the budgets of the tools in tokens, smallest first. Only the first of several equal budgets is included."""
-    budgets = [Budget(Ask().budget, "the default")]
+    budgets = [Budget(Ask().budget, "default")]
     for one in tool_packs:
         if one.start is not None:
             in_bytes = one.start.measure == "characters"
             size = one.start.limit * 2 // 7 if in_bytes else one.start.limit
-            budgets.append(Budget(size, f"what {one.tool.title} takes at a start"))
+            budgets.append(Budget(size, f"limit of {one.tool.title} at the start of a session"))
         if one.file.limit and one.file.room > 0:
-            budgets.append(Budget(one.file.room * 2 // 7, f"what {one.file.path} has room for"))
+            budgets.append(Budget(one.file.room * 2 // 7, f"room in {one.file.path}"))
     by_size: dict[int, Budget] = {}
     for budget in budgets:
         by_size.setdefault(budget.tokens, budget)
@@ -225,13 +225,17 @@ def budget_of(text: str) -> int | str:
     times = 1000 if plain.endswith("k") else 1
     plain = plain.removesuffix("k")
     if not plain.isascii() or not plain.isdigit() or len(plain) > len(str(MOST)):
-        return "a number of tokens is wanted, as 2400 or 4k"
+        return "Enter a number of tokens, for example 2400 or 4k."
     size = int(plain) * times
-    return size if LEAST <= size <= MOST else f"between {LEAST:,} and {MOST:,} tokens"
+    return size if LEAST <= size <= MOST else f"Enter a number between {LEAST:,} and {MOST:,}."
 
 
 def paths_of(text: str) -> tuple[str, ...] | str:
     """Return the typed paths and globs, or an error message. Commas separate them, or spaces if there is no comma."""
     parts = text.split(",") if "," in text else text.split()
     paths = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
-    return paths if len(paths) <= _MOST_PATHS else f"{_MOST_PATHS} paths at most; a glob as app/** says more"
+    return (
+        paths
+        if len(paths) <= _MOST_PATHS
+        else f"Enter at most {_MOST_PATHS} paths. A glob such as app/** matches many."
+    )

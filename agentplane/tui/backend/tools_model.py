@@ -35,11 +35,11 @@ there because another tool reads the same file.
 """
 
 _LASTING = Ask(passing=False)
-_DONE = {"wire": "Wired", "sync": "Brought the memory to", "unwire": "Taken out of"}
+_DONE = {"wire": "Connected", "sync": "Updated", "unwire": "Disconnected"}
 _NOTHING = {
-    "wire": "nothing was missing",
-    "sync": "every file is current",
-    "unwire": "no file holds anything of ours",
+    "wire": "already connected",
+    "sync": "all files are up to date",
+    "unwire": "not connected",
 }
 
 
@@ -160,21 +160,17 @@ def do(plane: Plane, command: ToolCommand) -> Outcome:
 
 
 def _restart_text(command: SetRestart) -> str:
-    change = (
-        "after a decision, sessions whose hooks tell when they are idle restart by themselves"
-        if command.auto
-        else "sessions restart only when somebody asks for it"
-    )
-    return f"From now on {change}"
+    change = "on (for sessions that report when they are idle)" if command.auto else "off"
+    return f"Automatic restart is {change}"
 
 
 def _done_text(verb: str, done: Wired) -> str:
     count = len(done.written)
-    parts = [f"{_DONE[verb]} {_listed(done.written)}" if count else f"Nothing was written: {_NOTHING[verb]}"]
+    parts = [f"{_DONE[verb]} {_listed(done.written)}" if count else f"No changes: {_NOTHING[verb]}"]
     if done.proposed:
-        parts.append(f"what was written into a block waits in the inbox: {_listed(done.proposed)}")
-    parts += [f"{path} keeps the memory for {_listed(names)}" for path, names in done.shared.items()]
-    parts += [f"{one_line(path, 40)} was not touched: it {one_line(why, 80)}" for path, why in done.blocked.items()]  # fmt: skip
+        parts.append(f"edits in agentplane's block are now in the inbox: {_listed(done.proposed)}")
+    parts += [f"{path} stays for {_listed(names)}" for path, names in done.shared.items()]
+    parts += [f"{one_line(path, 40)} was not changed: it {one_line(why, 80)}" for path, why in done.blocked.items()]  # fmt: skip
     return " · ".join(parts)
 
 

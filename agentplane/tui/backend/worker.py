@@ -119,7 +119,7 @@ class PlaneReader:
         with self._opening:
             self._opening.wait_for(lambda: self._model is not None or self._failed is not None)
             if self._model is None:
-                raise self._failed or RuntimeError("no plane")
+                raise self._failed or RuntimeError("the project memory can't be opened")
             return self._model
 
     @property

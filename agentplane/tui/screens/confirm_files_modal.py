@@ -16,8 +16,8 @@ from agentplane.tui.screens.text_pane import diff, spaced
 from agentplane.tui.widgets.modals.modal import SCROLL_KEYS, Box
 
 
-_ASKS = {"wire": "Wire {}?", "sync": "Bring the memory to {}?", "unwire": "Take {} out?"}
-_KEYS = {"wire": "y wire", "sync": "y bring it", "unwire": "y take out"}
+_ASKS = {"wire": "Connect {}?", "sync": "Update the memory for {}?", "unwire": "Disconnect {}?"}
+_KEYS = {"wire": "y connect", "sync": "y update", "unwire": "y disconnect"}
 _ALL = {"wire": "agentplane tools diff", "unwire": "agentplane tools remove --check"}
 """Commands that print all of a long diff."""
 _MOST_LINES = 400
@@ -47,8 +47,8 @@ class Writes(Box[bool]):
         "writes--muted",
     }
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "dismiss(True)", "write it"),
-        Binding("n,escape,q", "dismiss(False)", "leave it"),
+        Binding("y", "dismiss(True)", "write"),
+        Binding("n,escape,q", "dismiss(False)", "cancel"),
         *SCROLL_KEYS,
     ]
 
@@ -61,7 +61,7 @@ class Writes(Box[bool]):
             yield Static(Text(self._title()), classes="box-title")
             with VerticalScroll(can_focus=False):
                 yield Static(id="lines")
-            yield Static(Text(f"{_KEYS[self._planned.verb]}   ↑↓ scroll   esc leave it"), classes="box-keys")
+            yield Static(Text(f"{_KEYS[self._planned.verb]}   ↑↓ scroll   esc cancel"), classes="box-keys")
 
     def on_mount(self) -> None:
         self.query_one("#lines", Static).update(Group(*spaced(self._sections())))
@@ -84,10 +84,10 @@ class Writes(Box[bool]):
         parts.append(self._files())
         for path, why in self._planned.blocked.items():
             section: list[RenderableType] = [
-                Text(f"× {visible(path)} is not touched: it {one_line(why, 160)}", "bold")
+                Text(f"× {visible(path)} is not changed: it {one_line(why, 160)}", "bold")
             ]
             if path in self._planned.by_hand:
-                section += [Text("To add by hand:"), Text(visible(self._planned.by_hand[path].rstrip()))]
+                section += [Text("Add this yourself:"), Text(visible(self._planned.by_hand[path].rstrip()))]
             parts.append(section)
         for change in self._planned.changes:
             lines = change.diff()
@@ -105,7 +105,7 @@ class Writes(Box[bool]):
         return [
             Text(
                 f"{'+' if one.before is None else '-' if one.after is None else '~'} {visible(one.path)}  "
-                f"{'new' if one.before is None else 'goes' if one.after is None else 'changed'}"
+                f"{'new' if one.before is None else 'deleted' if one.after is None else 'changed'}"
             )
             for one in self._planned.changes
         ]

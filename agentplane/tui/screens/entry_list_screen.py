@@ -1,16 +1,19 @@
 """The base of the inbox and memory screens, whose rows are entries and manual edits of entries."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from agentplane.commands import Adopt, Approve, Command, Mask
-from agentplane.text.visible import one_line
+from agentplane.errors import AgentplaneError
+from agentplane.text.visible import one_line, visible
 from agentplane.tui.backend.entries.inbox_rows import EDIT
 from agentplane.tui.backend.outcome_text import DOING, rejected_by
-from agentplane.tui.screens.list_screen import ListScreen
+from agentplane.tui.screens.list_screen import NO_ROW, STILL_READ, ListScreen
+from agentplane.tui.textual_fixes.push_and_focus import open_field
 
 
 if TYPE_CHECKING:
@@ -29,6 +32,21 @@ if TYPE_CHECKING:
 
 class EntryScreen(ListScreen):
     """A list screen that knows the entry of each row."""
+
+    def selected(self, words: str) -> list[str] | None:
+        """Return the ids of the rows that match a query, in its order, or None for all rows."""
+        from agentplane.query import match, order
+        from agentplane.query.parse import EMPTY, parse
+
+        target = self.QUERY or "inbox"
+        query = parse(words, target)
+        if query == EMPTY:
+            return None
+        # In memory, people search for entries that they know. There a word may have a typo.
+        found = match.select(
+            query, self.records(states=query.needs_states), datetime.now(UTC), typos=target == "memory"
+        )
+        return [record.key for record in order.ordered(found, query.sort)]
 
     @property
     def entry_id(self) -> str | None:
@@ -83,11 +101,16 @@ class EntryScreen(ListScreen):
         elif answer == "edit":
             self.call_later(self.action_edit)
 
-    def carry_out(self, op: Command) -> None:
-        """Show at once that a command is running, and submit it to the queue."""
+    def carry_out(self, op: Command, *, keep_selection: bool = False) -> None:
+        """Show at once that a command is running, and submit it to the queue.
+
+        The selection was made for this command, so it is cleared, unless `keep_selection` is set.
+        """
         place_of = self.view.listing.place_of
         self.gray([name for name in rejected_by(op) if place_of(name) is not None], "reject")
         self.gray([name for name in self.names_of(op.ids) if place_of(name) is not None], op.verb)
+        if not keep_selection:
+            self.view.unmark()
         self.plane_app.submit(op)
         self.update_status()
 
@@ -170,12 +193,62 @@ class EntryScreen(ListScreen):
         if source:
             await self.plane_app.navigator.go_to_run(source)
         elif self.entry_id:
-            self.plane_app.say("It names no run that it came from")
+            self.plane_app.say("This entry names no run")
 
     def action_copy(self) -> None:
         if self.entry_id:
             self.app.copy_to_clipboard(self.entry_id)
             self.plane_app.say(f"Copied {one_line(self.entry_id, 40)}")
+
+    def action_copy_text(self) -> None:
+        """Copy the text of the selected entries, or of the entry under the cursor."""
+        entries = self._entries_of(self.view.listing.target_ids)
+        if entries:
+            self.app.copy_to_clipboard("\n\n".join(visible(entry.body.strip()) for entry in entries))
+            what = one_line(entries[0].id, 40) if len(entries) == 1 else f"{len(entries):,} entries"
+            self.plane_app.say(f"Copied the text of {what}")
+        else:
+            self.plane_app.say(NO_ROW)
+
+    async def action_export(self) -> None:
+        """Write the selected entries, or all listed entries, to a Markdown file, after asking for its name."""
+        from agentplane.tui.backend.entries import export
+        from agentplane.tui.widgets.modals.field_modal import Field
+
+        listing, shown = self.view.listing, self.plane_app.shown
+        entries = self._entries_of(listing.target_ids if listing.marks else [row.id for row in listing.shown])
+        if shown is None or not entries:
+            self.plane_app.say(STILL_READ if shown is None else "no entry to export")
+            return
+        project = shown.memory.snapshot.layout.project
+        text = export.as_markdown(entries, shown.project)
+
+        def written(name: str | None) -> None:
+            if name is None:
+                return
+            try:
+                path = export.write(project, name, text)
+            except AgentplaneError as error:
+                self.plane_app.fail(error)
+                return
+            self.view.unmark()
+            count = "one entry" if len(entries) == 1 else f"{len(entries):,} entries"
+            self.plane_app.say(f"Exported {count} to {one_line(str(path), 60)}")
+
+        field = Field(
+            "Export as Markdown",
+            export.DEFAULT_NAME,
+            "name of a new file in the project",
+            lambda name: export.problem_of(project, name),
+            verb="export",
+        )
+        await open_field(self.app, field, written)
+
+    def _entries_of(self, names: "Iterable[str]") -> "list[Entry]":
+        """Return the entries of these rows that still exist."""
+        shown = self.plane_app.shown
+        known = shown.memory.entries if shown else {}
+        return [known[id_] for id_ in (name.removeprefix(EDIT) for name in names) if id_ in known]
 
     # Changing the text
 
@@ -196,6 +269,6 @@ class EntryScreen(ListScreen):
         if not self.may(action) or shown is None:
             return
         if entry is None:
-            self.plane_app.say("there is no text to change")
+            self.plane_app.say("Nothing to edit")
         else:
             await open_editor(self.app, of_entry(shown.memory, entry))

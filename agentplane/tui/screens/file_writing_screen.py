@@ -70,14 +70,17 @@ class WritingScreen(ListScreen):
             self.app.push_screen(Writes(planned), partial(_answered, planned, message.then))
         else:
             why = next((f"{path} {why}" for path, why in planned.blocked.items()), "")
-            self.say_why(f"nothing is to be written{f': {why}' if why else ''}")
+            self.say_why(f"No changes to write{f': {why}' if why else ''}")
 
     def submit(self, command: Command) -> None:
-        """Submit a command to the queue, and show in its rows that it is running. The cursor stays."""
+        """Submit a command to the queue, and show in its rows that it is running.
+
+        The cursor stays, and the selection ends, because it was made for this command.
+        """
         listing = self.view.listing
         running = [id_ for id_ in command.ids if listing.place_of(id_) is not None]
         listing.settle(running, f"{DOING[command.verb]}…")
-        self.view.refresh()
+        self.view.unmark()
         self.plane_app.submit(command)
         self.update_status()
 

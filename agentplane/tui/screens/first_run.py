@@ -37,7 +37,7 @@ from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
 from agentplane.tui.widgets.modals.modal import SCROLL_KEYS
 
 
-TITLE = "This repository has no memory for coding agents yet"
+TITLE = "Set up project memory"
 _SHOWN = 4
 """Maximum number of statements that are shown for each source."""
 
@@ -66,12 +66,12 @@ def make(survey: Survey, *, bare: bool = False) -> str:
     """
     wanted = setup.preview(survey.wanted.folder, ()) if bare else survey.wanted
     made = setup.make(wanted, "tui")
-    messages = [] if made.wired is None else [f"{path} was not touched: it {why}" for path, why in made.wired.blocked.items()]  # fmt: skip
+    messages = [] if made.wired is None else [f"{path} was not changed: it {why}" for path, why in made.wired.blocked.items()]  # fmt: skip
     if not bare:
         plane = open_plane(wanted.folder, channel="tui")
         imported = plane.tools.take_in(plane.tools.harvest(list(harvest.SOURCES)))
         refused = Counter(one_line(why, 80) for why in imported.refused if why)
-        messages += [f"of what is remembered, {count} did not enter the inbox: {why}" for why, count in refused.items()]  # fmt: skip
+        messages += [f"{count} existing memories were not imported: {why}" for why, count in refused.items()]  # fmt: skip
     return "\n".join(messages)
 
 
@@ -88,9 +88,9 @@ class First(App[str | None]):
     #keys { height: 1; padding: 0 1; background: $panel; min-width: 8; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "make(False)", "make it"),
-        Binding("p", "make(True)", "only the plane"),
-        Binding("q,n,escape", "leave", "leave all as it is"),
+        Binding("y", "make(False)", "set up"),
+        Binding("p", "make(True)", "set up without tools"),
+        Binding("q,n,escape", "leave", "quit"),
         *SCROLL_KEYS,
     ]
 
@@ -129,7 +129,7 @@ class First(App[str | None]):
     def compose(self) -> ComposeResult:
         yield Static(Text(TITLE), id="title")
         with VerticalScroll(can_focus=False):
-            yield Static("Looking what is here…", id="body")
+            yield Static("Looking for tools and memories…", id="body")
         yield Static("", id="said")
         yield Static(self._keys(), id="keys")
 
@@ -155,12 +155,14 @@ class First(App[str | None]):
         self.query_one("#said", Static).update(Text(f"✗ {visible(str(message.error))}"))
 
     def _keys(self) -> Text:
-        keys = [("q", "leave all as it is")]
+        keys = [("q", "quit")]
         if self._survey is not None:
             more = (
-                [("p", "only the plane")] if self._survey.wanted.tools or self._survey.offers.offers else []
+                [("p", "set up without tools")]
+                if self._survey.wanted.tools or self._survey.offers.offers
+                else []
             )
-            keys = [("y", "make it"), *more, *keys]
+            keys = [("y", "set up"), *more, *keys]
         line = Text()
         for key, name in keys:
             line.append(key, "bold").append(f" {name}   ")
@@ -170,7 +172,7 @@ class First(App[str | None]):
         if self._survey is None or self._making:
             return
         self._making = True
-        self.query_one("#said", Static).update(Text("Making it…"))
+        self.query_one("#said", Static).update(Text("Setting up…"))
         self.run_worker(
             partial(self._make, self._survey, bare), thread=True, exit_on_error=False, description="first run"
         )
@@ -197,8 +199,8 @@ class First(App[str | None]):
 def _body(survey: Survey) -> list[RenderableType]:
     parts: list[RenderableType] = [
         Text(
-            "agentplane keeps what coding tools find out as files in the repository. Every tool may propose; "
-            "nothing counts before you approve it."
+            "agentplane keeps the memory of coding tools as files in your repository. Tools propose entries, "
+            "and you approve them."
         ),
         *_plane(survey),
         *_tools(survey),
@@ -211,27 +213,27 @@ def _plane(survey: Survey) -> list[RenderableType]:
     folder = survey.wanted.folder
     files = len(create.missing(Layout(root=folder))) + 1  # and the log
     return [
-        Text(f"\nWhat is made in {visible(str(folder.parent))}", "bold"),
-        Text(f"+ {folder.name}/  {files} small text files, to be committed"),
-        Text("+ .git/config and two hooks  how git merges them, where you have no hooks of your own"),
+        Text(f"\nFiles in {visible(str(folder.parent))}", "bold"),
+        Text(f"+ {folder.name}/  {files} small text files to commit"),
+        Text("+ .git/config and two hooks  Git merge driver and hooks (existing hooks are left alone)"),
         *(
-            Text(f"{'~' if (folder.parent / path).exists() else '+'} {visible(path)}  a part of ours, which `tools remove all` takes out")
+            Text(f"{'~' if (folder.parent / path).exists() else '+'} {visible(path)}  managed block (undo with `agentplane tools disconnect all`)")
             for path in survey.wanted.touched
         ),
-        *(Text(f"× {visible(path)}  is not touched: it {why}") for path, why in survey.wanted.blocked.items()),
+        *(Text(f"× {visible(path)}  is not changed: it {why}") for path, why in survey.wanted.blocked.items()),
     ]  # fmt: skip
 
 
 def _tools(survey: Survey) -> list[RenderableType]:
     if not survey.tools:
-        return [Text("\nNo coding tool was found here. The screen on key 4 wires one later.")]
+        return [Text("\nNo coding tool found. You can connect one later: press 4.")]
     used = [row.tool.title for row in survey.tools if row.in_project]
     other = [row.tool.title for row in survey.tools if not row.in_project]
     lines: list[RenderableType] = [Text("\nCoding tools", "bold")]
     if used:
-        lines.append(Text(f"In use here, and wired: {', '.join(used)}"))
+        lines.append(Text(f"Used here, will be connected: {', '.join(used)}"))
     if other:
-        lines.append(Text(f"Installed: {', '.join(other)}. The screen on key 4 wires them later."))
+        lines.append(Text(f"Installed: {', '.join(other)}. You can connect them later: press 4."))
     return lines
 
 
@@ -239,8 +241,10 @@ def _offers(offers: Harvest) -> list[RenderableType]:
     if not offers.offers:
         return [Text("\nNo existing memories found."), *_skipped(offers)]
     lines: list[RenderableType] = [
-        Text("\nWhat is remembered already, to be decided on", "bold"),
-        Text("It waits in the inbox as candidates. Nothing is changed where it stands now."),
+        Text(
+            f"\nFound {len(offers.offers)} existing memor{'y' if len(offers.offers) == 1 else 'ies'}", "bold"
+        ),
+        Text("They will be added to the inbox for review. The original files are not changed."),
     ]
     for source in harvest.SOURCES:
         mine = [offer for offer in offers.offers if offer.source == source]

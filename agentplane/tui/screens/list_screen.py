@@ -18,7 +18,9 @@ from textual.widget import Widget
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.messages import Refreshed, Unreadable
+from agentplane.tui.screens.query_filter import QueryFilter
 from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
+from agentplane.tui.widgets.filter_tabs import FilterTabs
 from agentplane.tui.widgets.footer import KeyBar, StatusBar
 from agentplane.tui.widgets.header import Badge
 from agentplane.tui.widgets.hint_line import HintLine
@@ -29,12 +31,17 @@ from agentplane.tui.widgets.split import Panes
 if TYPE_CHECKING:
     from textual.widgets import Input
 
+    from agentplane.query.fields import Target
+    from agentplane.query.records import Record
     from agentplane.tui.app import PlaneApp
     from agentplane.tui.backend.model import PlaneView
+    from agentplane.tui.widgets.filter_bar import Filter
 
 _PREVIEW_SECONDS = 0.05
 _FILTER_SECONDS = 0.08
-STILL_READ = "the plane is still being read"
+STILL_READ = "still reading the project memory"
+NO_ROW = "no row selected"
+SELECTION_HIDDEN = "the filter hides all selected rows"
 
 
 class ListScreen(FixedSizeScreen[None]):
@@ -42,7 +49,9 @@ class ListScreen(FixedSizeScreen[None]):
 
     WHERE: ClassVar[str]
     """Name of the screen in the table of screens."""
-    HINT: ClassVar[str] = "words, an id, a kind, a tag, a tool"
+    HINT: ClassVar[str] = "words, ID, kind, tag or tool"
+    QUERY: "ClassVar[Target | None]" = None
+    """The list whose fields the filter knows. None if the filter takes words only."""
     AUTO_FOCUS = "RowList"
 
     class _Made(Message, bubble=False):
@@ -64,6 +73,8 @@ class ListScreen(FixedSizeScreen[None]):
         self._last_request = 0
         """The number of the last request for rows. The results of earlier requests are dropped."""
         self._words = ""
+        """The last filter that could be read."""
+        self._queries = QueryFilter(self, self.QUERY) if self.QUERY else None
         self._wanted_id: str | None = None
         """The row to put the cursor on once it exists."""
         self._preview_timer: Timer | None = None
@@ -76,7 +87,17 @@ class ListScreen(FixedSizeScreen[None]):
 
     @abstractmethod
     def matching(self, words: str, shown: "PlaneView | None", rows: list[Row]) -> Collection[str] | None:
-        """Return the ids of the rows that match the filter, or None for all rows. Runs in a thread."""
+        """Return the ids of the rows that match the filter, or None for all rows. Runs in a thread.
+
+        If the filter has an order, the ids are in this order.
+        """
+
+    def records(self, *, states: bool = False) -> "list[Record]":
+        """Return the rows as a query sees them. Runs in a thread. Only screens with `QUERY` need it.
+
+        With `states`, each record has the values of `is:`.
+        """
+        return []
 
     @abstractmethod
     def empty_text(self) -> str:
@@ -155,7 +176,9 @@ class ListScreen(FixedSizeScreen[None]):
     def compose(self) -> ComposeResult:
         plain = self.plane_app.plain
         yield Badge(self.WHERE)
-        panes = Panes(RowList(glyphs=ASCII if plain else None, empty="Reading the plane…"))
+        if self.QUERY:
+            yield FilterTabs()
+        panes = Panes(RowList(glyphs=ASCII if plain else None, empty="Reading the project memory…"))
         panes.fit(*self.app.size, self._side_wanted)
         yield panes
         yield HintLine()
@@ -176,6 +199,8 @@ class ListScreen(FixedSizeScreen[None]):
         if self.panes.detail is None and self.panes.is_attached:
             self.panes.add(self.detail())
             self.show_detail()
+            if self._queries is not None:
+                self._queries.load()
 
     # Reading
 
@@ -184,10 +209,12 @@ class ListScreen(FixedSizeScreen[None]):
 
     def on_screen_resume(self) -> None:
         self.read()
+        if self._queries is not None and self.panes.detail is not None:
+            self._queries.load()
 
     def on_unreadable(self, message: Unreadable) -> None:
         if self._shown is None:
-            self.view.set_empty_text(f"The plane cannot be read: {one_line(message.error.what)}")
+            self.view.set_empty_text(f"Can't read the project memory: {one_line(message.error.what)}")
 
     def read(self, *, force: bool = False) -> None:
         """Make the rows from the current view in a thread.
@@ -268,7 +295,7 @@ class ListScreen(FixedSizeScreen[None]):
         """Update the two lines at the foot, with the selected rows, the filter, reasons and keys."""
         listing = self.view.listing
         self.off = self.what_is_off()
-        filter_text = f"/{one_line(self._words, 40)} finds {self.hit_count()}" if self._words else ""
+        filter_text = f"/{one_line(self._words, 40)} matches {self.hit_count()}" if self._words else ""
         selection = "   ".join(filter(None, (listing.marks_text, filter_text)))
         # If there is no room for the header, this line says how many candidates wait.
         waiting = self.query_one(Badge).brief if self.has_class("-low") else ""
@@ -318,23 +345,79 @@ class ListScreen(FixedSizeScreen[None]):
         from agentplane.tui.widgets.filter_bar import Filter
 
         if not self.query(Filter):
-            await Filter(self._words, self.HINT).open_on(self)
+            field = Filter(self._words, self.HINT, self.QUERY)
+            await field.open_on(self)
+            if self.QUERY:
+                work: Any = partial(self._offer_values, field)
+                self.run_worker(work, exclusive=True, group="values", description="values")
+
+    async def _offer_values(self, field: "Filter") -> None:
+        """Complete the fields of the filter with the values in the list. A thread collects them."""
+        from agentplane.query.complete import known
+
+        field.offer_values(await asyncio.to_thread(lambda: known(self.records())))
 
     def on_input_changed(self, event: "Input.Changed") -> None:
         event.stop()
-        self._words = event.value.strip()
-        self._filter(self._words)
+        field: Any = event.input
+        # While a query can't be read, the list keeps the rows of the last one that could.
+        if field.error is None:
+            self._apply_words(event.value.strip())
 
     def on_input_submitted(self, event: "Input.Submitted") -> None:
         event.stop()
-        self._close_filter(keep=bool(self._words))
+        field: Any = event.input
+        if field.error is None:
+            self._close_filter(keep=bool(self._words))
 
     def _close_filter(self, *, keep: bool) -> None:
         if not keep:
-            self._words = ""
-            self._filter("")
-        self.query("Filter").remove()
+            self._apply_words("")
+        for field in self._filter_fields:
+            field.close()
         self.view.focus()
+
+    @property
+    def _filter_fields(self) -> "list[Filter]":
+        """The open filter field, if there is one."""
+        return list(self.query("Filter").results())  # type: ignore[arg-type]
+
+    @property
+    def words(self) -> str:
+        """The text of the filter."""
+        return self._words
+
+    def set_words(self, words: str) -> None:
+        """Filter the list by a text, as if it had been typed."""
+        for field in self._filter_fields:
+            field.close()
+        self._apply_words(words)
+
+    def _apply_words(self, words: str) -> None:
+        self._words = words
+        self._filter(words)
+        if self._queries is not None:
+            self._queries.show_tabs()
+
+    def say(self, text: str) -> None:
+        """Show a message at the foot of the screen."""
+        self.plane_app.say(text)
+
+    def action_sort(self) -> None:
+        if self._queries is not None:
+            self._queries.next_order()
+
+    def action_filter_step(self, steps: int) -> None:
+        if self._queries is not None:
+            self._queries.step(steps)
+
+    async def action_filter_save(self) -> None:
+        if self._queries is not None:
+            await self._queries.save()
+
+    def on_filter_tabs_chosen(self, message: FilterTabs.Chosen) -> None:
+        if self._queries is not None:
+            self._queries.open(message.place)
 
     def _filter(self, words: str) -> None:
         self._update_empty_text()
@@ -352,7 +435,8 @@ class ListScreen(FixedSizeScreen[None]):
         await asyncio.sleep(_FILTER_SECONDS)
         ids = await asyncio.to_thread(self.matching, words, self._shown, self._rows)
         if words == self._words:
-            self.view.narrow(ids)
+            in_order = self._queries is not None and bool(self._queries.query.sort)
+            self.view.narrow(ids, in_order=in_order)
             self.cursor_rested()
             self.update_status()
 

@@ -20,7 +20,7 @@ _ALWAYS = ("help", "leave", "edit.leave")
 
 
 class StatusBar(Line, can_focus=False):
-    """Shows marks and filter at the left and the last result at the right. An error fills the bar until a key."""
+    """Shows the selection and the filter at the left and the last result at the right. An error fills the bar until a key."""
 
     PARTS = "status-bar"
     COMPONENT_CLASSES = {  # noqa: RUF012 -- Textual's own type for it is a plain set
@@ -165,11 +165,13 @@ class KeyBar(Line, can_focus=False):
             self.refresh()
 
     def render(self) -> Text:
-        """Return the keys in the order of their rank. If there is little room, help and leaving are kept."""
+        """Return the available keys, then the others, each in the order of their rank.
+
+        If there is little room, help and leaving are kept.
+        """
         width = self.size.width
         ranked = sorted(
-            (one for one in actions.on(self._where) if one.rank and self._name_of(one)),
-            key=lambda one: one.rank,
+            (one for one in actions.on(self._where) if one.rank and self._name_of(one)), key=self._order
         )
         fitting = [one for one in ranked if one.id in _ALWAYS]
         used = sum(self._width(one) for one in fitting)
@@ -180,7 +182,7 @@ class KeyBar(Line, can_focus=False):
             elif one not in fitting:
                 break
         line, self._spots = Text(" ", end=""), []
-        for one in sorted(fitting, key=lambda one: one.rank):
+        for one in sorted(fitting, key=self._order):
             start = line.cell_len
             off = one.id in self._off
             line.append(self._key(one), self.look("off" if off else "key"))
@@ -189,6 +191,9 @@ class KeyBar(Line, can_focus=False):
             line.append("  ")
         line.truncate(width)
         return line
+
+    def _order(self, one: actions.Action) -> tuple[bool, bool, int]:
+        return one.id in _ALWAYS, one.id in self._off, one.rank
 
     def _width(self, one: actions.Action) -> int:
         return cell_len(self._key(one)) + 1 + cell_len(self._name_of(one)) + 2
@@ -201,6 +206,6 @@ class KeyBar(Line, can_focus=False):
 
     def on_click(self, event: events.Click) -> None:
         name = self.spot_at(event)
-        keys = self._keymap.keys_on(actions.action(name), self._where) if name else ()
+        keys = self._keymap.keys_on(actions.by_id(name), self._where) if name else ()
         if keys:
             self.app.simulate_key(keys[0])

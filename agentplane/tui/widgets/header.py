@@ -11,7 +11,7 @@ from agentplane.tui.widgets.text_line import Line
 
 
 class Badge(Line, can_focus=False):
-    """A line such as `agentplane  ● 12 wait  ! 2 conflicts …`, and the tabs below it."""
+    """A line such as `agentplane  ● 12 to review  ! 2 conflicts …`, and the tabs below it."""
 
     PARTS = "badge"
     COMPONENT_CLASSES = {  # noqa: RUF012 -- Textual's own type for it is a plain set
@@ -85,10 +85,10 @@ class Badge(Line, can_focus=False):
         if figures.waiting is None:
             return Text().append(figures.problem or "reading…", self.look("place"))
         parts = [
-            (figures.dot, figures.waiting, "wait", "wait", "dot"),
+            (figures.dot, figures.waiting, "to review", "to review", "dot"),
             ("!", figures.conflicts, "conflict", "conflicts", "conflict"),
-            ("~", figures.hand_edits, "hand edit", "hand edits", "edit"),
-            ("×", figures.broken, "cannot be read", "cannot be read", "conflict"),
+            ("~", figures.hand_edits, "manual edit", "manual edits", "edit"),
+            ("×", figures.broken, "unreadable", "unreadable", "conflict"),
         ]
         nothing = "+" if figures.dot == "*" else "✓"
         line = Text(end="")
@@ -113,7 +113,7 @@ class Badge(Line, can_focus=False):
             parts = [one_line(figures.problem, 60)]
         else:
             branch = " ".join(part for part in (one_line(figures.branch, 24), figures.head[:7]) if part)
-            memory = f"memory {figures.revision[:6]}" if figures.revision else ""
+            memory = f"memory revision {figures.revision[:8]}" if figures.revision else ""
             parts = [part for part in (one_line(figures.project, 30), branch, memory, figures.tools) if part]
         right = "  ".join(parts)
         while parts and left.cell_len + cell_len(right) + 3 > width:

@@ -76,7 +76,7 @@ def of_shown(
     """
     problem = problem or shown.refusal or ""
     if shown.damaged and not problem:
-        problem = "the log and the files do not fit together: agentplane doctor"
+        problem = "The log and the files don't match. Run agentplane doctor."
     return Figures(
         waiting=len(shown.inbox),
         conflicts=shown.conflicts,

@@ -138,8 +138,8 @@ class RowList(ScrollView, can_focus=True):
         self.listing.replace(tuple(rows), has_more=has_more)
         self._changed(with_top)
 
-    def narrow(self, ids: Iterable[str] | None) -> None:
-        self.listing.narrow(None if ids is None else frozenset(ids))
+    def narrow(self, ids: Iterable[str] | None, *, in_order: bool = False) -> None:
+        self.listing.narrow(None if ids is None else tuple(ids), in_order=in_order)
         self._changed(self.size.height // 2)
 
     def set_empty_text(self, empty: str) -> None:
@@ -149,6 +149,11 @@ class RowList(ScrollView, can_focus=True):
 
     def seek(self, id_: str) -> bool:
         found = self.listing.seek(id_)
+        self._after_move()
+        return found
+
+    def seek_state(self, state: str) -> bool:
+        found = self.listing.seek_state(state)
         self._after_move()
         return found
 
@@ -313,6 +318,10 @@ class RowList(ScrollView, can_focus=True):
 
     def action_mark_shown(self) -> None:
         self.listing.mark_shown()
+        self._after_marks()
+
+    def action_mark_group(self) -> None:
+        self.listing.mark_group()
         self._after_marks()
 
     def action_sweep(self) -> None:

@@ -1,71 +1,12 @@
-"""The comparison of two texts word for word."""
+"""The comparison of two texts word for word, as styled text."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
-from difflib import SequenceMatcher
-from typing import Literal
 
-import msgspec
 from rich.style import Style
 from rich.text import Text
 
 from agentplane.text.visible import visible
-
-
-Side = Literal["same", "here", "there"]
-
-MOST = 3000
-"""The number of tokens that are compared one by one. The rest of a longer text is compared as a whole."""
-_TOKEN = re.compile(r"\s+|\w+(?:[.'’-]\w+)*|[^\w\s]")
-
-
-class Segment(msgspec.Struct, frozen=True):
-    text: str
-    side: Side
-
-
-class Change(msgspec.Struct, frozen=True):
-    """A piece of both texts in reading order. The piece is the same in both, or differs."""
-
-    here: str
-    there: str
-    same: bool
-
-
-def compare(here: str, there: str) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
-    """Return both texts as segments. Each segment is shared, or is in one text only."""
-    pieces = changes(here, there)
-    left = [part for change in pieces for part in _segments(change.here, "same" if change.same else "here")]
-    right = [
-        part for change in pieces for part in _segments(change.there, "same" if change.same else "there")
-    ]
-    return tuple(left), tuple(right)
-
-
-def changes(here: str, there: str, *, exact: bool = False) -> list[Change]:
-    """Return the shared and the changed pieces of two texts.
-
-    A blank between two changes belongs to them, so `30 s` -> `60 min` is one change. With `exact`, a
-    difference between upper and lower case is a change.
-    """
-    mine, theirs = _tokens(here), _tokens(there)
-    key = _exact_key if exact else _key
-    matcher = SequenceMatcher(None, [key(t) for t in mine], [key(t) for t in theirs], autojunk=False)
-    plain = [
-        Change("".join(mine[i1:i2]), "".join(theirs[j1:j2]), what == "equal")
-        for what, i1, i2, j1, j2 in matcher.get_opcodes()
-    ]
-    merged: list[Change] = []
-    for place, change in enumerate(plain):
-        inside = 0 < place < len(plain) - 1
-        blank = change.same and inside and change.here.isspace() and "\n" not in change.here
-        piece = Change(change.here, change.there, same=False) if blank else change
-        if merged and not merged[-1].same and not piece.same:
-            piece = Change(merged[-1].here + piece.here, merged[-1].there + piece.there, same=False)
-            merged[-1] = piece
-        else:
-            merged.append(piece)
-    return merged
+from agentplane.text.word_changes import Segment, Side, changes, segments
 
 
 def changed_lines(here: str, there: str, style: Callable[[Side], Style]) -> list[Text]:
@@ -90,25 +31,11 @@ def _pieces(here: str, there: str, style: Callable[[Side], Style]) -> Iterator[t
         if change.same:
             yield Text(visible(change.there), style("same")), False
             continue
-        old, new = _segments(change.here, "here"), _segments(change.there, "there")
+        old, new = segments(change.here, "here"), segments(change.there, "there")
         text = marked([part for part in old if part.side == "here" or not change.there.strip()], style)
         text.append(" " if change.here.strip() and change.there.strip() else "")
         text.append_text(marked(new, style) if change.there.strip() or not change.here.strip() else Text())
         yield text, True
-
-
-def _segments(text: str, side: Side) -> list[Segment]:
-    """Return the segments of a piece. In a changed piece the blanks at its edges count as shared."""
-    core = text.strip()
-    if side == "same" or not core:
-        return [Segment(text, "same")] if text else []
-    start = text.index(core)
-    parts: tuple[tuple[str, Side], ...] = (
-        (text[:start], "same"),
-        (core, side),
-        (text[start + len(core) :], "same"),
-    )
-    return [Segment(part, which) for part, which in parts if part]
 
 
 def marked(segments: Sequence[Segment], style: Callable[[Side], Style]) -> Text:
@@ -122,17 +49,3 @@ def marked(segments: Sequence[Segment], style: Callable[[Side], Style]) -> Text:
         begin, end = ("[-", "-]") if segment.side == "here" else ("{+", "+}")
         text.append(f"{begin}{shown}{end}", style(segment.side))
     return text
-
-
-def _tokens(text: str) -> list[str]:
-    """Return the words, punctuation marks and blanks of a text. All text after `MOST` tokens is one token."""
-    tokens = _TOKEN.findall(text)
-    return [*tokens[:MOST], "".join(tokens[MOST:])] if len(tokens) > MOST else tokens
-
-
-def _key(token: str) -> str:
-    return _exact_key(token).casefold()
-
-
-def _exact_key(token: str) -> str:
-    return " " if token.isspace() else token

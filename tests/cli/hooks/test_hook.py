@@ -247,7 +247,7 @@ def test_what_a_program_adds_in_a_session_is_added_to_its_run(kept: Plane, tool:
     claude = tool()
     claude.starts()
     run = completed(kept)
-    said = claude.runs(f'"{sys.executable}" -m agentplane log --add --summary "Tabs are read."')
+    said = claude.runs(f'"{sys.executable}" -m agentplane run log --add --summary "Tabs are read."')
     assert (said.code, said.out) == (0, f"{run.run_id}\n")
     assert [note.summary for note in open_run.notes(kept.layout, run.run_id)] == ["Tabs are read."]
 
@@ -569,7 +569,7 @@ def test_what_went_wrong_is_shown_by_doctor(kept: Plane, tool: MakeTool) -> None
 
     (found,) = [one for one in health.collect(kept.store) if one.where.endswith("hooks.log")]
     assert found.severity == "warning"
-    assert "2 calls of hooks failed" in found.what
+    assert "2 hook calls failed" in found.what
     assert "session-start of claude-code" in found.what
 
 

@@ -70,7 +70,7 @@ def damaged(root: Path) -> None:
 
 BREAKS: dict[str, tuple[Callable[[Path], object], str]] = {
     "broken settings": (config("[hooks]\n\nask = \n"), "config.toml line 3: "),
-    "unknown setting": (config("[trust]\nnewer = 1\n"), "config.toml line 2: unknown key `trust.newer`"),
+    "unknown setting": (config("[trust]\nnewer = 1\n"), "config.toml line 2: Unknown setting: `trust.newer`"),
     "conflict in settings": (config("<<<<<<< ours\n"), "config.toml line 1: "),
     "damaged log": (damaged, "a line of the log is no event"),
     "log is gone": (lambda root: (root / "memory/log.jsonl").unlink(), "memory/log.jsonl is missing"),

@@ -1,4 +1,4 @@
-"""propose, approve, reject, deprecate, adopt, revert, and who may."""
+"""propose, approve, reject, deprecate and pin, and who may."""
 
 import pytest
 
@@ -66,9 +66,9 @@ def test_propose_reads_standard_input(plane: Plane, cli: Cli) -> None:
         (["-"], "statement is empty"),
         (["x", "--type", "rumour"], "rumour"),
         (["x", "--type", ""], "decision, assumption"),
-        (["x", "--confidence", "2"], "between 0 and 1"),
-        (["x", "--confidence", "-0.1"], "between 0 and 1"),
-        (["x", "--confidence", "nan"], "between 0 and 1"),
+        (["x", "--confidence", "2"], "from 0 to 1"),
+        (["x", "--confidence", "-0.1"], "from 0 to 1"),
+        (["x", "--confidence", "nan"], "from 0 to 1"),
         (["x" * 100_000], "32,768"),
         (["a\0b"], "NUL"),
         (["x\n---\nid: DEC-777\ntype: decision\nstatus: accepted\n---\nDecision: injected"], "entry"),
@@ -147,8 +147,8 @@ def test_approve_is_all_or_nothing(plane: Plane, person: Cli) -> None:
 
 
 def test_what_is_on_the_shelf_is_neither_approved_nor_rejected(shelf: Plane, person: Cli) -> None:
-    person("approve", "DEC-001").refused(2, "on the shelf")
-    person("reject", "DEC-001").refused(2, "on the shelf")
+    person("approve", "DEC-001").refused(2, "is an approved entry")
+    person("reject", "DEC-001").refused(2, "is an approved entry")
 
 
 def test_reject_drops_and_keeps_the_reason(plane: Plane, person: Cli) -> None:
@@ -173,7 +173,7 @@ def test_deprecate_takes_out_of_force(shelf: Plane, person: Cli) -> None:
 
     assert (data["verb"], data["ids"]) == ("deprecate", ["DEC-001"])
     assert shelf.memory.read().get("DEC-001").head.status == "deprecated"
-    person("deprecate", "dec-1").refused(2, "DEC-001 is deprecated already")
+    person("deprecate", "dec-1").refused(2, "DEC-001 is already deprecated")
 
 
 def test_a_candidate_is_rejected_not_deprecated(plane: Plane, person: Cli) -> None:
@@ -187,28 +187,28 @@ def test_pin_and_unpin(shelf: Plane, person: Cli) -> None:
     assert person("show", "dec-1", "--json").json("show")["entries"][0]["pinned"]
     assert "pinned:        yes" in person("show", "dec-1").out
     assert [one["pinned"] for one in person("list", "--json").json("list")["entries"]].count(True) == 1
-    person("pin", "dec-1").refused(2, "DEC-001 is pinned already")
-    assert "unpinned DEC-001" in person("unpin", "dec-1").err
+    person("pin", "dec-1").refused(2, "DEC-001 is already pinned")
+    assert "Unpinned DEC-001" in person("pin", "--remove", "dec-1").err
     assert files_of(shelf) == before
-    person("unpin", "dec-1").refused(2, "DEC-001 is not pinned")
+    person("pin", "--remove", "dec-1").refused(2, "DEC-001 is not pinned")
 
 
 def test_what_is_given_to_nobody_is_not_pinned(shelf: Plane, person: Cli) -> None:
-    person("pin", candidate(person)).refused(2, "is a candidate", "approve it first")
+    person("pin", candidate(person)).refused(2, "is a candidate", "Approve it first")
     person("deprecate", "DEC-001")
     person("pin", "DEC-001").refused(2, "DEC-001 is deprecated", "in force")
 
 
 def test_what_was_edited_by_hand_is_not_pinned(shelf: Plane, person: Cli) -> None:
     change_by_hand(shelf, "decisions.md", "Textual", "Rich")
-    person("pin", "DEC-001").refused(3, "decisions.md:", "adopt DEC-001", "revert DEC-001")
+    person("pin", "DEC-001").refused(3, "decisions.md:", "approve DEC-001", "reject DEC-001")
 
 
-def test_adopt_approves_a_hand_edit_and_leaves_its_bytes(shelf: Plane, person: Cli) -> None:
+def test_approve_accepts_a_manual_edit_and_leaves_its_bytes(shelf: Plane, person: Cli) -> None:
     change_by_hand(shelf, "decisions.md", "Textual", "Rich")
     before = files_of(shelf)
 
-    data = person("adopt", "dec-1", "--json").json("op")
+    data = person("approve", "dec-1", "--json").json("op")
 
     assert (data["verb"], data["ids"]) == ("adopt", ["DEC-001"])
     assert files_of(shelf) == before
@@ -216,12 +216,12 @@ def test_adopt_approves_a_hand_edit_and_leaves_its_bytes(shelf: Plane, person: C
     assert shelf.memory.read().hand_edits == []
 
 
-def test_revert_puts_back_the_approved_bytes_and_undo_brings_the_edit_back(shelf: Plane, person: Cli) -> None:
+def test_reject_puts_back_the_approved_bytes_and_undo_brings_the_edit_back(shelf: Plane, person: Cli) -> None:
     approved = files_of(shelf)
     change_by_hand(shelf, "decisions.md", "Textual", "Rich")
     edited = files_of(shelf)
 
-    data = person("revert", "--json").json("op")
+    data = person("reject", "DEC-001", "--json").json("op")
     assert (data["verb"], data["ids"]) == ("revert", ["DEC-001"])
     assert files_of(shelf) == approved
 
@@ -229,39 +229,63 @@ def test_revert_puts_back_the_approved_bytes_and_undo_brings_the_edit_back(shelf
     assert files_of(shelf) == edited
 
 
-@pytest.mark.parametrize("verb", ["adopt", "revert"])
+@pytest.mark.parametrize("verb", ["approve", "reject"])
 def test_without_an_id_all_hand_edits_are_meant(shelf: Plane, person: Cli, verb: str) -> None:
     change_by_hand(shelf, "decisions.md", "Textual", "Rich")
     change_by_hand(shelf, "facts.md", "429", "503")
 
-    assert person(verb, "--json").json("op")["ids"] == ["DEC-001", "FACT-001"]
+    assert person(verb, "--edits", "--json").json("op")["ids"] == ["DEC-001", "FACT-001"]
     assert shelf.memory.read().hand_edits == []
 
 
-@pytest.mark.parametrize("verb", ["adopt", "revert"])
+@pytest.mark.parametrize("verb", ["approve", "reject"])
+def test_candidates_and_manual_edits_are_not_reviewed_together(shelf: Plane, person: Cli, verb: str) -> None:
+    id_ = candidate(person)
+    change_by_hand(shelf, "decisions.md", "Textual", "Rich")
+    before = shelf.layout.log.read_bytes()
+    person(verb, "DEC-001", id_).refused(2, f"Manual edits (DEC-001) and candidates ({id_})")
+    assert shelf.layout.log.read_bytes() == before
+    person("approve", "DEC-001", "--supersede", "FACT-001").refused(2, "apply to candidates")
+    person("reject", "DEC-001", "--why", "x").refused(2, "apply to candidates")
+    assert shelf.layout.log.read_bytes() == before
+
+
+def test_a_removed_entry_is_a_manual_edit(shelf: Plane, person: Cli) -> None:
+    path = shelf.layout.memory / "facts.md"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: whole.index(b"---")])
+    assert person("reject", "fact-1").code == 0
+    assert shelf.memory.read().get("FACT-001").trusted
+    path.write_bytes(whole[: whole.index(b"---")])
+    assert person("approve", "FACT-001").code == 0
+    assert "FACT-001" not in shelf.memory.read().entries
+
+
+@pytest.mark.parametrize("verb", ["approve", "reject"])
 def test_where_nothing_was_edited_that_is_said(shelf: Plane, person: Cli, verb: str) -> None:
-    person(verb).refused(2, "nothing was edited by hand")
+    person(verb, "--edits").refused(2, "There are no manual edits")
     change_by_hand(shelf, "facts.md", "429", "503")
-    person(verb, "DEC-001").refused(2, "DEC-001 was not edited by hand")
-    person(verb, "DEC-099").refused(2, "no entry DEC-099")
+    person(verb, "--edits", "DEC-001").refused(2, "DEC-001 has no manual edit")
+    person(verb, "DEC-001").refused(2, "DEC-001 is an approved entry, not a candidate")
+    person(verb, "DEC-099").refused(2, "Entry not found: DEC-099")
 
 
 def test_what_was_edited_by_hand_must_be_decided_first(shelf: Plane, person: Cli) -> None:
     change_by_hand(shelf, "decisions.md", "Textual", "Rich")
-    person("deprecate", "DEC-001").refused(3, "decisions.md:", "adopt DEC-001", "revert DEC-001")
+    person("deprecate", "DEC-001").refused(3, "decisions.md:", "approve DEC-001", "reject DEC-001")
 
 
 @pytest.mark.parametrize("damage", [("type: decision", "type: [decision"), ("Use Textual", "Use \udcff")])
-@pytest.mark.parametrize("verb", ["adopt", "revert"])
+@pytest.mark.parametrize("verb", ["approve", "reject"])
 def test_an_entry_that_broke_was_not_removed(
     shelf: Plane, person: Cli, damage: tuple[str, str], verb: str
 ) -> None:
-    """Its text still stands in the file: adopt may not approve its removal, nor revert put a second copy beside it."""
+    """Its text is still in the file: neither its removal is approved, nor a second copy put next to it."""
     path = shelf.layout.memory / "decisions.md"
     whole = path.read_bytes()
     path.write_bytes(whole.replace(damage[0].encode(), damage[1].encode(errors="surrogateescape")))
 
-    person(verb)
+    person(verb, "--edits")
 
     assert path.read_bytes().count(b"id: DEC-001") == 1
     path.write_bytes(whole)
@@ -273,9 +297,6 @@ DECISIONS = {
     "reject": ["{candidate}"],
     "deprecate": ["DEC-001"],
     "pin": ["DEC-001"],
-    "unpin": ["DEC-001"],
-    "adopt": [],
-    "revert": [],
     "edit": ["DEC-001"],
     "undo": [],
     "redo": [],
@@ -293,7 +314,7 @@ def test_a_decision_without_a_terminal_is_refused(shelf: Plane, cli: Cli, person
     before = shelf.layout.log.read_bytes()
 
     cli(*_words(verb, id_), piped="Use Textual").refused(
-        3, "person's decision", "no terminal", "tools_may_approve"
+        3, "requires a person", "isn't interactive", "tools_may_approve"
     )
 
     assert shelf.layout.log.read_bytes() == before
@@ -307,29 +328,29 @@ def test_a_decision_in_a_tools_shell_is_refused(
     before = shelf.layout.log.read_bytes()
     monkeypatch.setenv("CLAUDECODE", "1")
 
-    person(*_words(verb, id_)).refused(3, "person's decision", "claude-code", "tools_may_approve")
+    person(*_words(verb, id_)).refused(3, "requires a person", "Claude Code", "tools_may_approve")
 
     assert shelf.layout.log.read_bytes() == before
 
 
 @pytest.mark.parametrize(
-    ("tool", "name"),
-    [(tool.name, name) for tool in TOOLS for name in tool.variables] + [("unnamed", ANY_TOOL)],
+    ("title", "name"),
+    [(tool.title, name) for tool in TOOLS for name in tool.variables] + [("unnamed", ANY_TOOL)],
 )
 def test_each_tool_is_known_by_each_of_its_variables(
-    plane: Plane, person: Cli, monkeypatch: pytest.MonkeyPatch, tool: str, name: str
+    plane: Plane, person: Cli, monkeypatch: pytest.MonkeyPatch, title: str, name: str
 ) -> None:
     id_ = candidate(person)
     monkeypatch.setenv(name, "1")
 
     told = person("approve", id_).refused(3)
 
-    assert tool in told or name == "AI_AGENT"
+    assert title in told or name == "AI_AGENT"
     assert plane.memory.read().shelf == []
 
 
 def test_a_refusal_comes_before_anything_is_told_about_the_ids(shelf: Plane, cli: Cli) -> None:
-    cli("approve", "CAND-NOPE").refused(3, "person's decision")
+    cli("approve", "CAND-NOPE").refused(3, "requires a person")
 
 
 def test_tools_may_approve_lifts_it(plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -358,7 +379,7 @@ def test_merging_takes_the_words_that_were_saved(
     plane.inbox.approve([candidate(person, "Use Redis for sessions.")])
     id_ = candidate(person, "Do not use Redis for sessions.")
     monkeypatch.setenv("EDITOR", "true")
-    person("approve", id_, "--merge-into", "dec-1").refused(2, "left as it is")
+    person("approve", id_, "--merge-into", "dec-1").refused(2, "was not changed")
     assert plane.memory.read().inbox_ids == [id_]
     assert not list((plane.layout.cache / "edit").iterdir())
 
@@ -410,7 +431,7 @@ def test_an_approval_says_what_it_superseded_and_what_it_dropped(plane: Plane, p
     ran = person("approve", first, "--supersede", "DEC-001", "--alike")
 
     assert ran.out.splitlines() == [f"{first} -> DEC-002"]
-    assert f"approved 1 candidate, superseded DEC-001, dropped {second}, which says the same" in ran.err
+    assert f"Approved 1 candidate, superseded DEC-001, removed the duplicate {second}" in ran.err
 
 
 def test_what_an_approval_contradicts_is_said(plane: Plane, person: Cli) -> None:

@@ -40,9 +40,9 @@ def test_a_person_lets_it_in_again(rejected: str, plane: Plane, person: Cli) -> 
 def test_a_tool_and_a_script_do_not(
     rejected: str, plane: Plane, cli: Cli, person: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cli("propose", "--again", "Sessions are cached in Redis").refused(3, "no terminal")
+    cli("propose", "--again", "Sessions are cached in Redis").refused(3, "isn't interactive")
     monkeypatch.setenv("CLAUDECODE", "1")
-    person("propose", "--again", "Sessions are cached in Redis").refused(3, "claude-code")
+    person("propose", "--again", "Sessions are cached in Redis").refused(3, "Claude Code")
     assert plane.memory.read().inbox_ids == []
 
 
@@ -65,7 +65,7 @@ def test_a_candidate_cites_the_open_run_around_it_unless_another_is_named(
 
 def test_an_entry_and_a_run_may_be_named_as_everywhere(shelf: Plane, cli: Cli) -> None:
     """In any case, shortened; a run by the part behind the dash."""
-    run = cli("log", "--summary", "Looked at it.").out.strip()
+    run = cli("run", "log", "--summary", "Looked at it.").out.strip()
 
     ran = cli("propose", "Use urwid.", "--supersedes", "dec-1", "--source", run.partition("-")[2])
 
@@ -80,16 +80,16 @@ def test_a_run_that_is_not_there_is_said_at_once(plane: Plane, cli: Cli, source:
     """Else `agentplane check` is the first to notice, when all is approved and committed."""
     ran = cli("propose", "Use urwid.", "--source", source)
     assert ran.code == 0
-    assert f"source: no run `{source}` in the log" in ran.err
+    assert f"Run not found: {source}." in ran.err
     assert plane.memory.read().inbox[0].head.source == source
 
 
 def test_all_clean_of_a_run_by_the_part_behind_the_dash(plane: Plane, person: Cli) -> None:
-    run = person("log", "--summary", "Looked at it.").out.strip()
+    run = person("run", "log", "--summary", "Looked at it.").out.strip()
     mine = candidate(person, "Keep migrations as SQL.", "--source", run)
     candidate(person, "Sign webhook bodies.")
 
-    person("approve", "--all-clean", "--from", "nosuch").refused(2, "of those that were asked for")
+    person("approve", "--all-clean", "--from", "nosuch").refused(2, "among those that match")
     assert person("approve", "--all-clean", "--from", run.partition("-")[2]).out == f"{mine} -> DEC-001\n"
     assert len(plane.memory.read().inbox_ids) == 1
 

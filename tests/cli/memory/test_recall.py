@@ -35,11 +35,11 @@ def test_words_need_no_quotes_and_a_kind_is_a_type_as_in_propose(shelf: Plane, c
 def test_nothing_near_is_said(shelf: Plane, cli: Cli) -> None:
     told = cli("recall", "zebra")
     assert (told.code, told.out) == (0, "")
-    assert "nothing is near" in told.err
+    assert "No matching entries" in told.err
 
 
 def test_a_kind_that_is_none_is_an_error(shelf: Plane, cli: Cli) -> None:
-    cli("recall", "x", "--kind", "opinion").refused(2, "no kind")
+    cli("recall", "x", "--kind", "opinion").refused(2, "Unknown kind")
     cli("recall", "x", "--limit", "0").refused(2, "--limit")
 
 

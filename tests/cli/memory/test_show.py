@@ -33,10 +33,10 @@ def test_status_of_a_new_plane_says_how_to_begin(plane: Plane, cli: Cli) -> None
 
 
 def test_status_names_weakened_trust_settings_in_one_line(plane: Plane, cli: Cli) -> None:
-    assert "weakened trust settings" not in cli("status").out
+    assert "Weakened trust settings" not in cli("status").out
     plane.layout.config.write_text('[trust]\ntools_may_approve = true\n[gate]\nsecret = "off"\n')
 
-    (line,) = [line for line in cli("status").out.splitlines() if "weakened trust settings: " in line]
+    (line,) = [line for line in cli("status").out.splitlines() if "Weakened trust settings: " in line]
 
     assert "trust.tools_may_approve = true (default false)" in line
     assert 'gate.secret = "off" (default "refuse")' in line
@@ -117,7 +117,7 @@ def test_inbox_json(plane: Plane, cli: Cli) -> None:
 def test_an_empty_inbox_says_so_beside_the_data(plane: Plane, cli: Cli) -> None:
     ran = cli("inbox")
     assert (ran.code, ran.out) == (0, "")
-    assert "nothing waits" in ran.err
+    assert "Nothing to review" in ran.err
     assert cli("inbox", "--json").json("inbox")["candidates"] == []
 
 
@@ -158,7 +158,7 @@ def test_terminal_sequences_in_a_candidate_are_shown_and_not_sent(plane: Plane, 
 def test_inbox_shows_hand_edits(shelf: Plane, cli: Cli) -> None:
     change_by_hand(shelf, "decisions.md", "Textual", "Rich")
 
-    assert "changed by hand in .agentplane/memory/decisions.md:" in cli("inbox").out
+    assert "manual edit (changed) in .agentplane/memory/decisions.md:" in cli("inbox").out
     (edit,) = cli("inbox", "--json").json("inbox")["hand_edits"]
     assert (edit["id"], edit["change"], edit["file"]) == ("DEC-001", "changed", "memory/decisions.md")
 
@@ -204,7 +204,7 @@ def test_list_narrows(shelf: Plane, cli: Cli, options: list[str], ids: list[str]
     ran = cli("list", *options)
     assert ran.code == 0
     assert [line.split()[0] for line in ran.out.splitlines()] == ids
-    assert ("no such entries" in ran.err) == (not ids)
+    assert ("No matching entries" in ran.err) == (not ids)
 
 
 def test_list_shows_what_is_out_of_force_only_on_demand(shelf: Plane, person: Cli) -> None:
@@ -243,7 +243,7 @@ def test_show_json_keeps_the_order_that_was_asked_for(shelf: Plane, cli: Cli) ->
 
 
 def test_show_of_what_is_not_there_shows_nothing(shelf: Plane, cli: Cli) -> None:
-    cli("show", "DEC-001", "DEC-099").refused(2, "no entry DEC-099", "agentplane list")
+    cli("show", "DEC-001", "DEC-099").refused(2, "Entry not found: DEC-099", "agentplane list")
 
 
 def test_an_id_that_could_be_several_names_them(shelf: Plane, person: Cli) -> None:
@@ -291,7 +291,7 @@ def test_history_says_what_became_of_a_candidate(shelf: Plane, person: Cli) -> N
     ):
         steps = [line.split()[1:3] for line in person("history", id_).out.splitlines()]
         assert steps == [["propose", id_], [verb, became]]
-        person("show", id_.lower()).refused(2, f"no entry {id_} any more", f"agentplane history {id_}")
+        person("show", id_.lower()).refused(2, f"{id_} no longer exists", f"agentplane history {id_}")
 
 
 def test_history_json(shelf: Plane, cli: Cli) -> None:
@@ -320,7 +320,7 @@ def test_history_of_what_was_added_by_hand_is_no_riddle(shelf: Plane, cli: Cli) 
     )
 
     assert cli("show", "DEC-090").code == 0
-    assert "no entry DEC-090" not in cli("history", "DEC-090").err
+    assert "Entry not found: DEC-090" not in cli("history", "DEC-090").err
 
 
 def test_inbox_says_that_an_entry_hides_a_candidate(shelf: Plane, cli: Cli) -> None:
@@ -331,7 +331,7 @@ def test_inbox_says_that_an_entry_hides_a_candidate(shelf: Plane, cli: Cli) -> N
     ran = cli("inbox")
 
     assert (
-        "1 candidate has the id of an entry on the shelf and cannot be shown: `agentplane doctor`" in ran.err
+        "1 candidate has the ID of an approved entry and can't be shown. Run `agentplane doctor`" in ran.err
     )
     assert "nothing waits" not in ran.err
     assert "which hides this candidate" in cli("doctor").out
@@ -343,7 +343,7 @@ def test_many_new_candidates_are_listed_before_they_are_checked(
     monkeypatch.setattr("agentplane.review.inbox_conflicts.AT_ONCE", 2)
     for text in UNLIKE:
         plane.propose(decision(text))
-    told = "0 of 6 candidates checked. To check the rest: agentplane inbox --wait"
+    told = "0 of 6 candidates checked. To check the rest, run `agentplane inbox --wait`."
     assert f"  {told}\n" in cli("status").out
     assert cli("status", "--json").json("status")["unchecked"] == 6
     ran = cli("inbox")
@@ -353,7 +353,7 @@ def test_many_new_candidates_are_listed_before_they_are_checked(
     assert data["unchecked"] == 6
     assert all(one["flags"] == ["not checked yet"] and not one["checked"] for one in data["candidates"])
     monkeypatch.setattr("agentplane.cli.background_checks.start", lambda _: True)
-    assert "0 of 6 candidates checked; the rest are being checked in the background." in cli("status").out
+    assert "0 of 6 candidates checked, the rest in the background." in cli("status").out
     data = cli("inbox", "--wait", "--json").json("inbox")
     assert data["unchecked"] == 0
     assert all(not one["flags"] and one["checked"] for one in data["candidates"])

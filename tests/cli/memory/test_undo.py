@@ -28,12 +28,12 @@ def test_undo_again_goes_further_back_and_redo_comes_forward(plane: Plane, perso
     assert files_of(plane) == states[1]
     assert person("undo").code == 0
     assert files_of(plane) == states[0]
-    person("undo").refused(2, "nothing to undo", "ada", "agentplane ops")
+    person("undo").refused(2, "Nothing to undo", "ada", "agentplane history")
     assert person("redo").code == 0
     assert files_of(plane) == states[1]
     assert person("redo").code == 0
     assert files_of(plane) == states[2]
-    person("redo").refused(2, "nothing to redo")
+    person("redo").refused(2, "Nothing to redo")
 
 
 def test_undo_json(plane: Plane, person: Cli) -> None:
@@ -64,7 +64,7 @@ def test_undo_of_a_named_op(plane: Plane, person: Cli) -> None:
 
     assert [entry.id for entry in plane.memory.read().inbox] == [second]
     assert first not in plane.memory.read().entries
-    person("undo", op).refused(2, "undone already")
+    person("undo", op).refused(2, "already undone")
 
 
 def test_undo_of_an_op_by_its_last_letters(plane: Plane, person: Cli) -> None:
@@ -75,13 +75,13 @@ def test_undo_of_an_op_by_its_last_letters(plane: Plane, person: Cli) -> None:
 
 def test_undo_of_no_op(plane: Plane, person: Cli) -> None:
     for wanted in ("nope", "", "-", "x" * 4000, "../../x"):
-        person("undo", "--", wanted).refused(2, "no op")
+        person("undo", "--", wanted).refused(2, "Change not found")
 
 
 def test_the_beginning_of_a_plane_cannot_be_undone(plane: Plane, person: Cli) -> None:
     op = plane.history.ops()[-1]
     assert op.verb == "init"
-    assert "init cannot" in person("undo", op.op).refused(3, "cannot be undone")
+    assert "(init)" in person("undo", op.op).refused(3, "can't be undone")
 
 
 def test_undo_says_what_stands_in_the_way(plane: Plane, person: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_undo_says_what_stands_in_the_way(plane: Plane, person: Cli, monkeypatch
     monkeypatch.setenv("LOGNAME", "grace")
     person("deprecate", "DEC-001")
 
-    person("undo", op).refused(3, "DEC-001", "changed since", "deprecate by grace", "agentplane undo 2")
+    person("undo", op).refused(3, "DEC-001", "changed later", "deprecate by grace", "agentplane undo 2")
 
 
 def test_undo_of_what_was_edited_by_hand_since(shelf: Plane, person: Cli) -> None:
@@ -98,7 +98,7 @@ def test_undo_of_what_was_edited_by_hand_since(shelf: Plane, person: Cli) -> Non
     path.write_text(path.read_text().replace("Textual", "Rich"))
     before = files_of(shelf)
 
-    person("undo").refused(3, "edited by hand", ".agentplane/memory/decisions.md", "revert DEC-001")
+    person("undo").refused(3, "manual edit", ".agentplane/memory/decisions.md", "reject DEC-001")
 
     assert files_of(shelf) == before
 
@@ -107,7 +107,7 @@ def test_ops_json(plane: Plane, person: Cli) -> None:
     id_ = candidate(person)
     person("reject", id_, "--why", "not ours")
 
-    ops = person("ops", "--json").json("ops")["ops"]
+    ops = person("history", "--json").json("ops")["ops"]
 
     assert [op["verb"] for op in ops] == ["reject", "propose", "init"]
     assert all(op.keys() >= OP_KEYS for op in ops)
@@ -120,7 +120,7 @@ def test_ops_json(plane: Plane, person: Cli) -> None:
 def test_ops_text(plane: Plane, person: Cli) -> None:
     id_ = candidate(person)
 
-    first, told, second, _ = person("ops").out.splitlines()
+    first, told, second, _ = person("history").out.splitlines()
 
     assert "propose" in first
     assert all(text in told for text in (id_, "by ada", "terminal"))
@@ -140,9 +140,9 @@ def test_an_undone_op_is_marked_until_it_is_done_again(plane: Plane, person: Cli
 def test_ops_limit(plane: Plane, cli: Cli) -> None:
     for count in range(3):
         candidate(cli, f"Number {count}.")
-    assert len(cli("ops", "-n", "2").out.splitlines()) == 2 * 2
-    assert len(cli("ops", "--json").json("ops")["ops"]) == 4
-    assert cli("ops", "-n", "0").code == 2
+    assert len(cli("history", "-n", "2").out.splitlines()) == 2 * 2
+    assert len(cli("history", "--json").json("ops")["ops"]) == 4
+    assert cli("history", "-n", "0").code == 2
 
 
 def _history(plane: Plane) -> bytes:
@@ -202,15 +202,15 @@ def _files_with(folder: Path, needle: bytes) -> list[str]:
 def test_prune_refuses_what_still_stands_in_a_file(plane: Plane, person: Cli, cli: Cli) -> None:
     candidate(person, "The key is hunter2secret.")
     _allowed(plane)
-    cli("prune", "--yes", piped="hunter2secret").refused(3, ".agentplane/memory/candidates.md:", "then prune")
+    cli("prune", "--yes", piped="hunter2secret").refused(3, ".agentplane/memory/candidates.md:", "first")
 
 
 def test_prune_needs_a_text_that_is_there(plane: Plane, cli: Cli) -> None:
     _allowed(plane)
-    cli("prune", "--yes", piped="").refused(2, "no text")
-    cli("prune", "--yes", piped="\n \n").refused(2, "no text")
+    cli("prune", "--yes", piped="").refused(2, "is required")
+    cli("prune", "--yes", piped="\n \n").refused(2, "is required")
     cli("prune", "--yes", piped="abc").refused(2, "four characters")
-    cli("prune", "--yes", piped="nowhere to be found").refused(2, "no op record")
+    cli("prune", "--yes", piped="nowhere to be found").refused(2, "Text not found in operation records")
 
 
 def test_prune_without_yes_and_without_a_terminal_says_what_to_do(

@@ -21,7 +21,7 @@ def _findings(cli: Cli, *more: str) -> list[dict[str, object]]:
 def test_all_is_well(shelf: Plane, cli: Cli) -> None:
     ran = cli("doctor")
     assert (ran.code, ran.out) == (0, "")
-    assert "all is well" in ran.err
+    assert "No problems found" in ran.err
     assert _findings(cli) == []
 
 
@@ -85,18 +85,18 @@ def test_each_trouble_is_told_once(shelf: Plane, cli: Cli) -> None:
 def test_a_hand_edit_is_a_finding_with_its_two_remedies(shelf: Plane, cli: Cli) -> None:
     change_by_hand(shelf, "decisions.md", "Textual", "Rich")
     (row,) = _findings(cli)
-    assert "DEC-001 was changed by hand" in str(row["what"])
-    assert "adopt DEC-001" in str(row["remedy"])
-    assert "revert DEC-001" in str(row["remedy"])
+    assert "DEC-001 has a manual edit (changed)" in str(row["what"])
+    assert "approve DEC-001" in str(row["remedy"])
+    assert "reject DEC-001" in str(row["remedy"])
 
 
 def test_a_broken_entry_is_not_called_removed(shelf: Plane, cli: Cli) -> None:
-    """Its remedy is to repair the header, or to go back; `adopt` would approve that it is gone."""
+    """Its remedy is to repair the header, or to discard the edit. Accepting it would approve that it is gone."""
     change_by_hand(shelf, "decisions.md", "type: decision", "type: [decision")
     rows = _findings(cli)
     assert "broken" in str(rows)
     assert "removed" not in str(rows)
-    assert "adopt" not in str(rows)
+    assert "agentplane approve" not in str(rows)
 
 
 @pytest.mark.parametrize("name", ["state.json", "artifacts.json"])
@@ -232,7 +232,7 @@ def test_a_log_that_was_emptied_is_not_answered_with_revert(shelf: Plane, person
     before = files_of(shelf)
 
     person("status")
-    person("revert")
+    person("reject", "--edits")
 
     assert files_of(shelf) == before
 

@@ -27,7 +27,7 @@ def test_a_good_branch(repo: Repo, cli: Cli) -> None:
     repo.approved("Deploys wait for the bank.")
     ran = cli("check", "--base", "main")
     assert (ran.code, ran.out) == (0, "")
-    assert "nothing is wrong" in ran.err
+    assert "No problems found" in ran.err
     data = cli("check", "--base", "main", "--json").json("check")
     assert data["findings"] == []
     assert data["base"] == repo.git("rev-parse", "main").strip()
@@ -39,8 +39,8 @@ def test_a_bad_branch(repo: Repo, cli: Cli) -> None:
     ran = cli("check", "--base", "main")
     assert ran.code == 1
     first, second = ran.out.splitlines()
-    assert first == f"x {where}: DEC-009 was written by hand: no op in the log put it here"
-    assert "agentplane adopt DEC-009" in second
+    assert first == f"x {where}: DEC-009 was added manually: no operation in the log added it"
+    assert "agentplane approve DEC-009" in second
     (row,) = cli("check", "--base", "main", "--json").json("check")["findings"]
     assert row.keys() >= {"severity", "where", "what", "remedy"}
     assert (row["severity"], row["where"]) == ("error", where)
@@ -62,7 +62,7 @@ def test_an_entry_of_the_base_in_other_words_is_told_and_passes(repo: Repo, cli:
     assert ran.code == 0
     assert "DEC-001 was rewritten by Ada (edit over terminal)" in ran.out
     assert ran.out[:2] == "- "
-    assert "nothing is wrong" in ran.err
+    assert "No problems found" in ran.err
 
 
 def test_files_of_tools_are_looked_at(repo: Repo, cli: Cli) -> None:
@@ -96,7 +96,7 @@ def test_it_wants_a_base(repo: Repo, cli: Cli) -> None:
     "rev", ["nowhere", "", "--all", "-", "main:README.md", "a" * 40, "\x1b[31m", "main\nmain"]
 )
 def test_a_base_that_is_none(repo: Repo, cli: Cli, rev: str) -> None:
-    said = cli("check", f"--base={rev}").refused(2, "no commit `", "here", "check the name")
+    said = cli("check", f"--base={rev}").refused(2, "No commit `", "here", "Check the name")
     assert "\x1b" not in said
 
 
@@ -107,16 +107,16 @@ def test_a_base_that_shares_no_history(repo: Repo, cli: Cli) -> None:
 
 
 def test_without_git(plane: Plane, cli: Cli) -> None:
-    cli("check", "--base", "main").refused(2, "is in no git repository")
+    cli("check", "--base", "main").refused(2, "is not in a Git repository")
 
 
 def test_without_a_git_command(repo: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    cli("check", "--base", "main").refused(2, "is in no git repository")
+    cli("check", "--base", "main").refused(2, "is not in a Git repository")
 
 
 def test_without_a_plane(git_project: Path, cli: Cli) -> None:
-    cli("check", "--base", "main").refused(2, "no plane here")
+    cli("check", "--base", "main").refused(2, "No .agentplane directory found")
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def shallow(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 def test_a_shallow_clone_without_the_base(repo: Repo, cli: Cli, shallow: Path) -> None:
     base = repo.git("rev-parse", "main").strip()
     for rev in (base, "origin/main"):
-        cli("check", "--base", rev).refused(2, "no commit `", "fetch-depth: 0", "git fetch --deepen")
+        cli("check", "--base", rev).refused(2, "No commit `", "fetch-depth: 0", "git fetch --deepen")
 
 
 def test_a_shallow_clone_with_the_base_but_not_what_is_between(repo: Repo, cli: Cli, shallow: Path) -> None:
@@ -150,10 +150,10 @@ def test_a_clone_without_the_files_of_the_base(repo: Repo, cli: Cli) -> None:
     repo.commit()
     blob = repo.git("rev-parse", f"main:{LOG}").strip()
     (repo.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    cli("check", "--base", "main").refused(2, "git cannot give .agentplane/memory/log.jsonl", "fetch")
+    cli("check", "--base", "main").refused(2, "Git cannot give .agentplane/memory/log.jsonl", "Fetch")
     tree = repo.git("rev-parse", "main:.agentplane").strip()
     (repo.folder / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
-    cli("check", "--base", "main").refused(2, "git cannot give .agentplane/ of")
+    cli("check", "--base", "main").refused(2, "Git cannot give .agentplane/ of")
 
 
 def test_inside_a_git_hook(repo: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,9 +172,7 @@ def test_annotations_for_github(repo: Repo, cli: Cli, monkeypatch: pytest.Monkey
     ran = cli("check", "--base", "main", "--json")
     assert ran.code == 1
     assert len(ran.json("check")["findings"]) == 1
-    assert ran.err.startswith(
-        f"::error file={MEMORY}/decisions.md,line={line}::DEC-009 was written by hand: "
-    )
+    assert ran.err.startswith(f"::error file={MEMORY}/decisions.md,line={line}::DEC-009 was added manually: ")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(repo.folder.parent))
     assert f"::error file=project/{MEMORY}/decisions.md," in cli("check", "--base", "main").err
 

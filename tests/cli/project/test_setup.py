@@ -44,7 +44,7 @@ def test_init_twice_changes_nothing(cli: Cli, project: Path) -> None:
     ran = cli("init", "--yes")
 
     assert (ran.code, ran.out) == (0, "")
-    assert "already" in ran.err
+    assert "Already initialized" in ran.err
     assert tree(project) == before
 
 
@@ -59,7 +59,7 @@ def test_init_makes_what_is_missing_and_keeps_the_rest(cli: Cli, project: Path) 
 
 
 def test_init_without_a_terminal_needs_yes(cli: Cli, project: Path) -> None:
-    cli("init").refused(2, "no terminal", "agentplane init --yes")
+    cli("init").refused(2, "isn't a terminal", "--yes")
     assert tree(project) == {}
 
 
@@ -75,7 +75,7 @@ def test_init_of_a_plane_of_another_name_says_how_it_is_found(
 ) -> None:
     told = cli("--plane", ".agent memory", "init", "--yes").err
     assert f"export AGENTPLANE_PLANE='{project}/.agent memory'\n" in told
-    cli("status").refused(2, "no plane here")
+    cli("status").refused(2, "No .agentplane directory found")
     monkeypatch.setenv("AGENTPLANE_PLANE", f"{project}/.agent memory")
     assert cli("status").code == 0
     assert "AGENTPLANE_PLANE" not in cli("--plane", ".agentplane", "init", "--yes").err
@@ -119,7 +119,7 @@ def started(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_init_says_before_it_asks_that_git_is_told(person: Cli, git_project: Path) -> None:
     asked = person("init", typing="n\n").err
-    assert "Git is set up to merge it: .git/config, .git/info/attributes" in asked.partition("[Y/n]")[0]
+    assert "Configures a Git merge driver" in asked.partition("[Y/n]")[0]
     assert "agentplane" not in (git_project / ".git" / "config").read_text()
     assert person("--plane", "new/folder/.memory", "init", typing="n\n").code == 130
 
@@ -133,10 +133,10 @@ def test_init_asks_before_it_chains_a_hook(
     mine.chmod(0o755)
     done = person("init", typing=f"y\n{answer}\n")
     assert done.code == 0
-    assert "Git hook post-merge not set: .git/hooks/post-merge is a hook of your own." in done.err
+    assert "Git hook post-merge was not added: .git/hooks/post-merge is a hook of your own." in done.err
     assert "Run agentplane after your own post-merge?" in done.err
     assert (mine.read_text() == "#!/bin/sh\necho mine\n") is not chained
-    assert ("chained: .git/hooks/post-merge (to undo: mv " in done.err) is chained
+    assert ("Chained: .git/hooks/post-merge (to undo: mv " in done.err) is chained
 
 
 def test_init_asks_and_takes_enter_for_yes(person: Cli, project: Path) -> None:
@@ -265,13 +265,13 @@ def test_init_wires_the_tools_in_use_and_again_completes_them(cli: Cli, project:
     (project / ".claude").mkdir()
     ran = cli("init", "--yes")
     assert ran.code == 0
-    assert "wired: CLAUDE.md, .claude/settings.json, .mcp.json" in ran.err
+    assert "Updated CLAUDE.md, .claude/settings.json, .mcp.json" in ran.err
     before = tree(project)
     ran = cli("init", "--yes")
-    assert "nothing was missing" in ran.err
+    assert "Already initialized" in ran.err
     assert tree(project) == before
     (project / ".mcp.json").unlink()
-    assert "wired: .mcp.json" in cli("init", "--yes").err
+    assert "Updated .mcp.json" in cli("init", "--yes").err
     assert tree(project) == before
 
 
@@ -285,7 +285,7 @@ def test_init_wires_the_tools_that_are_named_or_none(cli: Cli, project: Path) ->
 
 
 def test_init_with_an_unknown_tool_makes_nothing(cli: Cli, project: Path) -> None:
-    cli("init", "--yes", "--tools", "emacs").refused(2, "no tool `emacs`")
+    cli("init", "--yes", "--tools", "emacs").refused(2, "Unknown tool: emacs")
     assert tree(project) == {}
 
 
@@ -293,7 +293,7 @@ def test_init_asks_about_the_files_and_takes_no_for_an_answer(person: Cli, proje
     (project / ".claude").mkdir()
     ran = person("init", typing="n\n")
     assert ran.code != 0
-    assert "write into CLAUDE.md, .claude/settings.json, .mcp.json" in ran.out + ran.err
+    assert "change CLAUDE.md, .claude/settings.json, .mcp.json" in ran.out + ran.err
     assert tree(project) == {".claude": None}
     assert person("init", "--tools", "none", typing="\n").code == 0
     assert person("init", typing="n\n").code != 0
@@ -309,7 +309,7 @@ def test_init_names_tools_that_are_installed_only(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", "/nowhere")
     ran = person("init", typing="\n")
-    assert "also installed: codex. `agentplane tools add codex` wires one." in ran.err
+    assert "Also installed: codex. To connect a tool, run `agentplane tools connect codex`." in ran.err
     assert not (project / "AGENTS.md").exists()
 
 
@@ -317,8 +317,8 @@ def test_init_says_what_it_left_in_a_tools_file(cli: Cli, project: Path) -> None
     (project / ".mcp.json").write_text("{")
     ran = cli("init", "--yes", "--tools", "claude")
     assert ran.code == 1
-    assert ".mcp.json was not touched" in ran.err
+    assert ".mcp.json was not changed" in ran.err
     again = cli("init", "--yes", "--tools", "claude")
     assert again.code == 1
-    assert ".mcp.json was not touched" in again.err
+    assert ".mcp.json was not changed" in again.err
     assert (project / ".mcp.json").read_text() == "{"

@@ -22,7 +22,7 @@ def made(git_project: Path, plane: Plane) -> Plane:
 
 
 def rows(cli: Cli, *words: str) -> list[dict]:
-    return cli("artifacts", "--json", *words).json("artifacts")["artifacts"]
+    return cli("run", "artifacts", "--json", *words).json("artifacts")["artifacts"]
 
 
 def test_json(made: Plane, cli: Cli) -> None:
@@ -34,31 +34,31 @@ def test_json(made: Plane, cli: Cli) -> None:
 
 
 def test_text(made: Plane, cli: Cli) -> None:
-    ran = cli("artifacts", "T1")
+    ran = cli("run", "artifacts", "T1")
     assert (ran.code, ran.err) == (0, "")
     assert [ran.out.split()[at] for at in (0, 3)] == ["T1", "README.md"]
 
 
 def test_nothing_is_said_beside_the_data(plane: Plane, cli: Cli) -> None:
-    ran = cli("artifacts")
+    ran = cli("run", "artifacts")
     assert (ran.code, ran.out) == (0, "")
-    assert "no run" in ran.err
-    assert "T9" in cli("artifacts", "T9").err
+    assert "No artifacts found" in ran.err
+    assert "T9" in cli("run", "artifacts", "T9").err
 
 
 def test_verify(made: Plane, git_project: Path, cli: Cli) -> None:
-    assert cli("artifacts", "--verify").code == 0
+    assert cli("run", "artifacts", "--verify").code == 0
     assert [row["state"] for row in rows(cli, "--verify")] == ["same", "same"]
 
     (git_project / "README.md").write_text("# Other\n")
     (git_project / "docs.md").unlink()
 
-    ran = cli("artifacts", "--verify")
+    ran = cli("run", "artifacts", "--verify")
     assert ran.code == 1
     assert [line.split()[0] for line in ran.out.splitlines()] == ["changed", "gone"]
-    assert cli("artifacts", "--verify", "--json").code == 1
-    assert cli("artifacts", "T2", "--verify").code == 1
-    assert cli("artifacts").code == 0
+    assert cli("run", "artifacts", "--verify", "--json").code == 1
+    assert cli("run", "artifacts", "T2", "--verify").code == 1
+    assert cli("run", "artifacts").code == 0
 
 
 def test_verify_reads_nothing_outside_of_the_project(made: Plane, git_project: Path, cli: Cli) -> None:
@@ -90,5 +90,6 @@ def test_hostile_names_are_shown_and_not_sent(plane: Plane, cli: Cli, project: P
         assert (ran.code, len(ran.out.splitlines())) == (0, 1)
         assert not set("\x1b\u202e") & set(ran.out)
     assert all(
-        len(line) <= 80 for line in typed(["artifacts"], project, env={"NO_COLOR": "1"}).screen.splitlines()
+        len(line) <= 80
+        for line in typed(["run", "artifacts"], project, env={"NO_COLOR": "1"}).screen.splitlines()
     )

@@ -21,35 +21,35 @@ def two(plane: Plane, cli: Cli) -> tuple[str, str]:
 
 def test_json(plane: Plane, cli: Cli) -> None:
     a, b = two(plane, cli)
-    data = cli("diff", "--run", a, "--json").json("diff")
+    data = cli("run", "diff", "--run", a, "--json").json("diff")
     assert data.keys() == KEYS
     assert (data["a"], data["b"], data["same"]) == (a, b, False)
     assert [field["name"] for field in data["fields"]] == ["command", "exit_status"]
     assert data["output"][-2:] == ["-one", "+two"]
-    assert cli("diff", "--run", b, "--against", b, "--json").json("diff")["same"] is True
+    assert cli("run", "diff", "--run", b, "--against", b, "--json").json("diff")["same"] is True
 
 
 def test_the_last_run_is_compared_with_the_one_before(plane: Plane, cli: Cli) -> None:
     a, b = two(plane, cli)
-    last = cli("diff", "--run", b, "--json").json("diff")
+    last = cli("run", "diff", "--run", b, "--json").json("diff")
     assert (last["a"], last["b"], last["same"]) == (a, b, False)
 
 
 def test_a_lone_run_is_the_same_as_itself(plane: Plane, cli: Cli) -> None:
-    run = cli("log", "--summary", "x").out.strip()
-    data = cli("diff", "--run", run, "--json").json("diff")
+    run = cli("run", "log", "--summary", "x").out.strip()
+    data = cli("run", "diff", "--run", run, "--json").json("diff")
     assert (data["a"], data["b"], data["same"]) == (run, run, True)
 
 
 def test_text(plane: Plane, cli: Cli) -> None:
     a, b = two(plane, cli)
-    ran = cli("diff", "--run", a, "--against", b)
+    ran = cli("run", "diff", "--run", a, "--against", b)
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
     assert lines[0] == f"{a} → {b}"
     assert lines[1:3] == ["  command: echo one → sh -c echo two; exit 3", "  exit_status: 0 → 3"]
     assert lines[-2:] == ["    -one", "    +two"]
-    assert "the same" in cli("diff", "--run", a, "--against", a).out
+    assert "No differences" in cli("run", "diff", "--run", a, "--against", a).out
 
 
 def test_entries_are_shown_with_what_they_say(shelf: Plane, person: Cli) -> None:
@@ -57,7 +57,7 @@ def test_entries_are_shown_with_what_they_say(shelf: Plane, person: Cli) -> None
     shelf.inbox.approve([shelf.propose(proposal("Amounts are whole cents."))])
     person("deprecate", "DEC-001")
     shelf.write_log({"summary": "x"})
-    out = person("diff", "--run", a).out
+    out = person("run", "diff", "--run", a).out
     assert "    + DEC-002  Decision: Amounts are whole cents.\n" in out
     assert "    ~ DEC-001\n" in out
     assert "        -status: accepted\n        +status: deprecated\n" in out
@@ -70,14 +70,14 @@ def proposal(statement: str):
 
 
 def test_it_needs_a_run_that_there_is(plane: Plane, cli: Cli) -> None:
-    cli("diff").refused(2, "--run")
-    cli("diff", "--run", "latest").refused(2, "no run in the log", "agentplane run")
-    cli("diff", "--run", "20260101T000000Z-abcdef").refused(
+    cli("run", "diff").refused(2, "--run")
+    cli("run", "diff", "--run", "latest").refused(2, "No run in the log", "agentplane run")
+    cli("run", "diff", "--run", "20260101T000000Z-abcdef").refused(
         2, "20260101T000000Z-abcdef", "agentplane timeline"
     )
-    assert "\x1b" not in cli("diff", "--run", "\x1b[31m").refused(2, "no run")
-    cli("log", "--summary", "x")
-    cli("diff", "--run", "\udcff").refused(2, "no run")
+    assert "\x1b" not in cli("run", "diff", "--run", "\x1b[31m").refused(2, "No run")
+    cli("run", "log", "--summary", "x")
+    cli("run", "diff", "--run", "\udcff").refused(2, "No run")
 
 
 def test_hostile_text_is_shown_and_not_sent(plane: Plane, cli: Cli, project: Path) -> None:
@@ -90,8 +90,8 @@ def test_hostile_text_is_shown_and_not_sent(plane: Plane, cli: Cli, project: Pat
         text = cli(*words).out
         assert not set("\x1b\x07\u202e\r") & set(text)
         assert "<U+001B>" in text
-    assert "\x1b" not in typed(["diff", "--run", a], project, env={"NO_COLOR": "1"}, columns=40).screen
-    coloured = typed(["diff", "--run", a], project).screen
+    assert "\x1b" not in typed(["run", "diff", "--run", a], project, env={"NO_COLOR": "1"}, columns=40).screen
+    coloured = typed(["run", "diff", "--run", a], project).screen
     assert "\x1b[2J" not in coloured
     assert "\x1b]" not in coloured
 
@@ -100,7 +100,7 @@ def test_a_long_difference_is_cut_and_it_is_said(plane: Plane, cli: Cli) -> None
     cli("run", "--", "true")
     cli("run", "--", "seq", "1000")
     events = cli("timeline", "--json").json("timeline")["events"]
-    ran = cli("diff", "--run", events[1]["run_id"])
+    ran = cli("run", "diff", "--run", events[1]["run_id"])
     assert len(ran.out.splitlines()) < 220
     assert "--json" in ran.err
-    assert len(cli("diff", "--run", events[1]["run_id"], "--json").json("diff")["output"]) > 1000
+    assert len(cli("run", "diff", "--run", events[1]["run_id"], "--json").json("diff")["output"]) > 1000

@@ -53,7 +53,7 @@ def test_write_log_takes_it(plane: Plane) -> None:
 
 
 def test_stdin_takes_it(plane: Plane, cli: Cli) -> None:
-    ran = cli("log", "--stdin", "--json", piped=EVENT + "\n")
+    ran = cli("run", "log", "--stdin", "--json", piped=EVENT + "\n")
     assert (ran.code, ran.json("log")["awaited"]) == (0, ["memory-schema-defined"])
     check_same(plane)
 
@@ -63,7 +63,7 @@ def test_the_event_of_the_docs_is_taken_as_it_is_printed(plane: Plane, cli: Cli)
         r'^\{"ts": .*\}$', (ROOT / "docs/compatibility.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     assert '"output_sha256": "…"' in printed
-    assert cli("log", "--stdin", piped=printed + "\n").out.split() == [RUN]
+    assert cli("run", "log", "--stdin", piped=printed + "\n").out.split() == [RUN]
     line = written(plane)
     for name, value in json.loads(printed).items():
         if value not in (None, "…"):
@@ -97,7 +97,7 @@ def test_what_is_no_event_is_refused(plane: Plane, given: Any) -> None:
 
 
 def test_a_mark_before_the_first_event_is_passed_over(plane: Plane, cli: Cli) -> None:
-    assert cli("log", "--stdin", piped="\ufeff" + EVENT + "\r\n").out.split() == [RUN]
+    assert cli("run", "log", "--stdin", piped="\ufeff" + EVENT + "\r\n").out.split() == [RUN]
     check_same(plane)
 
 
@@ -109,7 +109,7 @@ def test_readers_of_the_log_take_it(plane: Plane, cli: Cli) -> None:
     assert [file.path for file in compare.of(plane.layout, RUN, other).files] == ["a"]
     told = {row["run_id"]: row["summary"] for row in cli("timeline", "--json").json("timeline")["events"]}
     assert told[RUN] == "Defined memory schema."
-    assert cli("artifacts").code == cli("doctor").code == 0
+    assert cli("run", "artifacts").code == cli("doctor").code == 0
     assert ledgers.read(plane.layout).named == {"memory-schema-defined": RUN}
 
 
@@ -141,7 +141,15 @@ def test_an_id_waits_for_its_statement(plane: Plane, cli: Cli) -> None:
 def test_an_id_of_a_fact_that_exists_waits_for_nothing(plane: Plane, cli: Cli) -> None:
     plane.inbox.approve([plane.promote_fact({**FACT, "source_run": None}).id])
     ran = cli(
-        "log", "--fact", "memory-schema-defined", "--fact", "FACT-001", "--fact", "The port is 1.", "--json"
+        "run",
+        "log",
+        "--fact",
+        "memory-schema-defined",
+        "--fact",
+        "FACT-001",
+        "--fact",
+        "The port is 1.",
+        "--json",
     )
     assert [len(ran.json("log")["promoted"]), ran.json("log").get("awaited")] == [1, None]
 

@@ -35,9 +35,9 @@ def last(plane: Plane) -> dict:
 
 
 def test_a_tool_by_its_command(plane: Plane, cli: Cli) -> None:
-    cli("log", "--tool", "claude", "--summary", "x")
+    cli("run", "log", "--tool", "claude", "--summary", "x")
     assert last(plane)["tool"] == "claude-code"
-    cli("log", "--tool", "my-script", "--summary", "x")
+    cli("run", "log", "--tool", "my-script", "--summary", "x")
     assert last(plane)["tool"] == "my-script"
 
 
@@ -67,7 +67,7 @@ def test_every_option_is_a_field(plane: Plane, cli: Cli, project: Path) -> None:
 
 def test_a_fact_becomes_a_candidate_from_this_run(plane: Plane, cli: Cli) -> None:
     data = cli(
-        "log", "--tool", "codex", "--fact", "The port is 1.", "--receipt", "https://x.test/1", "--json"
+        "run", "log", "--tool", "codex", "--fact", "The port is 1.", "--receipt", "https://x.test/1", "--json"
     ).json("log")
     (entry,) = plane.memory.read().inbox
     assert data["promoted"] == [{"id": entry.id, "approved": False}]
@@ -76,10 +76,10 @@ def test_a_fact_becomes_a_candidate_from_this_run(plane: Plane, cli: Cli) -> Non
 
 
 def test_a_fact_that_the_gate_refuses_stops_nothing(plane: Plane, cli: Cli) -> None:
-    ran = cli("log", "--fact", "a \x1b[31mb", "--fact", "The port is 1.")
+    ran = cli("run", "log", "--fact", "a \x1b[31mb", "--fact", "The port is 1.")
     assert ran.code == 0
     assert last(plane)["ids"] == [plane.memory.read().inbox[0].id]
-    assert "a fact was refused" in ran.err
+    assert "Fact refused" in ran.err
     assert "\x1b" not in ran.err
 
 
@@ -88,7 +88,7 @@ def test_what_can_be_known_is_filled_in(plane: Plane, cli: Cli, monkeypatch: pyt
     monkeypatch.setenv("AGENTPLANE_TASK", "T7")
     monkeypatch.setenv("CODEX_THREAD_ID", "1")
 
-    cli("log", "--summary", "x")
+    cli("run", "log", "--summary", "x")
 
     event = last(plane)
     assert (event["parent_run_id"], event["task"], event["tool"]) == (RUN, "T7", "codex")
@@ -101,7 +101,7 @@ def test_what_was_said_counts_for_more_than_what_is_known(
 ) -> None:
     monkeypatch.setenv("AGENTPLANE_TASK", "T7")
     monkeypatch.setenv("CODEX_THREAD_ID", "1")
-    cli("log", "--task", "T8", "--tool", "me")
+    cli("run", "log", "--task", "T8", "--tool", "me")
     assert (last(plane)["task"], last(plane)["tool"]) == ("T8", "me")
 
 
@@ -109,7 +109,7 @@ def test_a_parent_that_is_no_run_id_is_left_out(
     plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGENTPLANE_RUN_ID", "../../etc")
-    assert cli("log", "--summary", "x").code == 0
+    assert cli("run", "log", "--summary", "x").code == 0
     assert "parent_run_id" not in last(plane)
     assert cli("run", "--", "true").code == 0
     assert "parent_run_id" not in last(plane)
@@ -117,36 +117,38 @@ def test_a_parent_that_is_no_run_id_is_left_out(
 
 def test_outputs_say_whether_git_tracks_them(git_project: Path, plane: Plane, cli: Cli) -> None:
     (git_project / "new").write_text("one\n")
-    cli("log", "--output", "README.md", "--output", "new")
+    cli("run", "log", "--output", "README.md", "--output", "new")
     found = {output["path"]: output["tracked"] for output in last(plane)["outputs"]}
     assert found == {"README.md": True, "new": False}
-    assert [row["path"] for row in cli("artifacts", "--json").json("artifacts")["artifacts"]] == ["README.md"]
+    assert [row["path"] for row in cli("run", "artifacts", "--json").json("artifacts")["artifacts"]] == [
+        "README.md"
+    ]
 
 
 @pytest.mark.parametrize("path", ["none", "..", "../x", "/etc/passwd", ".", "link", "a\x1b[31m", "a\0b", ""])
 def test_an_output_that_cannot_be_read_is_named(plane: Plane, cli: Cli, project: Path, path: str) -> None:
     (project / "link").symlink_to("/etc/passwd")
     before = plane.layout.log.read_bytes()
-    error = cli("log", "--output", path).refused(2, "outputs[0]")
+    error = cli("run", "log", "--output", path).refused(2, "outputs[0]")
     assert "\x1b" not in error
     assert plane.layout.log.read_bytes() == before
 
 
 def test_secrets_are_masked_and_hostile_text_is_kept_as_data(plane: Plane, cli: Cli) -> None:
     token = "ghp_" + "a1B2c3D4e5" * 4
-    cli("log", "--summary", f"with {token}", "--task", "\x1b]0;x\x07", "--next", f"revoke {token}")
+    cli("run", "log", "--summary", f"with {token}", "--task", "\x1b]0;x\x07", "--next", f"revoke {token}")
     assert token.encode() not in plane.layout.log.read_bytes()
     assert "[masked:" in last(plane)["summary"]
     assert last(plane)["task"] == "\x1b]0;x\x07"
 
 
 def test_nothing_to_log(plane: Plane, cli: Cli) -> None:
-    cli("log").refused(2, "nothing to log", "--stdin")
-    cli("log", "--exit", "three").refused(2, "--exit")
+    cli("run", "log").refused(2, "Nothing to log", "--stdin")
+    cli("run", "log", "--exit", "three").refused(2, "--exit")
 
 
 def test_an_exit_code_of_0_is_something(plane: Plane, cli: Cli) -> None:
-    assert cli("log", "--exit", "0").code == 0
+    assert cli("run", "log", "--exit", "0").code == 0
     assert last(plane)["exit_status"] == 0
 
 
@@ -155,7 +157,10 @@ def test_an_exit_code_of_0_is_something(plane: Plane, cli: Cli) -> None:
 
 def test_stdin_takes_an_event_a_line(plane: Plane, cli: Cli) -> None:
     ran = cli(
-        "log", "--stdin", piped=f'{{"summary":"a","run_id":"{RUN}"}}\n\n  \n{{"summary":"b","seconds":1.5}}\n'
+        "run",
+        "log",
+        "--stdin",
+        piped=f'{{"summary":"a","run_id":"{RUN}"}}\n\n  \n{{"summary":"b","seconds":1.5}}\n',
     )
     found = lines(plane)[1:]
     assert ran.code == 0
@@ -164,28 +169,30 @@ def test_stdin_takes_an_event_a_line(plane: Plane, cli: Cli) -> None:
 
 
 def test_stdin_json_is_a_line_for_each(plane: Plane, cli: Cli) -> None:
-    ran = cli("log", "--stdin", "--json", piped='{"summary":"a"}\n{"derived_facts":["The port is 1."]}\n')
+    ran = cli(
+        "run", "log", "--stdin", "--json", piped='{"summary":"a"}\n{"derived_facts":["The port is 1."]}\n'
+    )
     found = [json.loads(line) for line in ran.out.splitlines()]
     assert [data["schema"] for data in found] == ["agentplane/log@1"] * 2
     assert [len(data.get("promoted", ())) for data in found] == [0, 1]
 
 
 def test_a_bad_line_in_the_middle_is_named_and_those_before_it_stand(plane: Plane, cli: Cli) -> None:
-    ran = cli("log", "--stdin", piped='{"summary":"a"}\n\n{"task":7}\n{"summary":"c"}\n')
+    ran = cli("run", "log", "--stdin", piped='{"summary":"a"}\n\n{"task":7}\n{"summary":"c"}\n')
     assert ran.code == 2
     assert len(ran.out.split()) == 1
-    assert ran.err.startswith("error: line 3: task: expected `str | null`, got `int`\n")
-    assert "1 event before it is in the log" in ran.err
+    assert ran.err.startswith("error: Line 3: task: expected `str | null`, got `int`.\n")
+    assert "1 event before it was logged" in ran.err
     assert [event.get("summary") for event in lines(plane)[1:]] == ["a"]
 
 
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ("[1]", "no JSON object"),
-        ("{", "no JSON object"),
-        ("\x1b[31m", "no JSON object"),
-        ('{"inputs":' + "[" * 100_000, "no JSON object"),
+        ("[1]", "Not a JSON object"),
+        ("{", "Not a JSON object"),
+        ("\x1b[31m", "Not a JSON object"),
+        ('{"inputs":' + "[" * 100_000, "Not a JSON object"),
         ('{"summary":7}', "summary: expected `str"),
         ('{"sumary":"x"}', "unknown field `sumary`"),
         ('{"outputs":[{"path":"a"},{"path":"b","sha256":"x"}]}', "outputs[1].sha256: not 64 hex digits"),
@@ -204,24 +211,26 @@ def test_a_bad_line_in_the_middle_is_named_and_those_before_it_stand(plane: Plan
 )  # fmt: skip
 def test_an_error_names_the_line_and_the_field(plane: Plane, cli: Cli, line: str, wanted: str) -> None:
     before = plane.layout.log.read_bytes()
-    error = cli("log", "--stdin", piped=line + "\n").refused(2, "line 1: ", wanted, "nothing was logged")
+    error = cli("run", "log", "--stdin", piped=line + "\n").refused(
+        2, "Line 1: ", wanted, "Nothing was logged"
+    )
     assert "\x1b" not in error
     assert plane.layout.log.read_bytes() == before
 
 
 def test_a_run_is_logged_once(plane: Plane, cli: Cli) -> None:
     line = f'{{"summary":"a","run_id":"{RUN}"}}\n'
-    assert cli("log", "--stdin", piped=line).code == 0
-    cli("log", "--stdin", piped=line).refused(2, "run_id", RUN, "in the log already")
+    assert cli("run", "log", "--stdin", piped=line).code == 0
+    cli("run", "log", "--stdin", piped=line).refused(2, "run_id", RUN, "already in the log")
     # A parent of this id, or a text that looks like the field, is no second event.
     other = RUN.replace("abcdef", "bbbbbb")
     named = json.dumps({"parent_run_id": other, "summary": f'"run_id":"{other}"'})
-    assert cli("log", "--stdin", piped=named + "\n").code == 0
-    assert cli("log", "--stdin", piped=f'{{"run_id":"{other}"}}\n').code == 0
+    assert cli("run", "log", "--stdin", piped=named + "\n").code == 0
+    assert cli("run", "log", "--stdin", piped=f'{{"run_id":"{other}"}}\n').code == 0
 
 
 def test_stdin_takes_no_fields_beside_it(plane: Plane, cli: Cli) -> None:
-    cli("log", "--stdin", "--task", "x", piped="{}\n").refused(2, "--stdin")
+    cli("run", "log", "--stdin", "--task", "x", piped="{}\n").refused(2, "--stdin")
 
 
 # --add
@@ -229,7 +238,7 @@ def test_stdin_takes_no_fields_beside_it(plane: Plane, cli: Cli) -> None:
 
 def test_add_belongs_to_the_run_that_it_is_called_in(plane: Plane, cli: Cli, project: Path) -> None:
     (project / "a.txt").write_text("one\n")
-    words = "agentplane log --add --summary 'Mended it.' --fact 'The port is 1.' --next More --output a.txt --receipt a.txt:1"
+    words = "agentplane run log --add --summary 'Mended it.' --fact 'The port is 1.' --next More --output a.txt --receipt a.txt:1"
     program = project / "agentplane"
     program.write_text(f'#!/bin/sh\nexec "{os.sys.executable}" -m agentplane "$@"\n')
     program.chmod(0o755)
@@ -256,9 +265,9 @@ def test_add_belongs_to_the_run_that_it_is_called_in(plane: Plane, cli: Cli, pro
 
 
 def test_add_outside_of_a_run(plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    cli("log", "--add", "--summary", "x").refused(2, "agentplane run")
+    cli("run", "log", "--add", "--summary", "x").refused(2, "agentplane run")
     monkeypatch.setenv("AGENTPLANE_RUN_ID", RUN)
-    cli("log", "--add", "--summary", "x").refused(2, RUN, "is open")
+    cli("run", "log", "--add", "--summary", "x").refused(2, RUN, "Open run not found")
 
 
 def test_add_changes_nothing_that_the_run_says_itself(
@@ -266,10 +275,10 @@ def test_add_changes_nothing_that_the_run_says_itself(
 ) -> None:
     run = open_run.begin(plane.store, RunSpec(command=["x"]), plane.origin, {})
     monkeypatch.setenv("AGENTPLANE_RUN_ID", run.run_id)
-    cli("log", "--add", "--task", "x", "--exit", "1").refused(2, "--task and --exit")
-    cli("log", "--add", "--output", "none").refused(2, "outputs[0]", "none")
+    cli("run", "log", "--add", "--task", "x", "--exit", "1").refused(2, "--task and --exit")
+    cli("run", "log", "--add", "--output", "none").refused(2, "outputs[0]", "none")
     assert open_run.notes(plane.layout, run.run_id) == []
-    assert cli("log", "--add", "--summary", "x", "--json").json("log")["run_id"] == run.run_id
+    assert cli("run", "log", "--add", "--summary", "x", "--json").json("log")["run_id"] == run.run_id
 
 
 # The public API.

@@ -49,7 +49,7 @@ def test_without_a_terminal_what_is_missing_is_named(
 ) -> None:
     place = RATED.index(left_out)
     words = (*RATED[:place], *RATED[place + 2 :])
-    error = cli("run", "--plan", str(plan), *words, "--", "true").refused(2, f"needs {left_out}, ")
+    error = cli("run", "--plan", str(plan), *words, "--", "true").refused(2, f"requires {left_out}, ")
     assert "docs/memory.plan.md" in error
     assert runs(plane) == []
 
@@ -208,11 +208,14 @@ def test_a_scale_that_is_none_is_refused(plane: Plane, cli: Cli, bad: str) -> No
 
 @pytest.mark.parametrize("bad", ["", " ", ","])
 def test_a_filter_by_no_layer_is_refused(rated: dict[str, str], cli: Cli, bad: str) -> None:
-    cli("timeline", "--layer", bad).refused(2, "--layer: No layer was given")
+    cli("timeline", "--layer", bad).refused(2, "--layer: A layer is required")
 
 
 def test_a_filter_without_a_hit_names_its_options(plane: Plane, cli: Cli) -> None:
-    assert cli("timeline", "--layer", "L6", "--scale", "2").err == "nothing that fits --layer and --scale.\n"
+    assert (
+        cli("timeline", "--layer", "L6", "--scale", "2").err
+        == "No runs or changes match --layer and --scale.\n"
+    )
 
 
 def test_a_rating_is_checked_where_it_is_made() -> None:

@@ -41,7 +41,7 @@ def codex(held: Plane) -> Iterator[int]:
 
 def test_where_nothing_runs_it_says_so(plane: Plane, cli: Cli) -> None:
     done = cli("restart")
-    assert (done.code, done.out, done.err) == (0, "", "no session of a coding tool runs here.\n")
+    assert (done.code, done.out, done.err) == (0, "", "No tool sessions are running in this project.\n")
     assert cli("restart", "--json").json("restart")["sessions"] == []
 
 
@@ -49,7 +49,9 @@ def test_an_op_names_the_sessions_that_have_old_memory(held: Plane, person: Cli,
     id_ = candidate(person, UNLIKE[1])
     assert "codex (pid" not in person("propose", UNLIKE[2]).err
     done = person("approve", id_)
-    assert f"old memory in codex (pid {codex}): `agentplane restart`\n" in done.err
+    assert (
+        f"codex (pid {codex}) is using outdated memory. Run `agentplane restart` to update it.\n" in done.err
+    )
     assert "old memory in codex" not in person("undo").err
     (told,) = person("redo", "--json").json("op")["sessions"]
     assert told == {
@@ -69,11 +71,11 @@ def test_it_lists_them_with_what_helps(held: Plane, person: Cli, codex: int) -> 
     before = held.status().revision
     done = person("restart")
     assert f"pid {codex}" in done.out
-    assert f"memory {before}, current" in done.out
+    assert f"memory revision {before}, current" in done.out
     assert "type:" not in done.out
     held.inbox.approve([held.propose(decision(UNLIKE[1]))])
     done = person("restart")
-    assert f"memory {before}, old\n  end it, then type: codex resume abc-123\n" in done.out
+    assert f"memory revision {before}, outdated\n  end it, then run: codex resume abc-123\n" in done.out
     assert held.status().revision in done.err
     rows = person("restart", "--json").json("restart")
     assert rows["revision"] == held.status().revision
@@ -95,22 +97,22 @@ def test_what_nobody_can_restart_is_said_with_the_command(held: Plane, person: C
     for words in (["--all"], [str(codex)], [open_run.every(held.layout)[0].run_id]):
         done = person("restart", *words)
         assert done.code == 1
-        assert f"Codex CLI (pid {codex}): end it, then type: codex resume abc-123\n" in done.err
+        assert f"Codex CLI (pid {codex}): end it, then run: codex resume abc-123\n" in done.err
 
 
 def test_only_a_person_asks(
     held: Plane, cli: Cli, person: Cli, codex: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert cli("restart").code == 0
-    cli("restart", "--all").refused(3, "a person's decision")
+    cli("restart", "--all").refused(3, "requires a person")
     monkeypatch.setenv("CLAUDECODE", "1")
-    person("restart", str(codex)).refused(3, "a shell of claude-code")
+    person("restart", str(codex)).refused(3, "started by Claude Code")
     assert person("restart").code == 0
 
 
 def test_ids_that_name_nothing_are_an_error(held: Plane, person: Cli, codex: int) -> None:
     for name in ("1", "-", "", "20260101T000000Z-aaaaaa"):
-        person("restart", "--", name).refused(2, "no session", "lists them")
+        person("restart", "--", name).refused(2, "Session not found", "list sessions")
     person("restart", "--all", str(codex)).refused(2, "--all")
 
 
@@ -139,7 +141,7 @@ def test_in_a_terminal_it_says_what_came_of_it(plane: Plane, tmp_path: Path) -> 
         screen, _ = stage.began()
         stage.approve(UNLIKE[1])
         listed = stage.person("restart").screen
-        assert f"`agentplane restart {screen.process.pid}` restarts it at once" in listed
+        assert f"`agentplane restart {screen.process.pid}` to restart it immediately" in listed
         done = stage.person("restart", str(screen.process.pid))
         assert done.code == 0
         assert f"Codex CLI (pid {screen.process.pid}): restarted, run " in done.screen
@@ -148,10 +150,10 @@ def test_in_a_terminal_it_says_what_came_of_it(plane: Plane, tmp_path: Path) -> 
         stage.approve(UNLIKE[2])
         done = stage.person("restart", str(screen.process.pid))
         assert done.code == 1
-        assert "not restarted: somebody may be writing a line" in done.screen
+        assert "not restarted (somebody may be writing a line" in done.screen
         done = stage.person("restart", "--all")
         assert done.code == 1
-        assert f"`agentplane restart {screen.process.pid}` restarts it at once" in done.screen
+        assert f"`agentplane restart {screen.process.pid}` to restart it immediately" in done.screen
     finally:
         stage.close()
 
@@ -166,8 +168,14 @@ def test_where_the_settings_restart_it_an_op_says_that(plane: Plane, tmp_path: P
         other, _ = stage.began()
         id_ = plane.propose(decision(UNLIKE[1]))
         done = stage.person("approve", id_).screen
-        assert f"old memory in codex (pid {hooked.process.pid}): restarts when it is idle\n" in done
-        assert f"old memory in codex (pid {other.process.pid}): `agentplane restart`\n" in done
+        assert (
+            f"codex (pid {hooked.process.pid}) is using outdated memory. It restarts when it is idle.\n"
+            in done
+        )
+        assert (
+            f"codex (pid {other.process.pid}) is using outdated memory. Run `agentplane restart` to update it.\n"
+            in done
+        )
         hooked.expect("resumed")
     finally:
         stage.close()

@@ -59,7 +59,7 @@ def test_what_cannot_be_started_is_said_as_a_shell_does(
 
 
 def test_a_whole_command_in_quotes(plane: Plane, cli: Cli) -> None:
-    cli("run", "--", "make test").refused(127, "make test: command not found", "leave out the quotes")
+    cli("run", "--", "make test").refused(127, "Command not found: make test", "Remove the quotes")
     assert "quotes" not in cli("run", "--", "no-such-command").refused(127)
 
 
@@ -186,14 +186,14 @@ def test_what_it_is_called_with_may_be_hostile(plane: Plane, cli: Cli, project: 
 def test_in_a_terminal_it_says_what_became_of_it(plane: Plane, project: Path) -> None:
     screen = typed(["run", "--", "sh", "-c", "echo hello; exit 2"], project).screen
     run = runs(plane)[0]["run_id"]
-    assert screen == f"hello\nrun {run} · ended with exit code 2\n"
+    assert screen == f"hello\nRun {run} · ended with exit code 2\n"
     assert typed(["run", "--quiet", "--", "echo", "hello"], project).screen == "hello\n"
 
 
 def test_a_plane_that_went_away_meanwhile_is_not_promised_to_be_sealed(plane: Plane, project: Path) -> None:
     done = started(project, "--", "sh", "-c", "rm -rf .agentplane; echo out; exit 4")
     assert (done.returncode, done.stdout) == (4, "out\n")
-    assert "is not sealed, and what was recorded of it is not there any more" in done.stderr
+    assert "isn't sealed. Its recorded files are missing." in done.stderr
 
 
 def test_bad_usage(plane: Plane, cli: Cli) -> None:

@@ -146,7 +146,7 @@ def test_a_time_that_is_none_is_refused(plane: Plane, cli: Cli, text: str) -> No
 
 def test_nothing_that_fits_is_said_beside_the_data(plane: Plane, cli: Cli) -> None:
     ran = cli("timeline", "--task", "none", "--since", "1h")
-    assert (ran.code, ran.out, ran.err) == (0, "", "nothing that fits --task and --since.\n")
+    assert (ran.code, ran.out, ran.err) == (0, "", "No runs or changes match --task and --since.\n")
     assert events(cli, "--task", "none") == []
 
 
@@ -212,7 +212,7 @@ def test_a_terminal_gets_ages_and_the_end_of_an_id_that_diff_takes(
     run = logged(plane, summary="Did it.", exit_status=1)
     first = typed(["timeline"], project, env={"NO_COLOR": "1"}).screen.splitlines()[0]
     assert first.split() == ["now", "exit", "1", run[-6:], "Did", "it."]
-    assert cli("diff", "--run", run[-6:], "--json").json("diff")["a"] == run
+    assert cli("run", "diff", "--run", run[-6:], "--json").json("diff")["a"] == run
 
 
 def test_colour_only_stresses_what_words_say(plane: Plane, project: Path) -> None:

@@ -50,13 +50,13 @@ def test_what_was_pruned_cannot_be_brought_back(leaked: Plane) -> None:
     with pytest.raises(Refused, match="pruned"):
         leaked.history.undo()
     op = leaked.history.ops(1)[0].op
-    with pytest.raises(Refused, match="cannot be undone"):
+    with pytest.raises(Refused, match="can't be undone"):
         leaked.history.undo(op)
 
 
 def test_a_text_that_still_stands_is_not_pruned(plane: Plane) -> None:
     id_ = plane.propose(decision(f"The password is {SECRET}."))
-    with pytest.raises(Refused, match="still stands") as caught:
+    with pytest.raises(Refused, match="still contain") as caught:
         plane.history.prune(SECRET)
     assert "candidates.md:" in str(caught.value)
     plane.inbox.reject([id_])
@@ -65,7 +65,7 @@ def test_a_text_that_still_stands_is_not_pruned(plane: Plane) -> None:
 
 
 def test_an_unknown_or_short_text(plane: Plane) -> None:
-    with pytest.raises(BadInput, match="no op record"):
+    with pytest.raises(BadInput, match="Text not found"):
         plane.history.prune("never written")
     with pytest.raises(BadInput, match="shorter"):
         plane.history.prune("abc")

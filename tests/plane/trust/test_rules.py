@@ -178,7 +178,7 @@ def test_a_note_is_no_step_to_undo(plane: Plane) -> None:
     weakened(plane, '[trust]\ntools_may_approve = true\n[gate]\nsecret = "off"\n')
     id_ = plane.propose(decision("Buttons have round corners."))
     (note,) = [op for op in plane.history.ops() if op.verb == rules.VERB]
-    with pytest.raises(Refused, match="cannot be undone"):
+    with pytest.raises(Refused, match="can't be undone"):
         plane.history.undo(note.op)
     plane.history.undo()
     assert id_ not in plane.memory.read().inbox_ids

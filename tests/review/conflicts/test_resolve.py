@@ -99,9 +99,32 @@ def test_the_draft_of_a_merge_brings_what_the_candidate_rests_on(plane: Plane) -
     into, draft = resolve.merged_draft(plane.memory.read(), id_, "DEC-001")
     assert b"tags: [db, ledger]" in draft
     assert b"evidence: [a.md, b.md]" in draft
-    assert draft.index(OLD.encode()) < draft.index(NEW.encode()) < draft.index(b"Rationale: It is faster.")
+    assert draft.endswith(f"Decision: {NEW}\nRationale: It is faster.".encode())
+    assert OLD.encode() not in draft
     plane.inbox.merge(id_, "DEC-001", draft, into.digest)
     assert plane.memory.read().get("DEC-001").head.evidence == ("a.md", "b.md")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "merged"),
+    [
+        ("It is known.", "It is faster.", "It is faster. It is known."),
+        ("It is faster.", "It is faster.", "It is faster."),
+        ("It is faster. See ADR 3.", "It is faster.", "It is faster. See ADR 3."),
+        ("First.\n\nSecond.", "It is faster.", "It is faster.\n\nFirst.\n\nSecond."),
+        (None, "It is faster.", "It is faster."),
+        ("It is known.", None, "It is known."),
+    ],
+)
+def test_the_draft_of_a_merge_says_each_reason_once(
+    plane: Plane, old: str | None, new: str | None, merged: str
+) -> None:
+    plane.inbox.approve([plane.propose(decision(OLD, rationale=old))])
+    id_ = plane.propose(decision(NEW, rationale=new))
+    _, draft = resolve.merged_draft(plane.memory.read(), id_, "DEC-001")
+    head, body = resolve.header_and_body(draft)
+    assert body.decode() == f"Decision: {NEW}\nRationale: {merged}"
+    assert head + body == draft
 
 
 def test_a_merge_is_no_way_around_an_invariant(plane: Plane) -> None:
@@ -114,7 +137,7 @@ def test_a_merge_is_no_way_around_an_invariant(plane: Plane) -> None:
     into = memory.get("DEC-001")
     core = memory.snapshot.core(into.file, into.id) or b""
     before = files_of(plane)
-    with pytest.raises(Refused, match="the merged text contradicts INV-001"):
+    with pytest.raises(Refused, match="The merged text contradicts INV-001"):
         plane.inbox.merge(
             id_, "DEC-001", core.replace(b"Log lines are JSON", b"Webhook bodies must be logged"), into.digest
         )
@@ -133,7 +156,7 @@ def test_an_edit_is_no_way_around_an_invariant(plane: Plane) -> None:
     core = memory.snapshot.core(entry.file, entry.id) or b""
     before = files_of(plane)
     against = core.replace(b"Log lines are JSON", b"Webhook bodies must be logged")
-    with pytest.raises(Refused, match="the new text contradicts INV-001") as refused:
+    with pytest.raises(Refused, match="The new text contradicts INV-001") as refused:
         plane.memory.edit("DEC-001", against, entry.digest)
     assert "`agentplane deprecate INV-001` first" in (refused.value.todo or "")
     assert files_of(plane) == before
@@ -233,7 +256,7 @@ def test_all_clean_takes_the_clean_ones_in_one_op(rivals: tuple[Plane, str]) -> 
     assert clean[0] not in plane.memory.read().inbox_ids
     plane.inbox.approve_clean(kind="fact", source=RUN)
     assert set(plane.memory.read().inbox_ids) == {contested, flagged}
-    with pytest.raises(BadInput, match="no candidate is clean"):
+    with pytest.raises(BadInput, match="No candidate is ready to approve"):
         plane.inbox.approve_clean()
 
 
@@ -247,7 +270,7 @@ def test_what_was_superseded_conflicts_no_more(rivals: tuple[Plane, str]) -> Non
 def test_two_candidates_that_conflict_are_decided_one_after_the_other(plane: Plane) -> None:
     first, second = plane.propose(decision(OLD)), plane.propose(decision(NEW))
     assert [conflict.id for conflict in plane.inbox.review([first])[0].conflicts] == [second]
-    with pytest.raises(BadInput, match="no candidate is clean"):
+    with pytest.raises(BadInput, match="No candidate is ready to approve"):
         plane.inbox.approve_clean()
     plane.inbox.approve([first])
     with pytest.raises(Refused, match="DEC-001"):
@@ -334,7 +357,7 @@ def test_two_that_say_the_same_are_told_that_one_decision_does(plane: Plane) -> 
 def test_what_is_out_of_force_cannot_be_superseded(rivals: tuple[Plane, str]) -> None:
     plane, id_ = rivals
     plane.memory.deprecate(["DEC-001"])
-    with pytest.raises(BadInput, match="DEC-001 is deprecated already"):
+    with pytest.raises(BadInput, match="DEC-001 is already deprecated"):
         plane.inbox.approve([id_], Choice(supersede=("DEC-001",)))
 
 

@@ -63,7 +63,7 @@ def test_what_is_hidden_in_a_header_is_flagged(plane: Plane, line: str, told: st
     (seen,) = plane.inbox.review([id_])
     assert any(told in flag for flag in seen.flags)
     assert TOKEN not in "".join(seen.flags)
-    with pytest.raises(BadInput, match="no candidate is clean"):
+    with pytest.raises(BadInput, match="No candidate is ready to approve"):
         plane.inbox.approve_clean()
     memory = plane.memory.read()
     assert gate.has_high_flag(memory.get(id_), {})

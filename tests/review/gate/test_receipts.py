@@ -122,7 +122,7 @@ def test_an_approval_without_receipts_is_refused(strict: Plane, more: dict[str, 
     assert f"agentplane edit {id_}" in (refused.value.todo or "")
     (told,) = strict.inbox.review([id_])
     assert any(flag.startswith(f"lacks a receipt: {lack}") for flag in told.flags)
-    with pytest.raises(BadInput, match="no candidate is clean"):
+    with pytest.raises(BadInput, match="No candidate is ready to approve"):
         strict.inbox.approve_clean()
 
 
@@ -221,7 +221,7 @@ def test_asking_for_less_weakens_trust(before: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('[policy]\nrequire_receipts = "log"\n', 'it is one of true or false or "appended".'),
+        ('[policy]\nrequire_receipts = "log"\n', 'Use one of true or false or "appended".'),
         (
             '[policy]\nrequire_receipts = true\n[trust]\nhand_edits = "accept"\n',
             'Set `trust.hand_edits = "review"`.',

@@ -226,7 +226,10 @@ def test_a_run_is_not_searched_in_the_log_right_after_it_was_written(
     monkeypatch.setattr(events, "_of", search)
     logged = plane.runs.log({"derived_facts": ["The index is rebuilt every night."]})
     ran, facts = plane.runs.run(
-        RunSpec(command=[sys.executable, "-m", "agentplane", "log", "--stdin"], cwd=str(plane.layout.project))
+        RunSpec(
+            command=[sys.executable, "-m", "agentplane", "run", "log", "--stdin"],
+            cwd=str(plane.layout.project),
+        )
     )
     assert (len(logged.promoted), ran.unsealed, facts) == (1, None, ())
     assert ran.event is not None
@@ -456,7 +459,7 @@ def test_one_bad_folder_stops_no_other_run(plane: Plane, tmp_path: Path) -> None
     assert held(plane, run, "outputs/stdout") == b"hi\n"
     said = {finding.where.rpartition("/")[2]: finding.what for finding in bad(plane)}
     assert "symbolic link" in said[bad_id]
-    assert "cannot be used" in said[junk]
+    assert "can't be read" in said[junk]
 
 
 def test_an_open_run_cannot_name_another_folder(plane: Plane, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_an_idle_session_goes_on_with_the_new_memory(stage: Stage) -> None:
     new = stage.approve(UNLIKE[1])
     (told,) = stage.restart(stage.open()[0].run_id)["sessions"]
     assert (told["state"], told["revision"], told["outcome"]["state"]) == ("old", old, "restarted")
-    screen.expect(f"agentplane: restarting codex with memory {new}\r\n")
+    screen.expect(f"agentplane: memory updated to {new}, resuming session…\r\n")
     found = screen.expect(r"resumed (\S+) memory (\w+) args ([^\r]*)\r")
     assert [part.decode() for part in found.groups()] == [id_, new, f"resume {id_} --model m1"]
     screen.type("exit 7\r")
@@ -67,7 +67,7 @@ def test_a_session_with_the_memory_of_now_is_left_alone(stage: Stage) -> None:
     assert stage.restart("--all")["sessions"] == []
     (run,) = stage.open()
     (told,) = stage.restart(run.run_id)["sessions"]
-    assert told["outcome"]["why"] == "it has the memory of now"
+    assert told["outcome"]["why"] == "it already has the current memory"
     screen.type("exit 0\r")
     assert screen.ended() == 0
 
@@ -240,7 +240,7 @@ def test_by_itself_where_the_settings_say_so_and_hooks_tell_that_it_is_idle(stag
     until(lambda: requests.reply(stage.plane.layout, run.run_id) == wanted)
     (stage.project / "until-here").touch()
     screen.expect("did wait")
-    screen.expect(f"agentplane: restarting codex with memory {new}")
+    screen.expect(f"agentplane: memory updated to {new}, resuming session…")
     screen.expect(f"resumed {id_} memory {new}")
     until(lambda: (run := stage.open()[0]).session and run.session.given)
     (run,) = stage.open()

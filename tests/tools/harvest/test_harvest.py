@@ -190,7 +190,7 @@ def test_files_that_are_meant_to_hold_it_up_do_not(plane: Plane, home: Path, wri
     (plane.layout.project / ".cursor" / "rules").symlink_to("/")
     (plane.layout.project / ".adr-dir").symlink_to("/dev/zero")
     done = subprocess.run(
-        [*AGENTPLANE, "harvest", "--dry-run", "--from", "instructions,adr", "--json"],
+        [*AGENTPLANE, "import", "--dry-run", "--from", "instructions,adr", "--json"],
         cwd=plane.layout.project,
         env={**os.environ, "HOME": str(home)},
         capture_output=True,
@@ -208,7 +208,7 @@ def test_what_cannot_be_a_candidate_keeps_nothing_else_out(plane: Plane, home: P
     found = looked(plane, home, "instructions")
     done = plane.tools.take_in(found)
     assert [entry.statement for entry in plane.memory.read().inbox] == ["Amounts must be whole cents."]
-    assert sorted(map(str, done.refused)) == ["None", "the text holds a NUL character"]
+    assert sorted(map(str, done.refused)) == ["None", "The text contains a NUL character."]
     assert found.hauls[0].left["its name is not UTF-8"] == 1
 
 

@@ -21,7 +21,7 @@ def test_what_failed_is_a_finding(plane: Plane) -> None:
     noted(plane, "first", "then\n\x1b[31mred\u202e")
     (found,) = checks.check(plane.store)
     assert found.where == ".agentplane/cache/hooks.log"
-    assert "2 calls of hooks failed" in found.what
+    assert "2 hook calls failed" in found.what
     assert "tool of codex: then [31mred" in found.what
 
 

@@ -62,14 +62,14 @@ def test_some_commands_are_never_restarted(plane: Plane, words: str) -> None:
     assert restart.restarter(plane.store, RunSpec(command=words.split()), variables) is None
 
 
-def test_it_goes_on_with_the_id_that_hooks_told_and_says_what_it_leaves_out(held: Plane) -> None:
+def test_it_goes_on_with_the_id_that_hooks_told_and_says_the_revision(held: Plane) -> None:
     run, asked = opened(
         held, "claude", "--model", "opus", "--fork-session", "fix it", told=ToolSession(id="s-1")
     )
     revision = new(held)
     assert decided(held, run, asked) == Again(
         ["claude", "--resume", "s-1", "--model", "opus"],
-        f"restarting claude with memory {revision}, without --fork-session",
+        f"memory updated to {revision}, resuming session…",
         revision,
     )
 
@@ -89,19 +89,19 @@ def test_what_is_secret_in_a_command_is_given_on_as_it_was(held: Plane) -> None:
 
 def test_one_that_has_the_memory_of_now_goes_on(held: Plane) -> None:
     run, asked = opened(held, "codex", told=ToolSession(id="s-1"))
-    assert decided(held, run, asked) == Never("it has the memory of now")
+    assert decided(held, run, asked) == Never("it already has the current memory")
     revision = new(held)
     assert isinstance(decided(held, run, asked), Again)
     given = ToolSession(id="s-1", given=Given(revision, "now", ""))
     assert decided(held, msgspec.structs.replace(run, session=given), asked) == Never(
-        "it has the memory of now"
+        "it already has the current memory"
     )
 
 
 def test_one_that_was_given_nothing_goes_on(plane: Plane) -> None:
     run, asked = opened(plane, "codex", told=ToolSession(id="s-1"))
     new(plane)
-    assert decided(plane, run, asked) == Never("nothing says what memory it was given")
+    assert decided(plane, run, asked) == Never("its memory revision is unknown")
 
 
 def test_without_an_id_it_goes_on(held: Plane, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_without_an_id_it_goes_on(held: Plane, tmp_path: Path) -> None:
     new(held)
     came = decided(held, run, asked, HOME=str(tmp_path))
     assert isinstance(came, Never)
-    assert "id is not known" in came.why
+    assert "session ID is unknown" in came.why
 
 
 def test_a_session_without_a_word_begins_anew(held: Plane, tmp_path: Path) -> None:

@@ -95,13 +95,13 @@ def test_a_verb_acts_on_what_is_marked_and_shown() -> None:
         listing.toggle(id_)
     listing.narrow({"b", "c"})
     assert listing.target_ids == ("b",)
-    assert listing.marks_text == "2 marked (1 hidden)"
+    assert listing.marks_text == "2 selected (1 hidden)"
     listing.narrow({"c"})
     assert listing.target_ids == ()
-    assert listing.marks_text == "2 marked (2 hidden)"
+    assert listing.marks_text == "2 selected (2 hidden)"
     listing.narrow(None)
     assert listing.target_ids == ("a", "b")
-    assert listing.marks_text == "2 marked"
+    assert listing.marks_text == "2 selected"
 
 
 def test_a_range_marks_what_the_cursor_passes_and_gives_back_what_it_leaves() -> None:
@@ -235,3 +235,52 @@ def test_whatever_is_done_cursor_and_marks_stay_on_rows(acts: list[object]) -> N
         assert (listing.current is None) == (not shown)
         assert set(listing.target_ids) <= shown - listing.settled.keys()
         assert listing.marks <= {row.id for row in listing.rows} - listing.settled.keys()
+
+
+# Order, states and groups
+
+
+def test_rows_can_be_shown_in_an_order_of_their_own() -> None:
+    listing = grouped()
+    listing.seek("d")
+    listing.narrow(["e", "a", "d", "gone"], in_order=True)
+    assert [line.id for line in listing.shown] == ["e", "a", "d"]
+    assert len(listing.lines) == 3
+    assert here(listing) == "d"
+    assert not listing.mark_group()
+    listing.replace(grouped().rows)
+    assert [line.id for line in listing.shown] == ["e", "a", "d"]
+    listing.narrow(["e", "a"])
+    assert [line.id for line in listing.shown] == ["a", "e"]
+    assert len(listing.lines) == 4
+
+
+def test_all_visible_rows_of_a_group_are_marked_and_unmarked() -> None:
+    listing = grouped()
+    listing.seek("d")
+    assert listing.mark_group()
+    assert listing.marks == {"c", "d", "e"}
+    listing.toggle("a")
+    listing.mark_group()
+    assert listing.marks == {"a"}
+    listing.narrow(["b", "c", "d"])
+    listing.settle(["c"], "approved")
+    listing.mark_group()
+    assert listing.marks == {"a", "d"}
+    assert not Listing(rows("a")).mark_group()
+    assert not Listing().mark_group()
+
+
+def test_the_next_row_with_a_state_is_found_from_the_top_again() -> None:
+    conflicts = [Row(id_, "!", "D", "", state="conflict") for id_ in "be"]
+    listing = Listing([*rows("a"), conflicts[0], *rows("c", "d"), conflicts[1]])
+    walk = []
+    for _ in range(3):
+        assert listing.seek_state("conflict")
+        walk.append(here(listing))
+    assert walk == ["b", "e", "b"]
+    listing.settle(["e"], "approved")
+    assert listing.seek_state("conflict")
+    assert here(listing) == "b"
+    listing.settle(["b"], "approved")
+    assert not listing.seek_state("conflict")

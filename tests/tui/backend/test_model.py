@@ -68,26 +68,26 @@ def test_what_was_found_stays_until_it_is_looked_at_again_unless_the_text_change
 def test_each_verb_is_carried_out(three: Plane) -> None:
     model = model_of(three)
     first, second, third = (entry.id for entry in model.load().inbox)
-    assert message_of(model.do(Approve((first,)))) == "Approved DEC-001 · u undoes"
-    assert message_of(model.do(Undo())) == f"Undid the approve of {first} · U does it again"
-    assert message_of(model.do(Redo())) == f"Redid the approve of {first} · u undoes"
-    assert message_of(model.do(Reject((second,), why="no"))) == f"Rejected {second} · u undoes"
-    assert message_of(model.do(Deprecate(("DEC-001",), why="old"))) == "Deprecated DEC-001 · u undoes"
+    assert message_of(model.do(Approve((first,)))) == "Approved DEC-001 · u to undo"
+    assert message_of(model.do(Undo())) == f"Undid approval of {first} · U to redo"
+    assert message_of(model.do(Redo())) == f"Redid approval of {first} · u to undo"
+    assert message_of(model.do(Reject((second,), why="no"))) == f"Rejected {second} · u to undo"
+    assert message_of(model.do(Deprecate(("DEC-001",), why="old"))) == "Deprecated DEC-001 · u to undo"
     proposal = Proposal(type="decision", statement="Use SQLite for tests.", rationale="Quick.")
     assert message_of(model.do(Propose(proposal))).startswith("Proposed CAND-")
     shown = model.load()
     entry = shown.memory.get(third)
     text = (shown.memory.snapshot.core(entry.file, third) or b"").replace(b"Tuesdays", b"Mondays")
-    assert message_of(model.do(Edit(third, text, entry.digest))) == f"Edited {third} · u undoes"
+    assert message_of(model.do(Edit(third, text, entry.digest))) == f"Edited {third} · u to undo"
     same = model.do(Edit(third, text, model.load().memory.get(third).digest))
     assert message_of(same) == "Nothing was changed"
     assert message_of(model.do(ApproveClean())).startswith("Approved ")
     path = three.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Postgres", "MariaDB"))
     seen = (("DEC-001", model.load().memory.get("DEC-001").digest),)
-    assert message_of(model.do(Adopt(("DEC-001",), seen))) == "Adopted DEC-001 · u undoes"
+    assert message_of(model.do(Adopt(("DEC-001",), seen))) == "Accepted DEC-001 · u to undo"
     path.write_text(path.read_text().replace("MariaDB", "Oracle"))
-    assert message_of(model.do(Revert(("DEC-001",)))) == "Reverted DEC-001 · u undoes"
+    assert message_of(model.do(Revert(("DEC-001",)))) == "Reverted DEC-001 · u to undo"
     assert b"MariaDB" in files_of(three)["memory/decisions.md"]
 
 
@@ -98,7 +98,7 @@ def test_what_is_adopted_is_what_was_seen(three: Plane) -> None:
     model = model_of(three)
     seen = (("DEC-001", model.load().memory.get("DEC-001").digest),)
     path.write_text(path.read_text().replace("MariaDB", "a spreadsheet"))
-    with pytest.raises(Refused, match="changed by hand once more since it was shown"):
+    with pytest.raises(Refused, match="edited again after it was shown"):
         model.do(Adopt(("DEC-001",), seen))
     path.write_text("# Decisions\n")
     with pytest.raises(Refused, match="once more"):
@@ -133,7 +133,7 @@ def test_a_plane_that_is_gone_is_said_so(three: Plane) -> None:
     model = model_of(three)
     model.load()
     three.layout.root.rename(three.layout.root.with_name("elsewhere"))
-    with pytest.raises(Damaged, match="the plane is gone"):
+    with pytest.raises(Damaged, match="The project memory is gone"):
         model.load()
 
 
@@ -142,7 +142,7 @@ def test_a_plane_that_is_gone_is_said_so(three: Plane) -> None:
     [
         (BadInput("no", todo="so"), "no\nso"),
         (OSError(28, "No space left on device", "/x"), "/x: no space left on device"),
-        (ValueError("odd"), "this should not happen: ValueError: odd"),
+        (ValueError("odd"), "Internal error: ValueError: odd"),
     ],
 )
 def test_whatever_a_thread_meets_is_told(error: Exception, said: str) -> None:
@@ -153,10 +153,10 @@ def test_whatever_a_thread_meets_is_told(error: Exception, said: str) -> None:
 def test_many_are_told_by_their_number() -> None:
     pairs = (("CAND-A", "DEC-001"), ("CAND-B", "DEC-002"))
     bulk = Outcome("approve", "approve", ("CAND-A", "DEC-001", "CAND-B", "DEC-002"), "op", "r", pairs=pairs)
-    assert message_of(bulk) == "Approved 2 entries · u undoes"
+    assert message_of(bulk) == "Approved 2 entries · u to undo"
     ids = ("CAND-A", "DEC-002", "DEC-001")
     taking_over = Outcome("supersede", "supersede", ids, "op", "r", pairs=(("CAND-A", "DEC-002"),))
-    assert message_of(taking_over) == "Approved DEC-002 · u undoes"
+    assert message_of(taking_over) == "Approved DEC-002 · u to undo"
 
 
 def test_hand_edits_are_rows_of_their_own_after_the_candidates(three: Plane) -> None:
@@ -248,11 +248,11 @@ def test_where_tools_have_the_new_memory_is_said(three: Plane) -> None:
     model = model_of(three)
     first, second, _ = (entry.id for entry in model.load().inbox)
     three.tools.sync(presence.named(["codex", "claude", "copilot"]), three.tools.pack(Ask(passing=False)))
-    assert message_of(model.do(Approve((first,)))) == "Approved DEC-001, in 3 files · u undoes"
+    assert message_of(model.do(Approve((first,)))) == "Approved DEC-001, in 3 files · u to undo"
     rules = three.layout.project / "AGENTS.md"
     rules.write_text(rules.read_text().replace("## Decisions", "## Decisions\n\n- Mine."))
     done = model.do(Approve((second,)))
-    assert message_of(done) == "Approved DEC-002 · old memory in AGENTS.md: sync · u undoes"
+    assert message_of(done) == "Approved DEC-002 · outdated memory in AGENTS.md: sync · u to undo"
 
 
 def test_branches_that_had_to_be_settled_first_are_told_of(git_project: Path) -> None:
@@ -278,5 +278,5 @@ def test_an_approval_says_what_it_is_against(plane: Plane) -> None:
         )
     first, second = (entry.id for entry in plane.memory.read().inbox)
     model = PlaneModel(plane, lambda *_: None)
-    assert message_of(model.do(Approve((first,)))) == "Approved FACT-001 · u undoes"
-    assert message_of(model.do(Approve((second,)))) == "Approved FACT-002, against FACT-001 · u undoes"
+    assert message_of(model.do(Approve((first,)))) == "Approved FACT-001 · u to undo"
+    assert message_of(model.do(Approve((second,)))) == "Approved FACT-002, against FACT-001 · u to undo"

@@ -61,7 +61,7 @@ def test_what_fails_is_told_and_the_next_goes_on() -> None:
         queue.submit(Reject(("A",), why=why))
     assert queue.finish(_PATIENCE)
     assert [type(message) for message in posted] == [OpFailed, OpFailed, OpDone]
-    assert "this should not happen: ZeroDivisionError: oh" in str(posted[1].error)  # type: ignore[attr-defined]
+    assert "Internal error: ZeroDivisionError: oh" in str(posted[1].error)  # type: ignore[attr-defined]
     queue.close()
 
 

@@ -63,8 +63,8 @@ def test_it_shows_what_it_would_write_and_writes_nothing(bare: Path) -> None:
     async def steps(pilot: Pilot[str | None], app: First) -> None:
         said = words_on(app)
         for words in (
-            "has no memory", "~ CLAUDE.md", "+ .claude/settings.json", "+ .mcp.json", "In use here, and wired: Claude Code",
-            "Installed: Codex CLI", "Always use UTC for timestamps.", "from instruction files", "y make it",
+            "Set up project memory", "~ CLAUDE.md", "+ .claude/settings.json", "+ .mcp.json", "Used here, will be connected: Claude Code",
+            "Installed: Codex CLI", "Always use UTC for timestamps.", "from instruction files", "y set up",
         ):  # fmt: skip
             assert words in said
         await pilot.press("q")
@@ -139,7 +139,7 @@ def test_a_plane_that_cannot_be_made_says_why_and_waits(bare: Path) -> None:
 
 def test_it_can_be_read_on_a_small_terminal(bare: Path) -> None:
     async def steps(pilot: Pilot[str | None], app: First) -> None:
-        assert "y make it" in words_on(app)
+        assert "y set up" in words_on(app)
         first = words_on(app)
         await pilot.press("pagedown")
         assert words_on(app) != first
@@ -149,7 +149,7 @@ def test_it_can_be_read_on_a_small_terminal(bare: Path) -> None:
 
 def test_a_bare_agentplane_offers_it_and_opens_the_inbox_on_what_was_found(bare: Path, home: Path) -> None:
     terminal = Terminal(bare, HOME=str(home))
-    terminal.until(" make it")
+    terminal.until(" set up")
     terminal.until("Always use UTC for timestamps.")
     terminal.type("y")
     terminal.until("Inbox")
@@ -161,10 +161,10 @@ def test_a_bare_agentplane_offers_it_and_opens_the_inbox_on_what_was_found(bare:
 def test_a_bare_agentplane_that_is_left_made_nothing(bare: Path, home: Path) -> None:
     before = {path: data for path, data in tree(bare).items() if "/.git/" not in path}
     terminal = Terminal(bare, HOME=str(home))
-    terminal.until(" make it")
+    terminal.until(" set up")
     terminal.type("q")
     assert terminal.ends() == 0
-    assert "nothing was made" in terminal.seen
+    assert "Nothing was created" in terminal.seen
     assert {path: data for path, data in tree(bare).items() if "/.git/" not in path} == before
 
 
@@ -179,7 +179,7 @@ def test_where_something_stands_in_its_place_nothing_is_offered(git_project: Pat
 def test_with_a_plane_there_is_no_question(git_project: Path, home: Path) -> None:
     plane_in(git_project)
     terminal = Terminal(git_project, HOME=str(home))
-    terminal.until("Nothing waits.")
+    terminal.until("Nothing to review.")
     terminal.type("q")
     assert terminal.ends() == 0
 

@@ -15,11 +15,11 @@ from tests.tui.conftest import Sitting, sit
 def test_it_says_what_waits_and_where_one_is(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         first, second = sitting.screen.splitlines()[:2]
-        assert first.startswith(" agentplane  ● 3 wait")
+        assert first.startswith(" agentplane  ● 3 to review")
         assert "project" in first
         assert f"memory {three.status().revision[:6]}" in first
         assert "1 Inbox 3" in second
-        assert "2 Shelf 0" in second
+        assert "2 Memory 0" in second
 
     sit(three, steps)
 
@@ -42,16 +42,16 @@ def test_it_changes_when_another_process_proposes_or_edits(three: Plane) -> None
     other.inbox.approve([other.memory.read().inbox_ids[0]])
 
     async def steps(sitting: Sitting) -> None:
-        assert "● 2 wait" in sitting.screen
+        assert "● 2 to review" in sitting.screen
         words = ("-m", "agentplane", "propose", "Use MySQL for the ledger.")
         child = await asyncio.create_subprocess_exec(sys.executable, *words, cwd=three.layout.project)
         assert await child.wait() == 0
-        await sitting.until(lambda: "● 3 wait  ! 1 conflict" in sitting.screen, "another one waits")
+        await sitting.until(lambda: "● 3 to review  ! 1 conflict" in sitting.screen, "another one waits")
         await sitting.calm()
         assert "Use MySQL for the ledger." in sitting.rows
         path = three.layout.memory / "decisions.md"
         path.write_text(path.read_text().replace("Postgres", "SQLite"))
-        await sitting.until(lambda: "~ 1 hand edit" in sitting.screen, "a hand edit")
+        await sitting.until(lambda: "~ 1 manual edit" in sitting.screen, "a hand edit")
         await sitting.calm()
         assert sitting.here == "Log in JSON lines."
 
@@ -65,7 +65,7 @@ def test_the_cursor_and_the_marks_stay_when_others_come_and_go(three: Plane) -> 
         three.propose(decision("Another one."))
         await sitting.until(lambda: len(sitting.rows) == 4, "another one")
         assert sitting.here == "Log in JSON lines."
-        assert "1 marked" in sitting.said
+        assert "1 selected" in sitting.said
 
     sit(three, steps)
 
@@ -93,12 +93,12 @@ def test_it_stands_also_over_what_one_compares_or_writes(three: Plane) -> None:
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("G", "enter")
-        assert sitting.screen.startswith(" agentplane  ● 3 wait  ! 1 conflict")
+        assert sitting.screen.startswith(" agentplane  ● 3 to review  ! 1 conflict")
         assert sitting.app.focused is not sitting.app.screen.query_one(Badge)
         three.propose(decision("Another one."))
-        await sitting.until(lambda: sitting.screen.startswith(" agentplane  ● 4 wait"), "another one")
+        await sitting.until(lambda: sitting.screen.startswith(" agentplane  ● 4 to review"), "another one")
         await sitting.press("2")
-        assert sitting.screen.startswith(" agentplane  ● 4 wait")
+        assert sitting.screen.startswith(" agentplane  ● 4 to review")
 
     sit(three, steps)
 
@@ -116,7 +116,7 @@ def test_where_it_has_no_room_the_lower_line_says_what_waits(three: Plane) -> No
     sit(three, steps)
 
 
-@pytest.mark.parametrize(("term", "said"), [("linux", "+ 0 wait"), ("xterm", "✓ 0 wait")])
+@pytest.mark.parametrize(("term", "said"), [("linux", "+ 0 to review"), ("xterm", "✓ 0 to review")])
 def test_where_nothing_waits_its_mark_is_one_that_the_terminal_has(
     plane: Plane, monkeypatch: pytest.MonkeyPatch, term: str, said: str
 ) -> None:

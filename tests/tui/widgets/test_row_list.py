@@ -21,7 +21,7 @@ class ListApp(App[None]):
     def __init__(self, rows: list[Row], glyphs: Glyphs | None = None) -> None:
         super().__init__()
         self.rows = rows
-        self.view = RowList(glyphs=glyphs, empty="Nothing waits.\nPropose something.")
+        self.view = RowList(glyphs=glyphs, empty="Nothing to review.\nPropose something.")
         self.heard: list[tuple[str, str | None]] = []
 
     def compose(self) -> ComposeResult:
@@ -146,11 +146,11 @@ def test_marks_by_keys() -> None:
         await pilot.press("space", "space")
         assert app.view.listing.target_ids == ("CAND-0", "CAND-1")
         await pilot.press("v", "j", "j", "v", "j")
-        assert app.view.listing.marks_text == "5 marked"
+        assert app.view.listing.marks_text == "5 selected"
         await pilot.press("shift+down", "shift+down")
-        assert app.view.listing.marks_text == "8 marked"
+        assert app.view.listing.marks_text == "8 selected"
         await pilot.press("asterisk")
-        assert app.view.listing.marks_text == "30 marked"
+        assert app.view.listing.marks_text == "30 selected"
         assert app.view.unmark()
         assert app.view.listing.marks_text == ""
         assert ("Marked", app.here) in app.heard
@@ -216,7 +216,7 @@ def test_new_rows_leave_the_cursor_at_its_height() -> None:
 
 def test_an_empty_list_says_what_to_do() -> None:
     async def steps(pilot: Pilot[None], app: ListApp) -> None:
-        assert "Nothing waits." in app.drawn()[1]
+        assert "Nothing to review." in app.drawn()[1]
         assert "Propose something." in app.drawn()[2]
         await pilot.press("j", "space", "v", "enter", "shift+down", "asterisk", "G")
         assert app.heard == []

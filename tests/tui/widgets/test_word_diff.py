@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
-from agentplane.tui.widgets.word_diff import MOST, changed_lines, compare, marked
+from agentplane.text.word_changes import MOST, compare
+from agentplane.tui.widgets.word_diff import changed_lines, marked
 
 
 def plain(here: str, there: str) -> tuple[str, str]:

@@ -36,7 +36,7 @@ def clean_ones(shown: "PlaneView", in_list: Collection[str]) -> Bulk:
         if entry.id not in wanted:
             left_out["hidden by the filter"] += 1
         elif entry.id in edited:
-            left_out["changed by hand"] += 1
+            left_out["with a manual edit"] += 1
         elif reviewed is None or not reviewed.checked:
             left_out["not checked yet"] += 1
         elif reviewed.contested:
@@ -60,7 +60,7 @@ def marked_ones(shown: "PlaneView", target_ids: Sequence[str], hidden: int) -> B
     actions = msgspec.structs.asdict(shown.memory.snapshot.settings.gate)
     entries = {entry.id: entry for entry in shown.inbox}
     edited = {edit.id for edit in shown.hand_edits}
-    left_out: Counter[str] = Counter({"marked, but hidden by the filter": hidden} if hidden else {})
+    left_out: Counter[str] = Counter({"selected, but hidden by the filter": hidden} if hidden else {})
     included: list[Entry] = []
     warned = 0
     for id_ in target_ids:
@@ -68,7 +68,7 @@ def marked_ones(shown: "PlaneView", target_ids: Sequence[str], hidden: int) -> B
         if id_ not in entries:
             left_out["not in the inbox"] += 1
         elif id_ in edited:
-            left_out["changed by hand"] += 1
+            left_out["with a manual edit"] += 1
         elif reviewed is not None and reviewed.contested:
             left_out["with a conflict: compare them one by one"] += 1
         elif (reviewed is None or reviewed.flags) and gate.has_high_flag(entries[id_], actions):

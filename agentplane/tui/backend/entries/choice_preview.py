@@ -45,7 +45,10 @@ class ChoicePreview(msgspec.Struct, frozen=True):
 def previews(
     memory: Memory, reviewed: Reviewed, conflict: Conflict, others: Mapping[str, Reviewed] = _NONE
 ) -> list[ChoicePreview]:
-    """Return the choices in the order of their keys. `others` are the check results of the other candidates."""
+    """Return the choices in the order of their keys. The first one approves the candidate, and the last one rejects it.
+
+    `others` are the check results of the other candidates.
+    """
     other = memory.entries.get(conflict.id)
     if other is None:
         return []
@@ -54,9 +57,9 @@ def previews(
     if other.file == INBOX:
         return [
             trial.choose("this", candidate, conflict.id),
-            trial.choose("other", conflict.id, candidate),
             trial.merge_two(conflict.id),
             trial.keep_two(conflict.id),
+            trial.choose("other", conflict.id, candidate),
         ]
     return [
         trial.supersede(conflict.id),
@@ -93,7 +96,7 @@ class _Trial:
         return ChoicePreview("supersede", label, writes, op, why)
 
     def merge(self, target: str) -> ChoicePreview:
-        writes = f"You write one text from both. {target} gets that text, and {self.id} leaves the inbox."
+        writes = f"You edit one text made from both. {target} gets it, and {self.id} leaves the inbox."
         _, why = _tried(lambda: resolve.merged_draft(self.memory, self.id, target))
         if not why:
             _, why = _tried(lambda: operations.check_candidate(self.memory, self.reviewed.entry))
@@ -130,7 +133,9 @@ class _Trial:
         return ChoicePreview(name, f"approve {id_}, reject {other}", writes, op, why)
 
     def merge_two(self, other: str) -> ChoicePreview:
-        writes = f"You write one text from both. It is approved, and {self.id} and {other} leave the inbox."
+        writes = (
+            f"You edit one text made from both. It is approved, and {self.id} and {other} leave the inbox."
+        )
         _, why = _tried(lambda: resolve.merged_draft(self.memory, self.id, other))
         for entry in filter(None, map(self.memory.entries.get, (self.id, other))):
             why = why or _tried(partial(operations.check_candidate, self.memory, entry))[1]

@@ -1,7 +1,7 @@
 """The rows of the inbox for candidates and manual edits, in groups."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -88,7 +88,7 @@ def edit_row(shown: "PlaneView", edit: "HandEdit", place: Place) -> Row:
         text=f"{edit.id} {edit.change}: {entry.statement if entry else edit.file}",
         right=edit.change,
         state="edited",
-        group="edited by hand",
+        group="manual edits",
     )
 
 
@@ -109,7 +109,7 @@ def _badge(reviewed: "Reviewed | None", marks: Marks, *, edited: bool) -> tuple[
 def _group(entry: "Entry", place: Place) -> str:
     if place.by == "kind":
         return f"{entry.head.type or 'no kind'}s"
-    who = entry.head.proposed_by or "by hand"
+    who = entry.head.proposed_by or "manual"
     source = entry.head.source
     if not source:
         return f"{who} · no run"
@@ -148,19 +148,3 @@ def _days_at(updated: str, today: date) -> str:
     except ValueError:
         return ""
     return f"{days} d" if days > 0 else ""
-
-
-def matching(words: str, among: Sequence[Row], shown: "PlaneView | None") -> list[str]:
-    """Return the ids of the rows that contain every word. The kind, tags, scope and author of an entry count too."""
-    wanted = words.casefold().split()
-    entries = shown.memory.entries if shown else {}
-    return [one.id for one in among if _matches(one, entries.get(one.id.removeprefix(EDIT)), wanted)]
-
-
-def _matches(one: Row, entry: "Entry | None", words: Sequence[str]) -> bool:
-    text = f"{one.id} {one.text} {one.group}"
-    if entry is not None:
-        head = entry.head
-        text += " ".join((" ", head.type, *head.tags, *head.scope, head.proposed_by or ""))
-    text = text.casefold()
-    return all(word in text for word in words)

@@ -70,7 +70,7 @@ class ChainChecker:
                 self._use(checked)
             case Failed(error):
                 what = error.what if isinstance(error, AgentplaneError) else str(error)
-                self._use(_failed(f"the log cannot be checked: {one_line(what, 80)}"))
+                self._use(_failed(f"Can't check the log: {one_line(what, 80)}"))
 
     def _use(self, checked: Checked) -> None:
         before, self._latest = self._latest, checked
@@ -101,7 +101,7 @@ def check(layout: Layout, before: Checked | None, progress: Progress, *, whole: 
         told = f"log broken at line {first.line}: {one_line(first.what, 80)}{more_faults}"
         return Checked(stamp, place, told, sound=False)
     if report.torn:
-        told = f"log: line {report.torn.line} was not written to its end"
+        told = f"log: line {report.torn.line} is incomplete"
         return Checked(stamp, place, told, sound=False)
     return _sound(stamp, place, report.count, report.heads[0] if len(report.heads) == 1 else None)
 

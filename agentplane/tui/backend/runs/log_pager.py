@@ -6,17 +6,18 @@ It doesn't use Textual. Only one thread at a time may call it.
 import os
 import time
 from collections.abc import Generator, Iterator
+from datetime import UTC, datetime
 from math import inf
 
 import msgspec
 
 from agentplane.plane.layout import Layout
+from agentplane.query import match, records
+from agentplane.query.parse import EMPTY, Query
 from agentplane.runs.query import timeline
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text import files
 from agentplane.text.log import chain, times
-from agentplane.tui.backend.entries.memory_query import Query
-from agentplane.tui.backend.runs import run_query
 
 
 PAGE = 200
@@ -27,7 +28,6 @@ _MARK = 80
 """Bytes before the end of a log that hold the hash of its last event."""
 
 
-ALL = Query()
 _FRESH_SECONDS = 10.0
 """The age up to which a new run folder may still lack the file that describes its run."""
 
@@ -41,9 +41,10 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Book:
-    def __init__(self, layout: Layout, query: Query = ALL) -> None:
+    def __init__(self, layout: Layout, query: Query = EMPTY) -> None:
         self.layout = layout
         self.query = query
+        self._test = match.test_of(query, datetime.now(UTC))
         self.open: list[TimelineRow] = []
         self.sealed: list[TimelineRow] = []
         self.ended = False
@@ -69,7 +70,7 @@ class Book:
         known = [row.run_id or "" for row in self.open] if stamp == self._stamp and not fresh else None
         self._stamp = stamp
         rows = timeline.open_runs(self.layout, known)
-        found = [row for row in rows if run_query.fits(self.query, row)]
+        found = [row for row in rows if self._matches(row)]
         changed = found != self.open
         self.open = found
         return changed
@@ -139,7 +140,10 @@ class Book:
             self._known.add(row.run_id or "")
 
     def _fits(self, row: TimelineRow) -> bool:
-        return row.run_id not in self._known and run_query.fits(self.query, row)
+        return row.run_id not in self._known and self._matches(row)
+
+    def _matches(self, row: TimelineRow) -> bool:
+        return self.query == EMPTY or self._test(records.of_run(row))
 
 
 def place_of(layout: Layout, size: int | None = None) -> Place:

@@ -102,7 +102,7 @@ def facts_of(memory: Memory, row: TimelineRow, keep_going: Callable[[], bool] = 
         run = events.load(layout, run_id)
     except (AgentplaneError, msgspec.MsgspecError, RecursionError) as error:
         return RunFacts(
-            problem=error.what if isinstance(error, AgentplaneError) else "its event cannot be read"
+            problem=error.what if isinstance(error, AgentplaneError) else "Can't read the event of this run"
         )
     context = _context_of(layout, run)
     return RunFacts(
@@ -150,7 +150,7 @@ def _outputs(layout: Layout, run: RunEvent, keep_going: Callable[[], bool]) -> I
             try:
                 yield Output(name, preview.end(layout, run, file.name, TAIL, keep_going), file)
             except (AgentplaneError, OSError) as error:
-                what = error.what if isinstance(error, AgentplaneError) else "it cannot be read"
+                what = error.what if isinstance(error, AgentplaneError) else "not readable"
                 yield Output(name, None, file, what)
 
 
@@ -171,9 +171,9 @@ def _files(layout: Layout, run: RunEvent) -> Iterator[File]:
         if not isinstance(path, str):
             continue
         if not isinstance(sha256, str):
-            yield File(path, "not looked at: nothing says what it was")
+            yield File(path, "not checked: its original content is unknown")
         elif _size(layout, path) > _LARGEST:
-            yield File(path, "not looked at: it is large")
+            yield File(path, "not checked: too large")
         else:
             verified = artifacts.verified(layout, Artifact(run.task or "", path, sha256, run.run_id))
             yield File(path, verified.state or "")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from agentplane.tools.sessions.restart import Outcome
     from agentplane.tools.sessions.sessions import Session
 
-TO_TYPE = "shows what to type"
+TO_TYPE = "show the command"
 _START_AGAIN = "end it and start it again"
 _MOST_NAMED = 2
 _MINUTE, _DAY = 60, 86400
@@ -50,27 +50,27 @@ def can_be_asked(one: "Session") -> bool:
 
 
 def _at_once(one: "Session") -> str:
-    return "" if one.hooked else " at once"
+    return "" if one.hooked else " now"
 
 
 def prompts(old: Sequence[WatchedSession], key: str, now: float) -> list[str]:
-    """Return texts such as `codex (2 min idle) has old memory: M restarts it`, with shorter ones for narrow screens."""
+    """Return texts such as `codex (2 min idle) has outdated memory: M to restart`, with shorter ones for narrow screens."""
     count = len(old)
     if count == 1:
         does = (
-            f"{key} restarts it{_at_once(old[0].session)}"
+            f"{key} to restart{_at_once(old[0].session)}"
             if can_be_asked(old[0].session)
-            else f"{key} {TO_TYPE}"
+            else f"{key} to {TO_TYPE}"
         )
         return [
-            f"{_described(old[0], now)} has old memory: {does}",
-            f"{old[0].session.tool} has old memory: {key}",
+            f"{_described(old[0], now)} has outdated memory: {does}",
+            f"{old[0].session.tool} has outdated memory: {key}",
         ]
     names = [_described(one, now) for one in old[:_MOST_NAMED]]
     listed = (
         ", ".join(names) + f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else " and ".join(names)
     )
-    return [f"{who} have old memory: {key} lists them" for who in (listed, f"{count} sessions")]
+    return [f"{who} have outdated memory: {key} to list" for who in (listed, f"{count} sessions")]
 
 
 def _described(watched: WatchedSession, now: float) -> str:
@@ -81,7 +81,12 @@ def choice(watched: WatchedSession, now: float) -> str:
     """Return the line for a session in a list of choices, with its memory revision and the result of choosing it."""
     one = watched.session
     activity = doing(watched, now)
-    parts = (f"{one.tool}, pid {one.pid}", f"memory {one.revision}", activity, choice_result(watched))
+    parts = (
+        f"{one.tool}, pid {one.pid}",
+        f"memory revision {one.revision}",
+        activity,
+        choice_result(watched),
+    )
     return " · ".join(filter(None, parts))
 
 
@@ -89,13 +94,11 @@ def choice_result(watched: WatchedSession) -> str:
     """Return the result of choosing this session."""
     one = watched.session
     if watched.activity.asked:
-        return "restarts when it is idle"
+        return "restarts when idle"
     if why := left_alone(one):
         return why
     if can_be_asked(one):
-        return (
-            "restarts when it is idle" if watched.activity.state == "at work" else f"restarts{_at_once(one)}"
-        )
+        return "restarts when idle" if watched.activity.state == "at work" else f"restarts{_at_once(one)}"
     return TO_TYPE
 
 
@@ -103,19 +106,25 @@ def restart_result(one: "Session", outcome: "Outcome", revision: str) -> str:
     """Return the result so far of a request to restart a session."""
     match outcome.state:
         case "restarted":
-            return f"{one.tool} restarted with memory {revision}" if revision else f"{one.tool} was restarted"
+            return (
+                f"{one.tool} restarted with memory revision {revision}"
+                if revision
+                else f"{one.tool} restarted"
+            )
         case "waits":
-            return f"{one.tool} restarts when it is idle; now {one_line(outcome.why, 80)}"
+            return f"{one.tool} restarts when idle. Now: {one_line(outcome.why, 80)}"
         case "ended":
             command = typed(one)
-            return f"{_named(one)} has ended" + (
-                f"; to take it up again: {visible(command)}" if command else ""
-            )
+            return f"{_named(one)} has ended" + (f". To resume: {visible(command)}" if command else "")
     message = f"{_named(one)} was not restarted: {one_line(outcome.why, 100)}"
     if one.state != "old":
         return message
     command = typed(one)
-    return f"{message}; end it, then type: {visible(command)}" if command else f"{message}; {_START_AGAIN}"
+    return (
+        f"{message}. End it, then run: {visible(command)}"
+        if command
+        else f"{message}. To update it, {_START_AGAIN}"
+    )
 
 
 def instructions(help_: Help) -> str:
@@ -124,8 +133,8 @@ def instructions(help_: Help) -> str:
     if help_.why:
         return f"{_named(one)}: {help_.why}"
     if help_.command:
-        return f"{_named(one)}: end it, then type (copied): {visible(help_.command)}"
-    return f"{_named(one)}: {_START_AGAIN}; its session's id is not known"
+        return f"{_named(one)}: end it, then run (copied): {visible(help_.command)}"
+    return f"{_named(one)}: {_START_AGAIN} (unknown session ID)"
 
 
 def _named(one: "Session") -> str:

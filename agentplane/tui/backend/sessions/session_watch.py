@@ -219,9 +219,9 @@ def typed(one: "Session") -> str:
 def left_alone(one: "Session") -> str:
     """Return the reason why a session is not restarted, or an empty string if it can be."""
     if one.reloads:
-        return "it reads its memory anew by itself"
+        return "it reloads its memory automatically"
     if one.scripted:
-        return "it works for a script, and ends by itself"
+        return "it runs a script and ends soon"
     if one.state == "current":
-        return "it has the memory of now"
-    return "nothing says what memory it was given" if one.state == "unknown" else ""
+        return "it has the current memory"
+    return "its memory revision is unknown" if one.state == "unknown" else ""

@@ -21,6 +21,7 @@ from agentplane.plane.layout import INBOX
 from agentplane.review.conflicts.conflicts import Conflict
 from agentplane.review.conflicts.resolve import Choice, headline
 from agentplane.review.inbox import Reviewed
+from agentplane.text import word_changes
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions
 from agentplane.tui.backend.entries.choice_preview import ChoicePreview, previews
@@ -167,7 +168,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
     def memory(self) -> Memory:
         shown = self.plane_app.shown
         if shown is None:
-            raise RuntimeError("the screen is opened once the plane was read")
+            raise RuntimeError("the screen needs a view of the project memory")
         return shown.memory
 
     @property
@@ -183,11 +184,11 @@ class ConflictScreen(AnswersOnce[Decision | None]):
             return
         entry = next((one for one in shown.inbox if one.id == id_), None)
         if entry is None:
-            self._notify_and_close(f"{one_line(id_, 40)} does not wait any more.")
+            self._notify_and_close(f"{one_line(id_, 40)} is no longer in the inbox.")
             return
         reviewed = shown.reviewed.get(id_) or self._earlier_review(entry, shown.memory)
         if not reviewed.conflicts:
-            self._notify_and_close(f"What {one_line(id_, 40)} conflicted with is gone.")
+            self._notify_and_close(f"{one_line(id_, 40)} has no conflict any more.")
             return
         here = self.conflict.id
         self._at = next((n for n, conflict in enumerate(reviewed.conflicts) if conflict.id == here), 0)
@@ -220,9 +221,11 @@ class ConflictScreen(AnswersOnce[Decision | None]):
             head.append(f"   {self._at + 1} of {count}", self._look("muted"))
         self.query_one("#what", Static).update(head)
         self.query_one("#why", Static).update(Text("\n".join(visible(why) for why in conflict.reasons)))
-        old, new = word_diff.compare(_without_label(other) if other else "", _without_label(entry))
+        old, new = word_changes.compare(_without_label(other) if other else "", _without_label(entry))
         self._fill(
-            "#was", other, word_diff.marked(old, self._side) if other else Text("It is not there any more.")
+            "#was",
+            other,
+            word_diff.marked(old, self._side) if other else Text("This entry no longer exists."),
         )
         self._fill("#new", entry, word_diff.marked(new, self._side))
         self._offer(at)
@@ -288,7 +291,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         preview = self._previews[place]
         bar = (">" if self.plane_app.plain else "▌") if here else " "
         line = Text().append(bar, self._look("bar"))
-        key = self.plane_app.keys_wanted.shown(actions.action(f"conflict.choose_{place + 1}"))
+        key = self.plane_app.keys_wanted.shown(actions.by_id(f"conflict.choose_{place + 1}"))
         line.append(f"{key} ", self._look("off" if preview.off else "key"))
         label = one_line(preview.label, max(self.size.width - 4, 8))
         line.append(label, self._look("off" if preview.off else "name"))
@@ -297,9 +300,17 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         return line
 
     def _name_of(self, preview: ChoicePreview) -> str:
-        """Return the word for a choice in the key bar. Between two candidates, it is the approved one's id."""
-        approves = {"this": self.reviewed.entry.id, "other": self.conflict.id}
-        return one_line(approves[preview.name], 20) if preview.name in approves else preview.name
+        """Return the words for a choice in the key bar. Between two candidates, they name this one."""
+        verbs = {"this": "approve", "other": "reject"}
+        verb = verbs.get(preview.name)
+        return f"{verb} {one_line(self.reviewed.entry.id, 20)}" if verb else preview.name
+
+    @property
+    def _letters(self) -> str:
+        """The keys of the choices as text."""
+        ids = [f"conflict.choose_{place + 1}" for place in range(len(self._previews))]
+        keys = [self.plane_app.keys_wanted.shown(actions.by_id(id_)) for id_ in ids]
+        return " or ".join(filter(None, [", ".join(keys[:-1]), *keys[-1:]]))
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
@@ -308,14 +319,16 @@ class ConflictScreen(AnswersOnce[Decision | None]):
     def _show_effect(self, place: int | None) -> None:
         """Show the effect of this choice, and mark its line. None shows a hint."""
         if place is None:
-            hint = "Press 1-4 to choose. ↑ and ↓ preview a choice, and enter selects it."
+            hint = (
+                f"Press {self._letters} to choose. Preview a choice with ↑ and ↓, and choose it with enter."
+            )
             self.query_one("#writes", Static).update(Text(hint, self._look("muted")))
             return
         if place >= len(self._previews):
             return
         preview = self._previews[place]
         text = Text(
-            "cannot be: " if preview.off else "writes: ", self._look("grave" if preview.off else "muted")
+            "not possible: " if preview.off else "result: ", self._look("grave" if preview.off else "muted")
         )
         text.append(visible(preview.off or preview.writes), Style.null())
         self.query_one("#writes", Static).update(text)
@@ -323,7 +336,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         for number in range(min(len(self._previews), options.option_count)):
             options.replace_option_prompt_at_index(number, self._line(number, here=number == place))
 
-    def _side(self, side: word_diff.Side) -> Style:
+    def _side(self, side: word_changes.Side) -> Style:
         return Style.null() if side == "same" else self._look(side)
 
     def _look(self, name: str) -> Style:
@@ -380,7 +393,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         self._show_effect(place)
         if preview.off or self._refusal:
             self.app.notify(preview.off or self._refusal, severity="warning", markup=False)
-        elif preview.op is not None:
+        elif preview.op is not None and preview.name != "other":
             await self._finish(preview.op)
         elif preview.name == "merge":
             draft = editor.of_merge(self.memory, self.reviewed.entry.id, self.conflict.id)
@@ -394,10 +407,18 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         model = self.plane_app.model
         if preview.name == "keep both":
             await open_field(
-                self.app, ReasonDialog(one_line(f"K{preview.label[1:]}", 200), "keep both"), on_reason
+                self.app,
+                ReasonDialog(
+                    one_line(f"{preview.label[:1].upper()}{preview.label[1:]}", 200),
+                    "keep both",
+                    "Reason (required)",
+                ),
+                on_reason,
             )
         else:
-            title = f"Reject {one_line(id_, 40)}"
+            other = one_line(self.conflict.id, 40)
+            kept = f"approve {other}" if preview.name == "other" else f"keep {other}"
+            title = f"Reject {one_line(id_, 40)}, {kept}"
             await open_field(self.app, RejectionDialog(title, model.reasons if model else ()), on_reason)
 
     def _reasoned(self, preview: ChoicePreview, id_: str, why: str | None) -> None:
@@ -405,7 +426,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
             return
         if preview.name == "keep both":
             if not why:
-                self.app.notify("Keeping both needs a reason.", severity="warning", markup=False)
+                self.app.notify("A reason is required to keep both.", severity="warning", markup=False)
                 return
             other = self.memory.entries.get(self.conflict.id)
             ids = (id_, other.id) if other and other.file == INBOX else (id_,)
@@ -414,7 +435,11 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         model = self.plane_app.model
         if why and model is not None:
             model.remember_reason(why)
-        self.dismiss(Decision(Reject((id_,), why or None)))
+        if isinstance(preview.op, Approve):
+            choice = Choice(reject=(id_,), why=why or None)
+            self.call_later(self._finish, msgspec.structs.replace(preview.op, choice=choice))
+        else:
+            self.dismiss(Decision(Reject((id_,), why or None)))
 
     async def _finish(self, op: Command) -> None:
         """Close the screen with an approval. Ask first if the text has a flag of high severity."""

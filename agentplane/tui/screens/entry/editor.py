@@ -68,6 +68,8 @@ class Draft(msgspec.Struct, frozen=True):
     """The kinds of memory, if the text is an entry whose fields can be edited in a form."""
     kind_stays: bool = False
     """True if the kind can't be changed."""
+    saves_unchanged: bool = False
+    """True if the text is already a change, so that a person may save it as it is."""
 
 
 def of_entry(memory: "Memory", entry: "Entry") -> Draft:
@@ -77,9 +79,9 @@ def of_entry(memory: "Memory", entry: "Entry") -> Draft:
     return Draft(
         id=entry.id,
         title=f"Edit {entry.id}",
-        hint="Saving approves the new text. u takes it back."
+        hint="Saving approves the new text. Press u to undo."
         if entry.head.status != "proposed"
-        else "Saving changes the candidate; it still waits.",
+        else "Saving changes the candidate. It stays in the inbox.",
         text=_text(memory.snapshot.core(entry.file, entry.id) or b""),
         layout=memory.snapshot.layout,
         check=lambda text: _discard(operations.edit(memory, entry.id, text, entry.digest)),
@@ -126,37 +128,44 @@ def _of_proposal(
 
 
 def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
-    """Return a draft that merges a candidate and another entry into one text."""
-    from agentplane.review.conflicts import resolve
+    """Return a draft that merges a candidate and another entry into one text.
 
-    into, draft = resolve.merged_draft(memory, candidate, target)
-    if into.id == candidate:
-        return _of_two(memory, into, target, draft)
-    return Draft(
-        id=into.id,
-        title=f"Merge {candidate} into {into.id}",
-        hint=f"Write one text from both. {into.id} gets that text, and {candidate} leaves the inbox.",
-        text=_text(draft),
-        layout=memory.snapshot.layout,
-        check=lambda text: _discard(resolve.merge(memory, candidate, into.id, text, into.digest)),
-        op=lambda text: Merge(candidate, into.id, text, into.digest),
-    )
-
-
-def _of_two(memory: "Memory", one: "Entry", other: str, draft: bytes) -> Draft:
-    """Return a draft that merges two candidates into one approved text."""
+    Only the body is edited. The header has the tags and the evidence of both.
+    """
     from agentplane.memory.operations import Stamp
     from agentplane.review.conflicts import resolve
 
-    stamp = Stamp(date.min, "", None)
+    into, core = resolve.merged_draft(memory, candidate, target)
+    head, body = resolve.header_and_body(core)
+    other = target if into.id == candidate else candidate
+    if into.id == candidate:
+        title, result = (
+            f"Merge {candidate} and {target} into one",
+            "It is approved, and both candidates leave the inbox.",
+        )
+
+        def check(text: bytes) -> None:
+            stamp = Stamp(date.min, "", None)
+            resolve.merge_candidates(memory, into.id, other, head + text, into.digest, stamp)
+    else:
+        title, result = (
+            f"Merge {candidate} into {into.id}",
+            f"{into.id} gets it, and {candidate} leaves the inbox.",
+        )
+
+        def check(text: bytes) -> None:
+            resolve.merge(memory, candidate, into.id, head + text, into.digest)
+
+    replaced = memory.get(target).statement
     return Draft(
-        id=one.id,
-        title=f"Merge {one.id} and {other} into one",
-        hint=f"Write one text from both. It is approved, and {one.id} and {other} leave the inbox.",
-        text=_text(draft),
+        id=into.id,
+        title=title,
+        hint=f"Edit the merged text. {result} Tags and evidence of both are kept.\n{target} says: {replaced}",
+        text=_text(body),
         layout=memory.snapshot.layout,
-        check=lambda text: _discard(resolve.merge_candidates(memory, one.id, other, text, one.digest, stamp)),
-        op=lambda text: Merge(one.id, other, text, one.digest),
+        check=check,
+        op=lambda text: Merge(candidate, target, head + text, into.digest),
+        saves_unchanged=True,
     )
 
 
@@ -167,7 +176,8 @@ def of_successor(memory: "Memory", entry: "Entry") -> Draft:
 
     core = memory.snapshot.core(entry.file, entry.id) or b""
     form = entry_form.read(core, memory.kinds) or Form(entry.head.type, entry.statement)
-    form = msgspec.structs.replace(form, evidence="", expires="")
+    kind = form.kind if form.kind in memory.kinds else next(iter(memory.kinds))
+    form = msgspec.structs.replace(form, kind=kind, evidence="", expires="")
     return _of_proposal(memory, entry.id, f"Supersede {entry.id}", form, [entry.id])
 
 
@@ -247,7 +257,7 @@ class EditScreen(AnswersOnce[Command | None]):
         with self._writing:
             paths = [path for path in drafts.left(self.draft.layout, self.draft.id) if path != self._path]
         if paths:
-            self.app.call_from_thread(self.say, f"What you wrote before is kept in {paths[0]}")
+            self.app.call_from_thread(self.say, f"An earlier draft is saved in {paths[0]}")
 
     @property
     def _keymap(self) -> actions.Keymap:
@@ -255,7 +265,7 @@ class EditScreen(AnswersOnce[Command | None]):
         return app.keys_wanted
 
     def _key(self, id_: str) -> str:
-        return self._keymap.shown(actions.action(id_))
+        return self._keymap.shown(actions.by_id(id_))
 
     @property
     def changed(self) -> bool:
@@ -275,8 +285,8 @@ class EditScreen(AnswersOnce[Command | None]):
     def _save(self) -> None:
         if self._submitted is not None or not self.area.is_valid():
             return
-        if not self.changed:
-            self.say(f"Nothing was changed yet. {self._key('edit.leave')} leaves.")
+        if not self.changed and not self.draft.saves_unchanged:
+            self.say(f"No changes to save. {self._key('edit.leave')} to close.")
             return
         text = self._text
         try:
@@ -286,7 +296,7 @@ class EditScreen(AnswersOnce[Command | None]):
             return
         self._keep()
         self._submitted = self.draft.op(text)
-        self.say("Saving …")
+        self.say("Saving…")
         app: PlaneApp = self.app  # type: ignore[assignment]
         app.submit(self._submitted)
 
@@ -330,7 +340,7 @@ class EditScreen(AnswersOnce[Command | None]):
     def _answered(self, op: Command, error: Unconfirmed, answer: str | None) -> None:
         if answer == "approve":
             self._submitted = msgspec.structs.replace(op, confirmed=error.confirmation)
-            self.say("Saving …")
+            self.say("Saving…")
             app: PlaneApp = self.app  # type: ignore[assignment]
             app.submit(self._submitted)
 
@@ -343,8 +353,8 @@ class EditScreen(AnswersOnce[Command | None]):
             self._drop()
             self.dismiss(None)
             return
-        options = ["Go on writing", "Leave, and drop what was written", "Leave, and keep it in a file"]
-        await self.app.push_screen(Pick("You have changed the text", options), self._leave_as_chosen)
+        options = ["Keep editing", "Discard the changes", "Close and keep a draft file"]
+        await self.app.push_screen(Pick("Unsaved changes", options), self._leave_as_chosen)
 
     def _leave_as_chosen(self, place: int | None) -> None:
         if place == 1:
@@ -388,7 +398,7 @@ class EditScreen(AnswersOnce[Command | None]):
             self._write(text)
         except (AgentplaneError, OSError) as error:
             what = error.what if isinstance(error, AgentplaneError) else str(error)
-            self.app.call_from_thread(self.say, f"The draft cannot be kept: {what}", error=True)
+            self.app.call_from_thread(self.say, f"Can't save the draft: {what}", error=True)
         else:
             if leaving:
                 self.app.call_from_thread(self._leave_in_file)
@@ -404,7 +414,7 @@ class EditScreen(AnswersOnce[Command | None]):
 
     def _leave_in_file(self) -> None:
         self._draft_closed = True
-        self.app.notify(f"Kept in {self._path}", markup=False)
+        self.app.notify(f"Draft saved in {self._path}", markup=False)
         self.dismiss(None)
 
     def on_unmount(self) -> None:
@@ -435,7 +445,7 @@ class EditScreen(AnswersOnce[Command | None]):
             return
         if text is not None and text != self.area.text:
             await self._replace(text)
-            self.say(f"This is what your editor left. {self._key('edit.save')} saves it.")
+            self.say(f"Text from your editor. {self._key('edit.save')} to save.")
 
     async def _replace(self, text: str) -> None:
         """Show another text, in fields if that is possible."""
@@ -490,7 +500,7 @@ async def edit_outside(
         return
     if text is None or text.rstrip("\r\n") == draft.text.rstrip("\r\n"):
         if text is not None:
-            say(app, "Nothing was changed")
+            say(app, "No changes")
         return
     await open_field(app, EditScreen(draft, text, save_now=True), then)
 
@@ -505,7 +515,7 @@ def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
     Return None if the editor left no usable text. A message has then said why.
     """
     if not drafts.has_editor():
-        app.notify("There is no $EDITOR; edit here instead.", markup=False)
+        app.notify("$EDITOR is not set. Edit here instead.", markup=False)
         raise NoEditorOutside
     path: Path | None = None
     try:
@@ -515,16 +525,16 @@ def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
             drafts.edit(path, before)
         after = files.read_if(path)
         if after is None:
-            raise BadInput("the editor left no file; nothing was changed")
+            raise BadInput("Your editor deleted the file. Nothing was changed.")
         edited = after.decode()
         path.unlink(missing_ok=True)
     except SuspendNotSupported:
         if path:
             path.unlink(missing_ok=True)
-        app.notify("This terminal cannot be handed to another program; edit here instead.", markup=False)
+        app.notify("This terminal can't run another program. Edit here instead.", markup=False)
         raise NoEditorOutside from None
     except UnicodeDecodeError:
-        app.notify(f"The text is not UTF-8; it is kept in {path}.", severity="error", markup=False)
+        app.notify(f"The text is not valid UTF-8. It is saved in {path}.", severity="error", markup=False)
     except AgentplaneError as error:
         app.notify(visible(str(error)), severity="error", markup=False, timeout=10)
     else:
@@ -546,7 +556,7 @@ def open_file(app: "App[Any]", path: str, line: int | None) -> None:
         with app.suspend():
             drafts.run_editor(Path(path), line)
     except SuspendNotSupported:
-        app.notify(f"{path}{f':{line}' if line else ''}", title="Cannot be opened from here", markup=False)
+        app.notify(f"{path}{f':{line}' if line else ''}", title="Can't open this file here", markup=False)
     except AgentplaneError as error:
         app.notify(visible(str(error)), severity="error", markup=False)
 

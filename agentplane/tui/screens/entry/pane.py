@@ -190,9 +190,7 @@ class Detail(VerticalScroll, can_focus=True):
 
         pieces = [piece for piece in (self.facts.evidence if self.facts else ()) if piece.path]
         if not pieces:
-            message = (
-                "It cites no file that is here" if self.facts else "Its evidence is still being looked up"
-            )
+            message = "No cited file found" if self.facts else "Still reading the evidence"
             say(self.app, message)
             return
 
@@ -203,7 +201,9 @@ class Detail(VerticalScroll, can_focus=True):
         if len(pieces) == 1:
             opened(0)
         else:
-            await self.app.push_screen(Pick("Open", [one_line(piece.text) for piece in pieces]), opened)
+            await self.app.push_screen(
+                Pick("Open a file", [one_line(piece.text) for piece in pieces]), opened
+            )
 
     async def follow(self) -> None:
         """Go to a linked entry. If there are several entries, ask which one."""
@@ -212,7 +212,7 @@ class Detail(VerticalScroll, can_focus=True):
 
         links = [link for link in (self.facts.links if self.facts else ()) if link.statement is not None]
         if not links:
-            say(self.app, "It has no links to go to")
+            say(self.app, "No links")
             return
 
         def chosen(place: int | None) -> None:

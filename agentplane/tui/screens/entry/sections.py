@@ -13,6 +13,7 @@ from rich.text import Text
 
 from agentplane.memory.entry import Entry
 from agentplane.plane.layout import INBOX
+from agentplane.text import word_changes
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.backend.entries.entry_facts import EntryFacts, Link, Subject
 from agentplane.tui.widgets import word_diff
@@ -114,7 +115,7 @@ class About:
         reviewed = self.subject.reviewed
         if reviewed is None:
             waits = self.subject.entry is not None and self.subject.entry.file == INBOX
-            return [Text("looking for conflicts …", self.look("muted"))] if waits else []
+            return [Text("Checking for conflicts…", self.look("muted"))] if waits else []
         from agentplane.review.conflicts.resolve import headline
 
         lines: list[RenderableType] = []
@@ -122,7 +123,7 @@ class About:
             grave = conflict.needs_choice
             line = Text().append("! " if grave else "≈ ", self.look("bad" if grave else "warn"))
             line.append(one_line(headline(conflict)), self.look("bad" if grave else "warn"))
-            line.append("   enter compares" if place == 0 else "", self.look("muted"))
+            line.append("   enter to compare" if place == 0 else "", self.look("muted"))
             lines.append(line)
             other = self.memory.entries.get(conflict.id)
             if other is not None:
@@ -146,7 +147,7 @@ class About:
         ]
         if len(flags) > _MOST_FLAGS:
             lines.append(Text(f"  and {len(flags) - _MOST_FLAGS} more", self.look("muted")))
-        return [self._heading("Noticed"), *lines] if lines else []
+        return [self._heading("Flags"), *lines] if lines else []
 
     # Evidence and origin
 
@@ -154,7 +155,7 @@ class About:
         if not entry.head.evidence:
             return []
         opens = any(piece.path for piece in self.facts.evidence) if self.facts else False
-        lines: list[RenderableType] = [self._heading("Evidence", "o opens" if opens else "")]
+        lines: list[RenderableType] = [self._heading("Evidence", "f to open" if opens else "")]
         if self.facts is None:
             return [*lines, *(self._marked(" ", Text(visible(text))) for text in entry.head.evidence)]
         for piece in self.facts.evidence:
@@ -175,8 +176,8 @@ class About:
         if run is None:
             unknown = "  not in the log" if self.facts else ""
             line = Text.assemble(visible(entry.head.source), (unknown, self.look("muted")))
-            return [self._heading("From the run"), self._marked("", line)]
-        return [self._heading("From the run"), *self._run(run)]
+            return [self._heading("Run"), self._marked("", line)]
+        return [self._heading("Run"), *self._run(run)]
 
     def _run(self, run: "RunEvent") -> list[RenderableType]:
         facts = [run.tool, run.task or run.title, ago(run.ts)]
@@ -196,7 +197,7 @@ class About:
             "refines": ", ".join(head.refines),
             "unrelated": ", ".join(head.unrelated),
             "expires": head.expires_at,
-            "pinned": "right after the invariants in what tools are given" if head.pinned else "",
+            "pinned": "yes, before other entries" if head.pinned else "",
             "check": head.check,
             "proposed by": "" if entry.file == INBOX else head.proposed_by,
             "anchor": head.anchor,
@@ -219,14 +220,14 @@ class About:
             links = tuple(Link(relation, id_, "", "") for relation, ids in plain for id_ in ids)  # type: ignore[arg-type]
         if not links:
             return []
-        lines: list[RenderableType] = [self._heading("Links", "l goes there")]
+        lines: list[RenderableType] = [self._heading("Links", "l to open")]
         for link in links:
             mark = self.marks.to if link.relation in ("supersedes", "names") else self.marks.back
             line = Text(f"{link.relation} ", self.look("muted"))
             line.append(one_line(link.id, 40), self.look("id"))
             gone = link.statement is None
             line.append(
-                "  is nowhere" if gone else f"  {one_line(link.statement or '', 200)}",
+                "  not found" if gone else f"  {one_line(link.statement or '', 200)}",
                 self.look("bad" if gone else "text"),
             )
             if link.status not in ("", "accepted"):
@@ -241,11 +242,11 @@ class About:
         if edit is None:
             return []
         place = self.memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
-        change = {"broken": "cannot be read any more; mend its header there"}.get(
-            edit.change, f"{edit.change} by hand"
+        change = {"broken": "is unreadable. Fix its header in the file"}.get(
+            edit.change, f"{edit.change} manually"
         )
         line = Text(f"~ {one_line(edit.id, 40)} {change}", self.look("warn"))
-        todo = "" if edit.change == "broken" else "a adopts it, r reverts it"
+        todo = "" if edit.change == "broken" else "a to accept, r to discard"
         return [line, Text(f"  {visible(place)}   {todo}", self.look("muted"))]
 
     def _approved(self) -> list[RenderableType]:
@@ -254,20 +255,20 @@ class About:
         if not text:
             return []
         body = re.split(r"(?m)^---[ \t]*\r?\n", text, maxsplit=2)[-1]
-        return [self._heading("What was approved"), prose(body.strip(), self.look)]
+        return [self._heading("Approved text"), prose(body.strip(), self.look)]
 
     def _changed(self) -> list[RenderableType]:
         """Return the changes of a manual edit, word by word. Unchanged lines are left out."""
         was, now = (self.facts.approved, self.facts.now) if self.facts else (None, None)
         if not was or not now or was == now or self.subject.edit is None:
             return []
-        legend = self._heading("What was changed")
+        legend = self._heading("Changes")
         legend.append_text(
             Text.assemble("   ", ("[-before-]", self.look("here")), "  ", ("{+now+}", self.look("there")))
         )
         return [legend, *(self._marked("", line) for line in word_diff.changed_lines(was, now, self._side))]
 
-    def _side(self, side: word_diff.Side) -> Style:
+    def _side(self, side: word_changes.Side) -> Style:
         return self.look("text" if side == "same" else side)
 
     def _used(self) -> list[RenderableType]:
@@ -284,7 +285,7 @@ class About:
             return []
         lines: list[RenderableType] = [self._heading("History")]
         if len(steps) > _MOST_STEPS:
-            lines.append(Text(f"  {len(steps) - _MOST_STEPS} earlier ones", self.look("muted")))
+            lines.append(Text(f"  {len(steps) - _MOST_STEPS} earlier changes", self.look("muted")))
         for step in steps[-_MOST_STEPS:]:
             line = Text.assemble(
                 (one_line(step.ts[:10]), self.look("muted")), "  ", (one_line(step.verb, 10), self.look("strong")),

@@ -12,7 +12,7 @@ from agentplane.text.visible import one_line
 from agentplane.tui.backend.entries.inbox_rows import EDIT
 from agentplane.tui.backend.outcome_text import rejected_by
 from agentplane.tui.messages import OpDone, OpFailed
-from agentplane.tui.screens.list_screen import STILL_READ
+from agentplane.tui.screens.list_screen import NO_ROW, SELECTION_HIDDEN, STILL_READ
 
 
 if TYPE_CHECKING:
@@ -29,9 +29,11 @@ _DONE = {
     "supersede": "approved",
     "reject": "rejected",
     "merge": "merged",
-    "adopt": "adopted",
-    "revert": "reverted",
+    "adopt": "accepted",
+    "revert": "discarded",
 }
+
+NOTHING = "Nothing to review"
 
 
 class CandidateScreen(Protocol):
@@ -77,8 +79,8 @@ class CandidateScreen(Protocol):
         """Gray out the rows of a change, and move the cursor on."""
         ...
 
-    def carry_out(self, op: Command) -> None:
-        """Gray out the rows of a command, and submit it."""
+    def carry_out(self, op: Command, *, keep_selection: bool = False) -> None:
+        """Gray out the rows of a command, and submit it. Clear the selection that the command was made for."""
         ...
 
     def names_of(self, ids: Iterable[str]) -> list[str]:
@@ -140,16 +142,16 @@ class Decisions:
             return dict.fromkeys(("approve", "reject", *changing, "approve_clean"), shown.refusal)
         off: dict[str, str] = {}
         if not listing.target_ids:
-            why = "all that is marked is hidden by the filter" if listing.marks else "nothing is chosen"
+            why = SELECTION_HIDDEN if listing.marks else NO_ROW
             off |= dict.fromkeys(("approve", "reject"), "" if not listing.rows else why)
         if listing.current is None:
-            off |= dict.fromkeys(changing, "nothing is chosen")
+            off |= dict.fromkeys(changing, NO_ROW)
         if not listing.rows and self._screen.rows_view is shown:
-            off["approve_clean"] = "nothing waits"
+            off["approve_clean"] = NOTHING
         return off
 
     @property
-    def _blocked_by(self) -> str | None:
+    def blocked_by(self) -> str | None:
         """The id of the entry that blocks the candidate under the cursor.
 
         Approving the candidate starts with a comparison of the two.
@@ -162,8 +164,8 @@ class Decisions:
     def reason(self) -> str:
         """Return why the row under the cursor cannot simply be approved, or an empty text."""
         off = self._screen.off.get("approve")
-        other = self._blocked_by
-        return off or (f"conflicts with {one_line(other, 30)}: press a to compare" if other else "")
+        other = self.blocked_by
+        return off or (f"conflicts with {one_line(other, 30)}: a to compare" if other else "")
 
     def _may_decide(self, action: str) -> bool:
         """Return True if a person may decide here.
@@ -182,7 +184,7 @@ class Decisions:
         """Approve the candidates, and accept the manual edits, that are selected or under the cursor."""
         target_ids = self._screen.view.listing.target_ids
         if not target_ids:
-            self._app.say(self._screen.off.get("approve") or "nothing waits")
+            self._app.say(self._screen.off.get("approve") or NOTHING)
         elif self._may_decide("approve"):
             edits, candidates = self._sorted(target_ids)
             if len(candidates) > 1:
@@ -243,7 +245,7 @@ class Decisions:
                 self._ask_later()
             else:
                 left_out = ", ".join(f"{count:,} {why}" for count, why in bulk.left_out)
-                self._app.say(f"no candidate is clean: {left_out}" if left_out else "nothing waits")
+                self._app.say(f"No candidate is ready: {left_out}" if left_out else NOTHING)
 
     def _candidates_shown(self) -> list[str]:
         return [row.id for row in self._screen.view.listing.shown if not row.id.startswith(EDIT)]
@@ -256,9 +258,11 @@ class Decisions:
     def _ask_later(self) -> None:
         """Show the summary once the candidates are known, unless a key is pressed before."""
         self._summary_requested = True
-        what = "read" if self._shown is None else "looked at"
+        what = "read" if self._shown is None else "checked"
         self._app.say(
-            f"the summary comes once they are {what}", stays=True, show_while=lambda: self._summary_requested
+            f"The summary opens as soon as the candidates are {what}.",
+            stays=True,
+            show_while=lambda: self._summary_requested,
         )
 
     def show_requested_summary(self) -> None:
@@ -278,7 +282,7 @@ class Decisions:
         """Reject the candidates, and discard the manual edits, that are selected or under the cursor."""
         target_ids = self._screen.view.listing.target_ids
         if not target_ids:
-            self._app.say(self._screen.off.get("reject") or "nothing waits")
+            self._app.say(self._screen.off.get("reject") or NOTHING)
             return
         if not self._may_decide("reject"):
             return
@@ -309,6 +313,7 @@ class Decisions:
     def _decide(self, command: Command, names: Sequence[str]) -> None:
         """Gray out the rows with these names, and submit the command."""
         self._screen.gray(names, command.verb)
+        self._screen.view.unmark()
         self._app.submit(command)
         self._screen.update_status()
 
@@ -331,7 +336,7 @@ class Decisions:
         elif isinstance(message.op, Adopt | Edit):
             # A candidate with a manual edit still waits.
             view.reopen(message.op.ids)
-            self._settle([f"{EDIT}{id_}" for id_ in message.op.ids], "adopted")
+            self._settle([f"{EDIT}{id_}" for id_ in message.op.ids], _DONE["adopt"])
         else:
             pairs = dict(done.pairs)
             self._settle(rejected_by(message.op), _DONE["reject"])
@@ -379,9 +384,9 @@ class Decisions:
         """Compare a candidate with its conflicts. `other` is the id of the conflict to show first."""
         reviewed = self._reviewed(id_)
         if reviewed is None:
-            self._app.say("it is still being checked", show_while=lambda: self._is_unchecked(id_))
+            self._app.say("Still checking this candidate", show_while=lambda: self._is_unchecked(id_))
         elif not reviewed.conflicts:
-            self._app.say("it conflicts with nothing")
+            self._app.say("No conflicts")
         else:
             from agentplane.tui.screens.conflict.screen import ConflictScreen
 
@@ -393,4 +398,5 @@ class Decisions:
 
     def _compared(self, decision: "Decision | None") -> None:
         if decision is not None:
-            self._screen.carry_out(decision.op)
+            # The decision is about the row under the cursor, and not about other selected rows.
+            self._screen.carry_out(decision.op, keep_selection=True)

@@ -20,29 +20,35 @@ from agentplane.tui.screens.inbox.decisions import Decisions
 
 
 if TYPE_CHECKING:
+    from agentplane.query.records import Record
+    from agentplane.tui.backend.entries.entry_records import EntryRecords
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.screens.entry.pane import Detail
 
 FIRST_START = (
-    "Nothing waits. Coding tools propose memories, and they wait here until you decide.\n"
+    "Nothing to review. Coding tools propose memories, and you review them here.\n"
     "Press n to write the first candidate yourself.\n"
-    "Then a approves, r rejects, u takes it back; ? shows every key."
+    "Then press a to approve, r to reject and u to undo. Press ? for all keys."
 )
 NOTHING_LEFT = (
-    "Nothing waits: everything is decided.\n"
-    "2 shows what is on the shelf; u takes back the last op; n writes a new candidate."
+    "Nothing to review.\n"
+    "Press 2 for the approved entries, n for a new candidate, and u to undo your last change."
 )
-NO_HIT = "Nothing holds these words.\nesc takes the filter away."
+NO_CONFLICT = "No conflicts in this list."
+NO_HIT = "No matches.\nPress esc to clear the filter."
 
 
 class InboxScreen(EntryScreen):
     WHERE = "inbox"
+    HINT = "words   kind:fact   tool:codex   is:conflict   older:7d   -tag:ui   (tab completes)"
+    QUERY = "inbox"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("inbox")]
 
     def __init__(self) -> None:
         super().__init__()
         self._by: inbox_rows.By = "run"
         self._place_of: dict[str, int] = {}
+        self._entry_records: EntryRecords | None = None
         self.decisions = Decisions(self)
 
     # The rows
@@ -61,8 +67,18 @@ class InboxScreen(EntryScreen):
     def rows_of(self, shown: "PlaneView") -> list[Row]:
         return inbox_rows.rows(shown, self._place)
 
-    def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str]:
-        return inbox_rows.matching(words, rows_, shown)
+    def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
+        return self.selected(words)
+
+    def records(self, *, states: bool = False) -> "list[Record]":
+        from agentplane.query import records
+        from agentplane.tui.backend.entries.entry_records import EntryRecords
+
+        if self._shown is None:
+            return []
+        if self._entry_records is None:
+            self._entry_records = EntryRecords(records.of_candidate)
+        return self._entry_records.of_inbox(self._shown, states=states)
 
     def rows_replaced(self) -> None:
         self._place_of = {row.id: place for place, row in enumerate(self._rows)}
@@ -78,10 +94,17 @@ class InboxScreen(EntryScreen):
 
     def on_looked(self, message: Looked) -> None:
         self._update(message.ids)
+        if self._words and self._filter_depends_on_checks:
+            self._filter(self._words)
         if self.current in message.ids:
             self.show_detail()
         self.update_status()
         self.decisions.show_requested_summary()
+
+    @property
+    def _filter_depends_on_checks(self) -> bool:
+        """True if a check of a candidate can change which rows the filter shows, or their order."""
+        return self._queries is not None and self._queries.query.needs_states
 
     def _update(self, ids: Sequence[str]) -> None:
         """Update the rows of candidates that were reviewed after the rows were made."""
@@ -119,15 +142,17 @@ class InboxScreen(EntryScreen):
         expired, soon = states.count("expired"), states.count("soon")
         parts = [f"{expired:,} expired"] if expired else []
         parts += [f"{soon:,} {'expires' if soon == 1 else 'expire'} soon"] if soon else []
-        return f"{', '.join(parts)}: 2" if parts else ""
+        return f"{', '.join(parts)} (press 2)" if parts else ""
 
     @property
     def action_names(self) -> dict[str, str]:
         names = {"leave": "quit"}
         if self.current and self.current.startswith(EDIT):
-            names |= {"approve": "adopt", "reject": "revert"}
+            names |= {"approve": "accept", "reject": "discard"}
         if self.view.listing.marks:
-            names |= {"approve_clean": "marked"}
+            names |= {"approve_clean": "approve selected"}
+        elif self.decisions.blocked_by:
+            names |= {"approve": "compare"}
         return names
 
     # Opening and grouping
@@ -174,12 +199,18 @@ class InboxScreen(EntryScreen):
     async def action_reject(self) -> None:
         await self.decisions.reject()
 
-    async def action_skip(self) -> None:
-        """Go to the next row. If the inbox is empty, write a new candidate."""
-        if self._rows:
-            self.view.action_step(1)
-        else:
+    async def action_next_conflict(self) -> None:
+        """Move the cursor to the next candidate that needs a choice. If the inbox is empty, write a candidate."""
+        if not self._rows:
             await self.plane_app.action_new()
+        elif not self.view.seek_state("conflict"):
+            reviewed = self._shown.reviewed if self._shown else {}
+            unchecked = self._shown is None or any(
+                id_ not in reviewed or not reviewed[id_].checked for id_ in self._place_of if EDIT not in id_
+            )
+            self.say(
+                "No conflict found yet. Candidates are still being checked." if unchecked else NO_CONFLICT
+            )
 
     def on_op_done(self, message: OpDone) -> None:
         self.decisions.done(message)

@@ -24,9 +24,9 @@ WAITING = f"{_PREFIX}waiting"
 TOOL, RUN, EDITED = f"{_PREFIX}tool ", f"{_PREFIX}run ", f"{_PREFIX}edited "
 WITHHELD = f"{_PREFIX}withheld "
 """Like the three prefixes above, it is followed by a name."""
-FOR, ADDITIONS, LEFT_OUT = "the pack, and for whom", "told beside it", "left out"
+FOR, ADDITIONS, LEFT_OUT = "context", "also included", "left out"
 _PLAIN = {"●": "o", "·": ".", "×": "x", "▸": ">"}
-_CUT: dict[pack.CutKind, str] = {"room": "no room", "held": "behind a pin", "scope": "other paths"}
+_CUT: dict[pack.CutKind, str] = {"room": "no room", "held": "after pinned entries", "scope": "other paths"}
 
 
 def is_special(id_: str) -> bool:
@@ -44,7 +44,7 @@ def rows(view: View, *, plain: bool = False) -> list[Row]:
 def _this(view: View) -> Row:
     receipt = view.pack.receipt
     missing = sum(cut.kind in pack.WITHOUT_ROOM for cut in receipt.cut)
-    text = f"the pack · {receipt.tokens:,} of {receipt.budget:,} tokens"
+    text = f"context · {receipt.tokens:,} of {receipt.budget:,} tokens"
     badge, state = ("~", "edited") if missing else ("●", "clean")
     return Row(THIS, badge, " ", text, _missing(missing), state, FOR)
 
@@ -59,7 +59,7 @@ def _tools(view: View) -> Iterator[Row]:
         text = f"{one_line(one.tool.title, 40)} · {_size(one)}"
         yield Row(f"{TOOL}{one.tool.name}", badge, " ", text, _worst(one), state, FOR)
     if not view.tools:
-        yield Row(NO_TOOL, "·", " ", "no tool was found here: 4 lists all", "", "quiet", FOR)
+        yield Row(NO_TOOL, "·", " ", "no tool found: press 4 for all tools", "", "quiet", FOR)
 
 
 def _size(one: ToolPacks) -> str:
@@ -69,17 +69,17 @@ def _size(one: ToolPacks) -> str:
         unit = "chars" if one.start.measure == "characters" else one.start.measure
         sizes.append((one.start.size, one.start.limit, unit))
     if not sizes:
-        return "no limit is known"
+        return "no known limit"
     size, limit, unit = max(sizes, key=lambda item: item[0] / item[1])
     return f"{size:,}/{limit:,} {unit}"
 
 
 def _worst(one: ToolPacks) -> str:
     if one.file.pack is None:
-        return "cannot be written"
+        return "not writable"
     missing = max(sum(cut.kind in pack.WITHOUT_ROOM for cut in made.receipt.cut) for made in one.packs)
     short = max(sum(given.form != "full" for given in made.receipt.given) for made in one.packs)
-    return _missing(missing) or (f"{short:,} short" if short else "" if one.is_wired else "not wired")
+    return _missing(missing) or (f"{short:,} short" if short else "" if one.is_wired else "not connected")
 
 
 def _missing(count: int) -> str:
@@ -96,7 +96,9 @@ def _entries(view: View) -> Iterator[Row]:
                 badge, state = ("●", "clean") if view.forms[entry.id] == "full" else ("~", "edited")
                 yield _entry(entry, width, badge, state, why(view, entry), pack_text.title(name))
     if not view.entries:
-        yield Row(NOTHING, "·", " ", "nothing is in force yet: 1 has the inbox", "", "quiet", "in it")
+        yield Row(
+            NOTHING, "·", " ", "no approved entries yet: press 1 for the inbox", "", "quiet", "included"
+        )
 
 
 def _entry(entry: Entry, width: int, badge: str, state: str, right: str, group: str) -> Row:
@@ -119,14 +121,14 @@ def _additions(view: View) -> Iterator[Row]:
         text = f"last run, not reviewed · {summary}"
         yield Row(f"{RUN}{run.run_id}", "▸", " ", text, "", "quiet", group)
     for id_ in sources.hand_edits:
-        text = f"{id_} was edited by hand: what was approved before is given"
+        text = f"{id_} has a manual edit: tools get the approved text"
         yield Row(f"{EDITED}{id_}", "~", " ", text, "", "edited", group)
     for id_ in view.pack.receipt.withheld:
-        text = f"{id_} is withheld: it looks like it contains a secret"
+        text = f"{id_} is withheld: it may contain a secret"
         yield Row(f"{WITHHELD}{id_}", "×", " ", text, "", "flag", group)
     if sources.waiting:
-        count = "candidate waits" if sources.waiting == 1 else "candidates wait"
-        yield Row(WAITING, "?", " ", f"{sources.waiting:,} {count} for review", "", "quiet", group)
+        count = "candidate" if sources.waiting == 1 else "candidates"
+        yield Row(WAITING, "?", " ", f"{sources.waiting:,} {count} to review", "", "quiet", group)
 
 
 def _left_out(view: View) -> Iterator[Row]:

@@ -23,7 +23,7 @@ from agentplane.text.visible import one_line
 from agentplane.tui import actions
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.screens.file_writing_screen import WritingScreen
-from agentplane.tui.screens.list_screen import STILL_READ
+from agentplane.tui.screens.list_screen import SELECTION_HIDDEN, STILL_READ
 from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.widgets.split import NARROW
 
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.backend.pack_model import View
     from agentplane.tui.backend.tools_model import Planned
-    from agentplane.tui.screens.pack.field_modal import Field, Offer
     from agentplane.tui.screens.text_pane import Page
+    from agentplane.tui.widgets.modals.field_modal import Field, Offer
 
-NO_HIT = "Nothing in the pack fits.\nesc takes the filter away."
-UNREAD = "The pack cannot be made: "
-DAMAGED = "the log and the files do not fit together: agentplane doctor"
+NO_HIT = "No matches.\nPress esc to clear the filter."
+UNREAD = "Can't create the context: "
+DAMAGED = "The log and the files don't match. Run agentplane doctor."
 
 
 class PackScreen(WritingScreen):
     WHERE = "pack"
-    HINT = "words, an id, a kind, a tag, left out"
+    HINT = "words, ID, kind, tag or left out"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("pack")]
 
     class _Offered(Message, bubble=False):
@@ -148,10 +148,10 @@ class PackScreen(WritingScreen):
         if self.made is None or (self.size.width < NARROW and self.current in self.made.entries):
             return ""  # without a pane, the line gives the reason for the entry
         if self.made.ask != self.ask:
-            return "working it out…"
+            return "calculating…"
         size, budget = self.made.pack.receipt.tokens, self.ask.budget
         parts = [f"{size:,} of {budget:,} tokens"]
-        parts += ["tried"] if self.ask != self._usual else []
+        parts += ["not written"] if self.ask != self._usual else []
         parts += [f"task {one_line(self.ask.task, 24)}"] if self.ask.task else []
         parts += [one_line(", ".join(self.ask.paths), 24)] if self.ask.paths else []
         parts += [step.label for step in self.made.budgets if step.tokens == budget]
@@ -179,11 +179,11 @@ class PackScreen(WritingScreen):
             off["pin"] = shown.refusal
         elif not self._entries():
             hidden = listing.marks and not listing.target_ids
-            off["pin"] = "all that is marked is hidden by the filter" if hidden else "no entry is chosen"
+            off["pin"] = SELECTION_HIDDEN if hidden else "no entry selected"
         if self._next(1) is None:
-            off["pack.more"] = "no tool here has a larger limit: b takes any number"
+            off["pack.more"] = "no tool here has a larger limit: B for any budget"
         if self._next(-1) is None:
-            off["pack.less"] = "no tool here has a smaller limit: b takes any number"
+            off["pack.less"] = "no tool here has a smaller limit: B for any budget"
         return off
 
     def _entries(self) -> tuple[str, ...]:
@@ -218,7 +218,7 @@ class PackScreen(WritingScreen):
         if tried:
             self.ask = self._usual
             self.read(force=True)
-            self.plane_app.say("As a session would be given it again")
+            self.plane_app.say("Showing the context that a session gets")
         return tried
 
     def _next(self, direction: int) -> int | None:
@@ -240,7 +240,7 @@ class PackScreen(WritingScreen):
 
     async def action_budget(self) -> None:
         from agentplane.tui.backend import pack_model
-        from agentplane.tui.screens.pack.field_modal import Field
+        from agentplane.tui.widgets.modals.field_modal import Field
 
         if not self.may("pack.budget"):
             return
@@ -255,24 +255,24 @@ class PackScreen(WritingScreen):
             if isinstance(size, int):
                 self._try(budget=size)
 
-        field = Field("Another budget", str(self.ask.budget), "tokens, as 2400 or 4k", problem_of, offers)
+        field = Field("Budget", str(self.ask.budget), "tokens, for example 2400 or 4k", problem_of, offers)
         await open_field(self.app, field, take)
 
     async def action_task(self) -> None:
-        from agentplane.tui.screens.pack.field_modal import Field
+        from agentplane.tui.widgets.modals.field_modal import Field
 
         def take(text: str | None) -> None:
             if text is not None:
                 self._try(task=text or None)
 
         if self.may("pack.task"):
-            hint = "what the work is; empty: none"
-            field = Field("Another task", self.ask.task or "", hint, lambda _: "")
+            hint = "description of the task, or empty"
+            field = Field("Task", self.ask.task or "", hint, lambda _: "")
             await open_field(self.app, field, take)
 
     async def action_paths(self) -> None:
         from agentplane.tui.backend import pack_model
-        from agentplane.tui.screens.pack.field_modal import Field
+        from agentplane.tui.widgets.modals.field_modal import Field
 
         if not self.may("pack.paths"):
             return
@@ -286,8 +286,11 @@ class PackScreen(WritingScreen):
             if not isinstance(paths, str):
                 self._try(paths=paths)
 
-        value, hint = ", ".join(self.ask.paths), "app/**, docs/api.md; empty: the whole project"
-        field = Field("Other files", value, hint, problem_of)
+        value, hint = (
+            ", ".join(self.ask.paths),
+            "for example app/**, docs/api.md. Empty for the whole project",
+        )
+        field = Field("Files", value, hint, problem_of)
         await open_field(self.app, field, take)
         work: Any = partial(self._offer_changed_paths, field)
         self.run_worker(work, thread=True, exclusive=True, group="offers", description="offers")
@@ -300,7 +303,7 @@ class PackScreen(WritingScreen):
         paths = pack_model.changed_here(model.plane.layout.project) if model else ()
         if paths:
             count = "one file" if len(paths) == 1 else f"{len(paths)} files"
-            self.post_message(self._Offered(field, [(", ".join(paths), f"{count} that this branch changed")]))
+            self.post_message(self._Offered(field, [(", ".join(paths), f"{count} changed on this branch")]))
 
     @on(_Offered)
     def _offer(self, message: _Offered) -> None:

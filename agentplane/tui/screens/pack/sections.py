@@ -46,9 +46,9 @@ def _this(view: View, branch: str, look: Look) -> Iterator[Section]:
     ask = view.ask
     on = f" on {one_line(branch, 40)}" if branch else ""
     yield [
-        Text(f"What a tool is given{on}", look("strong")),
-        _fact("task", one_line(ask.task, 200) if ask.task else "none: t says one", look),
-        _fact("files", ", ".join(one_line(path, 80) for path in ask.paths) or "the whole project: F names some", look),
+        Text(f"Context{on}", look("strong")),
+        _fact("task", one_line(ask.task, 200) if ask.task else "none (press t to set)", look),
+        _fact("files", ", ".join(one_line(path, 80) for path in ask.paths) or "whole project (press F to narrow)", look),
         _fact("budget", f"{ask.budget:,} tokens", look),
         _fact("size", _size(view.pack), look),
         _fact("memory", one_line(view.pack.receipt.revision, 20), look),
@@ -56,20 +56,20 @@ def _this(view: View, branch: str, look: Look) -> Iterator[Section]:
     if not view.entries:
         yield [
             Text(
-                "No entry is in force yet. What is approved in the inbox (1) is given from then on.",
+                "No approved entries yet. Approve candidates in the inbox (press 1).",
                 look("warn"),
             )
         ]
     if not view.tools:
         yield [
             Text(
-                "No coding tool was found here, and none is wired: 4 lists them all. s writes the pack alone.",
+                "No coding tool found or connected. Press 4 for all tools, or s to write only the context file.",
                 look("muted"),
             )
         ]
     yield _short(view.pack, look)
     yield _cut(view.pack.receipt.cut, look, "Left out")
-    yield _text(view.pack, "The text", look)
+    yield _text(view.pack, "Text", look)
 
 
 def _fact(name: str, value: str, look: Look) -> Text:
@@ -88,7 +88,7 @@ def _short(made: Pack, look: Look) -> Section:
         return []
     more = f" and {len(names) - _MOST_CUT} more" if len(names) > _MOST_CUT else ""
     listed = ", ".join(one_line(name, 40) for name in names[:_MOST_CUT])
-    return [Text("Only the statement, no room for the rest", look("heading")), Text(f"{listed}{more}")]
+    return [Text("Statement only, because of limited room", look("heading")), Text(f"{listed}{more}")]
 
 
 def _cut(cuts: Sequence[Cut], look: Look, title: str) -> Section:
@@ -111,7 +111,9 @@ def _text(made: Pack, title: str, look: Look) -> Section:
     shown: Section = [Text(title, look("heading")), *(Text(line) for line in lines[:_MOST_LINES])]
     if len(lines) > _MOST_LINES or len(made.text) > _MOST_CHARACTERS:
         left = made.text.count("\n") - min(len(lines), _MOST_LINES)
-        shown.append(Text(f"… {left:,} more lines; `agentplane pack --print` has all of it", look("muted")))
+        shown.append(
+            Text(f"… {left:,} more lines. Run `agentplane context --print` for all of it.", look("muted"))
+        )
     return shown
 
 
@@ -120,35 +122,33 @@ def _text(made: Pack, title: str, look: Look) -> Section:
 
 def _tool(one: ToolPacks, look: Look) -> Iterator[Section]:
     file, title = one.file, one_line(one.tool.title, 60)
-    state = "wired" if one.is_wired else "not wired: 4 goes where it can be"
+    state = "connected" if one.is_wired else "not connected (press 4 to connect)"
     yield [Text.assemble((title, look("strong")), (f"  {state}", look("muted")))]
     lines: Section = [Text(f"In {visible(file.path)}", look("heading"))]
     if file.pack is None:
-        yield [*lines, Text(f"Nothing can be written: it {one_line(file.why, 200)}", look("bad"))]
+        yield [*lines, Text(f"Not writable: it {one_line(file.why, 200)}", look("bad"))]
     else:
         if file.imports:
-            lines.append(Text("One line there points to context/active.md, which the tool then reads."))
-        limit = f", of {file.limit:,} that are read" if file.limit else "; no limit is known"
-        lines.append(Text(f"{file.size:,} bytes with what others wrote{limit}."))
+            lines.append(Text("A line in the file imports context/active.md."))
+        limit = f", limit {file.limit:,}" if file.limit else ", no known limit"
+        lines.append(Text(f"{file.size:,} bytes with its other text{limit}."))
         if file.limit:
-            lines.append(Text(f"The memory has room for {file.room:,} bytes beside that."))
+            lines.append(Text(f"Room for the memory: {file.room:,} bytes."))
         lines.append(_fact("memory", _size(file.pack), look))
         yield lines
-        yield from _missing(file.pack, "It has no room for", look)
+        yield from _missing(file.pack, "No room for", look)
     if one.start is not None:
         start = one.start
-        size = f"{start.size:,} of the {start.limit:,} {start.measure} that it takes."
-        hook_note = Text("Our hook tells it what is for the task, whatever the files.", look("muted"))
+        size = f"{start.size:,} of the {start.limit:,} {start.measure} that fit."
+        hook_note = Text("Agentplane's hook adds the entries for the task.", look("muted"))
         if not start.is_hooked:
             hook_note = Text(
-                "It would be told so by our hook, which is not in its settings: 4 goes there.", look("warn")
+                "Agentplane's hook isn't in its settings. Press 4 to connect the tool.", look("warn")
             )
-        yield [Text("When a session starts", look("heading")), Text(size), hook_note]
-        yield from _missing(start.pack, "A session's start has no room for", look)
+        yield [Text("At the start of a session", look("heading")), Text(size), hook_note]
+        yield from _missing(start.pack, "No room at the start of a session for", look)
     if file.pack is not None:
-        yield _text(
-            file.pack, "The text in its file" if not file.imports else "The text of context/active.md", look
-        )
+        yield _text(file.pack, "Text in its file" if not file.imports else "Text of context/active.md", look)
 
 
 def _missing(made: Pack, title: str, look: Look) -> Iterator[Section]:
@@ -171,17 +171,17 @@ def _entry(view: View, entry: Entry, look: Look) -> Iterator[Section]:
         title.append("  pinned", look("warn"))
     yield [title, Text(visible(entry.statement), look("strong"))]
     form = view.forms.get(entry.id)
-    heading = "Why it is in it" if form else "Why it is not in it"
+    heading = "Why it is included" if form else "Why it is left out"
     yield [Text(heading, look("heading")), *(Text(f"· {reason}") for reason in reasons(view, entry))]
     if form:
-        form_text = "In full." if form == "full" else "Its statement only: there is no room for the rest."
+        form_text = "In full." if form == "full" else "Statement only, because of limited room."
         yield [
-            Text("As given to tools", look("heading")),
+            Text("Text for tools", look("heading")),
             Text(form_text, look("muted")),
             *_as_given(view, entry, form),
         ]
     if lacking := [place for one in view.tools for place in _lacking(one, entry.id)]:
-        yield [Text("Cut for", look("heading")), Text(", ".join(lacking))]
+        yield [Text("Left out of", look("heading")), Text(", ".join(lacking))]
 
 
 def _lacking(one: ToolPacks, id_: str) -> Iterator[str]:
@@ -190,7 +190,7 @@ def _lacking(one: ToolPacks, id_: str) -> Iterator[str]:
     if one.file.pack and (cut := _cut_of(one.file.pack, id_)):
         yield f"{title} in {visible(one.file.path)}{_where_stated(cut)}"
     if one.start and (cut := _cut_of(one.start.pack, id_)):
-        yield f"{title} at a session's start{_where_stated(cut)}"
+        yield f"{title} at the start of a session{_where_stated(cut)}"
 
 
 def _cut_of(made: Pack, id_: str) -> Cut | None:
@@ -214,19 +214,19 @@ def reasons(view: View, entry: Entry) -> Iterator[str]:
     if cut := view.cuts.get(entry.id):
         yield visible(cut.why)
     if entry.head.type == "invariant":
-        yield "an invariant: these come first"
+        yield "invariants come first"
     if entry.head.pinned:
-        yield "pinned: what is not pinned is left out before it"
+        yield "pinned: other entries are left out first"
     yield _scope(view, entry)
     if view.ask.task:
         place, count = view.pack.choice.near.get(entry.id), len(view.pack.choice.near)
         yield (
-            f"number {place + 1} of {count} by its words in common with the task"
+            f"rank {place + 1} of {count} for the task"
             if place is not None
-            else "no word in common with the task"
+            else "no words in common with the task"
         )
     if entry.head.updated:
-        yield f"from {one_line(entry.head.updated, 20)}, {ago(entry.head.updated)}; newer ones come first"
+        yield f"from {one_line(entry.head.updated, 20)}, {ago(entry.head.updated)} (newer entries come first)"
     whole = pack_text.item(entry, full=True, against=view.sources.against)
     yield f"about {pack.tokens(whole):,} tokens in full"
 
@@ -236,6 +236,6 @@ def _scope(view: View, entry: Entry) -> str:
     if not globs:
         return "about the whole project"
     if not view.ask.paths:
-        return f"about {globs}; no paths are named, so every scope fits"
+        return f"about {globs} (all scopes match the whole project)"
     cut = view.cuts.get(entry.id)
-    return f"about {globs}" if cut and cut.kind == "scope" else f"about {globs}, which fits the paths"
+    return f"about {globs}" if cut and cut.kind == "scope" else f"about {globs}, which matches the files"

@@ -71,7 +71,7 @@ class Restarts:
 
     def follow(self, asked: "Sequence[Session]") -> None:
         """Follow sessions that restart because of the settings."""
-        self._waiting |= {one.pid: f"{one.tool} restarts when it is idle" for one in asked}
+        self._waiting |= {one.pid: f"{one.tool} restarts when idle" for one in asked}
         self._watcher.follow(asked)
 
     def close(self) -> None:
@@ -80,7 +80,7 @@ class Restarts:
     def update(self, watched: "tuple[WatchedSession, ...]") -> None:
         self.watched = watched
         self._waiting |= {
-            one.session.pid: f"{one.session.tool} restarts when it is idle"
+            one.session.pid: f"{one.session.tool} restarts when idle"
             for one in watched
             if one.activity.asked and one.session.pid not in self._waiting
         }
@@ -92,7 +92,7 @@ class Restarts:
         if self._restart_requested:
             self._restart_requested = False
             if not self._old:
-                self._app.say("No session has old memory")
+                self._app.say("No session has outdated memory")
 
     @property
     def _old(self) -> "list[WatchedSession]":
@@ -109,7 +109,7 @@ class Restarts:
         from agentplane.tui.screens.restart.bar import SessionBar
 
         old = [one for one in self._old if one.session.pid not in self._results and not self._hidden]
-        key = self._app.keys_wanted.shown(actions.action("restart"))
+        key = self._app.keys_wanted.shown(actions.by_id("restart"))
         prompts = session_text.prompts(old, key, self._now) if old else []
         messages = [*self._waiting.values(), *self._results.values()]
         for screen in self._app.navigator.visited:
@@ -157,7 +157,7 @@ class Restarts:
         for one in wanted:
             self._results.pop(one.pid, None)
             if session_text.can_be_asked(one):
-                self._waiting[one.pid] = f"{one.tool} is asked to restart"
+                self._waiting[one.pid] = f"{one.tool}: restart requested"
         self.show_messages()
         self._watcher.restart(wanted)
 
@@ -171,13 +171,13 @@ class Restarts:
         options = [session_text.choice(one, self._now) for one in old]
         if len(asked) > 1:
             wanted.insert(0, asked)
-            options.insert(0, f"all {len(asked)} that restart when they are idle")
+            options.insert(0, f"all {len(asked)} that can restart when idle")
 
         def chosen(place: int | None) -> None:
             if place is not None:
                 self.ask(wanted[place])
 
-        self._app.push_screen(Pick("These sessions have old memory. Which one?", options), chosen)
+        self._app.push_screen(Pick("Restart a session with outdated memory", options), chosen)
 
     # Results
 

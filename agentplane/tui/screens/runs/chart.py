@@ -55,7 +55,7 @@ class RunChart(Line, can_focus=False):
     def render(self) -> Text:
         width = self.content_region.width
         if not self._days:
-            return Text("counting the days …", self.look("muted"))
+            return Text("Counting…", self.look("muted"))
         both = width >= _BOTH
         room = (width - _GAP) // 2 if both else width
         days = self._days[-max(room - _LABEL, 1) :]
@@ -93,7 +93,7 @@ class Plot(msgspec.Struct, frozen=True):
 def _runs(days: Sequence[Day], *, plain: bool) -> Plot:
     most = max((day.runs for day in days), default=0)
     total, failed = sum(day.runs for day in days), sum(day.failed for day in days)
-    title = f"runs a day: {total:,}" + (f", {failed:,} failed" if failed else "")
+    title = f"runs per day: {total:,}" + (f", {failed:,} failed" if failed else "")
     rows = bars([day.runs / most if day.runs else None for day in days], plain=plain)
     return Plot(title, rows, f"{most:,}", "0", _axis(days))
 
@@ -101,7 +101,7 @@ def _runs(days: Sequence[Day], *, plain: bool) -> Plot:
 def _accepted(days: Sequence[Day], *, plain: bool) -> Plot:
     approved = sum(day.approved for day in days)
     decided = approved + sum(day.rejected for day in days)
-    title = f"approved: {approved:,} of {decided:,}" if decided else "nothing was decided in these days"
+    title = f"approved: {approved:,} of {decided:,}" if decided else "no decisions in these days"
     part = f" ({round(100 * approved / decided)} %)" if decided else ""
     rows = bars([day.acceptance for day in days], plain=plain)
     return Plot(title + part, rows, "100%", "0%", _axis(days))

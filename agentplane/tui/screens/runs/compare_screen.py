@@ -83,9 +83,7 @@ class RunDiffScreen(FixedSizeScreen[None]):
         app: PlaneApp = self.app  # type: ignore[assignment]
         self.query_one(Badge).show(app.figures())
         self.query_one(KeyBar).show(app.keys_wanted, self.off, {"leave": "back"})
-        self.query_one(StatusBar).set_texts(
-            "- only in the first   + only in the second   ~ in both, and not the same"
-        )
+        self.query_one(StatusBar).set_texts("- only in the first   + only in the second   ~ different")
         self.run_worker(self._compare, thread=True, exit_on_error=False, description="comparison")
 
     def _compare(self) -> None:
@@ -156,7 +154,7 @@ class _Comparison:
         report = self.report
         yield self._heads()
         if report.same:
-            yield [Text("They are the same in everything that is compared.", self.look("good"))]
+            yield [Text("No differences.", self.look("good"))]
         yield self._signed("Files", [(file.change, one_line(file.path, 300)) for file in report.files])
         yield self._signed(
             "Facts", [(_change(fact.name), one_line(str(fact.b or fact.a), 300)) for fact in report.facts]
@@ -201,7 +199,7 @@ class _Comparison:
             (entry.change, f"{one_line(entry.id, 30)}  {_core(entry.b or entry.a)}")
             for entry in self.report.entries
         ]
-        return self._signed("Memory that they had", changes)
+        return self._signed("Memory", changes)
 
     def _output(self) -> list[RenderableType]:
         lines = self.report.output
@@ -215,7 +213,7 @@ class _Comparison:
         )
         if len(rows) > len(shown):
             a, b = self.report.a, self.report.b
-            more = f"and {len(rows) - len(shown):,} lines more: agentplane diff --run {a} --against {b}"
+            more = f"and {len(rows) - len(shown):,} more lines: agentplane run diff --run {a} --against {b}"
             body.append(Text(more, self.look("muted")))
         return [Text("Output", self.look("heading")), *body]
 

@@ -132,7 +132,7 @@ class RunDetail(Detail):
         if not targets:
             say(
                 self.app,
-                "Nothing that it proposed is there to go to" if facts else "Its capsule is still being read",
+                "No entry that this run proposed exists" if facts else "Still reading this run",
             )
             return
 

@@ -24,7 +24,7 @@ _MOST_TOOL, _MOST_TASK = 12, 16
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 _FEW_SECONDS = 10
 _LEAST = 0.05
-_NO_TIME = "no time"
+_NO_TIME = "unknown time"
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -96,7 +96,7 @@ def _short_description(run: TimelineRow) -> str:
     """Return the first line of the summary, or else the title or the command."""
     first = next((line for line in (run.summary or "").splitlines() if line.strip()), "")
     named = (first, run.title or "", " ".join(run.command))
-    return next((shown for text in named if (shown := one_line(text, 200))), "nothing said of it")
+    return next((shown for text in named if (shown := one_line(text, 200))), "no summary")
 
 
 def _right(run: TimelineRow, now: datetime) -> str:

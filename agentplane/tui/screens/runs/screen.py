@@ -18,16 +18,18 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from agentplane.errors import AgentplaneError
+from agentplane.query import records
+from agentplane.query.parse import EMPTY, parse
+from agentplane.query.records import Record
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
 from agentplane.tui.backend.list_state import Row
-from agentplane.tui.backend.runs import run_query
 from agentplane.tui.backend.runs.chain_check import ChainChecker, Checked
 from agentplane.tui.backend.runs.log_pager import PAGE, Book
 from agentplane.tui.screens.entry.pane import Detail
 from agentplane.tui.screens.latest_thread import run_latest
-from agentplane.tui.screens.list_screen import STILL_READ, ListScreen
+from agentplane.tui.screens.list_screen import NO_ROW, STILL_READ, ListScreen
 from agentplane.tui.screens.runs import rows
 from agentplane.tui.screens.runs.chart import DAYS, RunChart
 from agentplane.tui.widgets.footer import StatusBar
@@ -39,13 +41,13 @@ if TYPE_CHECKING:
     from agentplane.tui.screens.runs.detail import RunDetail
 
 NOTHING = (
-    "No runs yet. A run is what a coding tool did on a task, and its output.\n"
+    "No runs yet. A run is a recorded session of a coding tool, or a command and its output.\n"
     "Try it: agentplane run -- make test\n"
-    "Each session of a tool that agentplane init has wired leaves one, too."
+    "Sessions of connected tools are recorded too."
 )
-NO_HIT = "No run fits.\nesc takes the filter away."
-NO_CHART = "there is no room for it in so few lines"
-LOOKING = "Looking through the log…"
+NO_HIT = "No matches.\nPress esc to clear the filter."
+NO_CHART = "the terminal is too small for the chart"
+LOOKING = "Reading the log…"
 _OPEN_SECONDS = 2.0
 _FILTER_SECONDS = 0.08
 _TWO = 2
@@ -53,7 +55,8 @@ _TWO = 2
 
 class RunsScreen(ListScreen):
     WHERE = "runs"
-    HINT = run_query.HINT
+    HINT = "words   tool:codex   task:webhooks   outcome:failed   newer:7d   (tab completes)"
+    QUERY = "runs"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("runs")]
 
     class _OpenChanged(Message, bubble=False):
@@ -72,7 +75,8 @@ class RunsScreen(ListScreen):
     def __init__(self) -> None:
         super().__init__()
         self._by: rows.By = "day"
-        self._query = run_query.parse("")
+        self._query = EMPTY
+        """The query that the log is read with."""
         self._reading = threading.Lock()
         """Lock for the book. Only the thread that holds it may use the book."""
         self._book: Book | None = None
@@ -132,7 +136,7 @@ class RunsScreen(ListScreen):
 
     def rows_replaced(self) -> None:
         if self._wanted_id is not None and self._ended:
-            self.plane_app.say(f"Run {one_line(self._wanted_id, 40)} is not in this log")
+            self.plane_app.say(f"Run {one_line(self._wanted_id, 40)} is not in the log")
             self._wanted_id = None
         self._update_empty_text()
         if self._to_end and self._ended:
@@ -161,22 +165,26 @@ class RunsScreen(ListScreen):
         """Return None, because the filter was applied when the log was read."""
         return None
 
+    def records(self, *, states: bool = False) -> list[Record]:
+        return [records.of_run(run) for run in list(self._runs.values())]
+
     def empty_text(self) -> str:
         if self._problem:
-            return f"The log cannot be read: {one_line(self._problem, 200)}"
-        if not self._ended or self._query != run_query.parse(self._words):
+            return f"Can't read the log: {one_line(self._problem, 200)}"
+        if not self._ended or self._query != parse(self._words, "runs"):
             return LOOKING
         return NO_HIT if self._words else NOTHING
 
     def _filter(self, words: str) -> None:
-        if run_query.parse(words) != self._query:
+        if parse(words, "runs") != self._query:
             self._update_empty_text()
             self.set_timer(_FILTER_SECONDS, partial(self._search, words))
 
     def _search(self, words: str) -> None:
         """Search for these words if the person has stopped typing."""
-        if words == self._words and run_query.parse(words) != self._query:
-            self._query, self._count = run_query.parse(words), PAGE
+        query = parse(words, "runs")
+        if words == self._words and query != self._query:
+            self._query, self._count = query, PAGE
             self.read(force=True)
 
     def hit_count(self) -> str:
@@ -187,17 +195,17 @@ class RunsScreen(ListScreen):
         self._wanted_id = id_
         if self._words:
             self._close_filter(keep=False)
-        self._query = run_query.parse("")
+        self._query = EMPTY
         if self._shown is not None:
             self.read(force=True)
 
     async def before_key(self, key: str) -> bool:
         """Treat the key for the last row as a request to go to the very first run."""
         keymap = self.plane_app.keys_wanted
-        bottom = key in keymap.keys_on(actions.action("list.bottom"))
+        bottom = key in keymap.keys_on(actions.by_id("list.bottom"))
         self._to_end = bottom and self.focused is self.view and not self._ended
         if self._to_end:
-            self.plane_app.say("Reading on to the first run", show_while=lambda: self._to_end)
+            self.plane_app.say("Reading all runs", show_while=lambda: self._to_end)
             self._fill()
         return False
 
@@ -246,13 +254,13 @@ class RunsScreen(ListScreen):
         return " · ".join(parts)
 
     def reason(self) -> str:
-        return "" if self._ended or not self._rows else f"{len(self._rows):,} read so far; the rest as you go"
+        return "" if self._ended or not self._rows else f"{len(self._rows):,} read so far"
 
     @property
     def action_names(self) -> dict[str, str]:
         return {
             "leave": "back",
-            "links": "what it proposed",
+            "links": "go to candidate",
             "run.chart": "hide chart" if self._chart else "chart",
         }
 
@@ -261,10 +269,10 @@ class RunsScreen(ListScreen):
         if self.plane_app.shown is None:
             return off | dict.fromkeys(("run.diff", "links"), STILL_READ)
         if not self.view.listing.target_ids:
-            return off | dict.fromkeys(("run.diff", "links", "copy"), "there is no run here")
+            return off | dict.fromkeys(("run.diff", "links", "copy"), NO_ROW)
         run = self.run
         if run is not None and run.kind != "run":
-            off["run.diff"] = "a run that is open has nothing to compare yet"
+            off["run.diff"] = "the run is still open"
         return off
 
     # Open runs, the check of the log, and the chart
@@ -317,7 +325,7 @@ class RunsScreen(ListScreen):
     def _show_chain(self, message: _ChainChecked) -> None:
         before, self._checked = self._checked, message.checked
         if not message.checked.sound and (before is None or before.told != message.checked.told):
-            self.query_one(StatusBar).fail(message.checked.told, "agentplane doctor says what can be done.")
+            self.query_one(StatusBar).fail(message.checked.told, "Run agentplane doctor for advice.")
         self.update_status()
 
     def _count_days(self) -> None:
@@ -383,9 +391,9 @@ class RunsScreen(ListScreen):
             listing.toggle(here)
             self.view.refresh()
             self.update_status()
-            self.plane_app.say("" if marked else "D on another run compares it with this one")
+            self.plane_app.say("" if marked else "Press D on another run to compare the two.")
         elif len(runs) != _TWO:
-            self.plane_app.say("Two runs are compared: esc takes the marks away")
+            self.plane_app.say("Select two runs to compare. Press esc to clear the selection.")
         else:
             await self._compare(runs[1], runs[0])
 

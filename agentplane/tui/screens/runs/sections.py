@@ -26,10 +26,10 @@ _LINES = 24
 _MOST_OUTPUT = 4_000
 _MOST_COMMAND = 2_000
 _OUTCOMES = {
-    "ok": "ok", "failed": "failed", "ended": "ended, nobody saw how", "open": "open", "lost": "lost: its process is gone",
+    "ok": "ok", "failed": "failed", "ended": "unknown exit status", "open": "running", "lost": "lost: its process ended unexpectedly",
     "import": "import: agentplane imported candidates from files",
 }  # fmt: skip
-_STATES = {"same": "as it left it", "changed": "changed since", "gone": "gone"}
+_STATES = {"same": "unchanged", "changed": "changed later", "gone": "deleted"}
 _GOOD = ("waits", "accepted", "same")
 
 
@@ -46,7 +46,7 @@ class RunAbout:
         yield self._title()
         if facts is None:
             yield self._about()
-            yield [Text("reading its capsule …", self.look("muted"))]
+            yield [Text("Reading the run record…", self.look("muted"))]
             return
         if facts.problem:
             yield [Text(visible(facts.problem), self.look("bad"))]
@@ -160,9 +160,10 @@ class RunAbout:
         lines += self._more(len(others) - _MOST)
         if revision and not given_packs:
             lines.insert(
-                0, Text(f"memory {one_line(revision, 20)}; no receipt of a pack", self.look("muted"))
+                0,
+                Text(f"Memory revision {one_line(revision, 20)} (contents not recorded)", self.look("muted")),
             )
-        return [self._heading("What it was given"), *lines] if lines else []
+        return [self._heading("Context"), *lines] if lines else []
 
     def _pack(self, pack: Mapping[str, Any]) -> Iterator[RenderableType]:
         given = pack.get("given")
@@ -171,10 +172,10 @@ class RunAbout:
         count = in_all if isinstance(in_all, int) else len(ids)
         entries = "entry" if count == 1 else "entries"
         revision = one_line(str(pack.get("revision", "?")), 20)
-        yield Text(f"a pack of memory {revision}: {count:,} {entries}{_cut(pack)}", self.look("text"))
+        yield Text(f"Memory revision {revision}: {count:,} {entries}{_cut(pack)}", self.look("text"))
         for id_ in ids[:_MOST]:
             entry = self.memory.entries.get(id_)
-            statement = one_line(entry.statement, 200) if entry else "is not on the shelf any more"
+            statement = one_line(entry.statement, 200) if entry else "no longer in memory"
             yield self._row(one_line(id_, 20), Text(statement, self.look("text" if entry else "muted")))
         yield from self._more(count - min(len(ids), _MOST))
 
@@ -193,7 +194,7 @@ class RunAbout:
             for one in facts.candidates[:_MOST]
         ]
         lines += self._more(len(facts.candidates) - _MOST)
-        return [self._heading("What it proposed", "l goes there"), *lines] if lines else []
+        return [self._heading("Candidates", "l to open"), *lines] if lines else []
 
     def _commands(self, facts: RunFacts) -> list[RenderableType]:
         rows = [row for row in facts.record.commands if row.command]
@@ -236,25 +237,25 @@ class RunAbout:
         lines += self._more(facts.more_files)
         context = facts.context
         for name, paths in (
-            (("removed", context.removed), ("new, not in git", context.untracked)) if context else ()
+            (("removed", context.removed), ("new, not in Git", context.untracked)) if context else ()
         ):
             lines += [
                 self._bulleted(Text(one_line(path, 300)).append(f"  {name}", self.look("muted")))
                 for path in paths[:_MOST]
             ]
             lines += self._more(len(paths) - _MOST)
-        return [self._heading("Files", "and how they stand now"), *lines] if lines else []
+        return [self._heading("Files", "with their current state"), *lines] if lines else []
 
     def _derived_facts(self, facts: RunFacts) -> list[RenderableType]:
         derived = facts.run.derived_facts if facts.run else []
         texts = [
             str(fact.get("statement", fact)) if isinstance(fact, dict) else str(fact) for fact in derived
         ]
-        return self._listed("What it found out", texts)
+        return self._listed("Findings", texts)
 
     def _next_actions(self, facts: RunFacts) -> list[RenderableType]:
         return self._listed(
-            "What is next", [str(step) for step in (facts.run.next_actions if facts.run else [])]
+            "Next steps", [str(step) for step in (facts.run.next_actions if facts.run else [])]
         )
 
     def _listed(self, title: str, texts: Sequence[str]) -> list[RenderableType]:
@@ -270,13 +271,13 @@ class RunAbout:
         # An invisible byte is shown as eight characters.
         text = Text(visible("\n".join(shown))[-_MOST_OUTPUT:], self.look("code"), overflow="fold")
         hint = _output_hint(output, cut=len(shown) < len(lines))
-        return [self._heading(output.name, hint), text if shown else Text("(nothing)", self.look("muted"))]
+        return [self._heading(output.name, hint), text if shown else Text("(empty)", self.look("muted"))]
 
     # Drawing
 
     def _prose(self, text: str, file: str) -> list[RenderableType]:
         more = len(text) - CAP
-        note = Text(f"… {more:,} more characters in {file} of its capsule", self.look("muted"))
+        note = Text(f"… {more:,} more characters in {file} of the run record", self.look("muted"))
         return [prose(text[:CAP], self.look), *([note] if more > 0 else [])]
 
     def _heading(self, text: str, hint: str = "") -> Text:
@@ -317,18 +318,20 @@ def _cut(pack: Mapping[str, Any]) -> str:
     cut = pack.get("cut")
     if not isinstance(cut, dict) or not cut:
         return ""
-    return "; cut: " + ", ".join(f"{one_line(str(why), 60)} {count}" for why, count in list(cut.items())[:4])
+    return "; left out: " + ", ".join(
+        f"{one_line(str(why), 60)} {count}" for why, count in list(cut.items())[:4]
+    )
 
 
 def _output_hint(output: Output, *, cut: bool) -> str:
     piece, file = output.piece, output.file
     parts = []
     if piece is not None and piece.after:
-        parts.append(f"as far as it was unpacked: {piece.before + len(piece.data):,} bytes")
+        parts.append(f"first {piece.before + len(piece.data):,} bytes")
     elif cut or (piece is not None and piece.before):
-        parts.append("its end")
+        parts.append("last lines")
     if file is not None and file.full_size is not None:
-        parts.append(f"{file.full_size:,} bytes in all")
+        parts.append(f"{file.full_size:,} bytes in total")
     if file is not None and (file.masked or file.masked_more):
         parts.append(f"{len(file.masked) + file.masked_more:,} secrets masked")
     return ", ".join(parts)

@@ -73,8 +73,8 @@ def _row(entry: "Entry", edit: "HandEdit | None", expiry: "Expiry | None", width
 
 
 def _lost_row(edit: "HandEdit") -> Row:
-    text = f"{edit.id}  {edit.change} by hand in {edit.file}"
-    return Row(f"{EDIT}{edit.id}", "~", "-", text, edit.change, "edited", "gone from their files")
+    text = f"{edit.id}  {edit.change} manually in {edit.file}"
+    return Row(f"{EDIT}{edit.id}", "~", "-", text, edit.change, "edited", "missing from their files")
 
 
 def edits_among(shown: "PlaneView", ids: tuple[str, ...]) -> Iterator[str]:

@@ -11,29 +11,35 @@ from textual.binding import BindingType
 from agentplane.commands import Command, Deprecate, Pin, Revert, Unpin
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
-from agentplane.tui.backend.entries import memory_query
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.screens.entry import editor
 from agentplane.tui.screens.entry.pane import Detail
 from agentplane.tui.screens.entry_list_screen import EntryScreen
-from agentplane.tui.screens.list_screen import STILL_READ
+from agentplane.tui.screens.list_screen import NO_ROW, SELECTION_HIDDEN, STILL_READ
 from agentplane.tui.screens.shelf import rows
 from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.widgets.modals.reason_modal import ReasonDialog
 
 
 if TYPE_CHECKING:
+    from agentplane.query.records import Record
+    from agentplane.tui.backend.entries.entry_records import EntryRecords
     from agentplane.tui.backend.model import PlaneView
 
-NOTHING = "The shelf is empty.\nWhat is approved in the inbox stands here: 1 goes there."
-NO_HIT = "No entry fits.\nesc takes the filter away."
+NOTHING = "No approved entries yet.\nApprove candidates in the inbox: press 1 to go there."
+NO_HIT = "No matches.\nPress esc to clear the filter."
 
 
 class ShelfScreen(EntryScreen):
     WHERE = "shelf"
-    HINT = memory_query.HINT
+    HINT = "words   kind:decision   is:expired   tag:ui   path:app/   older:4w   (tab completes)"
+    QUERY = "memory"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("shelf")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entry_records: EntryRecords | None = None
 
     # The rows
 
@@ -41,11 +47,17 @@ class ShelfScreen(EntryScreen):
         return rows.rows(shown, plain=self.plane_app.plain)
 
     def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
-        query = memory_query.parse(words)
-        if shown is None or query.empty:
-            return None
-        edited = frozenset(edit.id for edit in shown.shelf_edits)
-        return memory_query.matching_ids(query, shown.shelf, edited)
+        return self.selected(words)
+
+    def records(self, *, states: bool = False) -> "list[Record]":
+        from agentplane.query import records
+        from agentplane.tui.backend.entries.entry_records import EntryRecords
+
+        if self._shown is None:
+            return []
+        if self._entry_records is None:
+            self._entry_records = EntryRecords(records.of_approved)
+        return self._entry_records.of_memory(self._shown, states=states)
 
     def empty_text(self) -> str:
         return NO_HIT if self._words else NOTHING
@@ -54,41 +66,40 @@ class ShelfScreen(EntryScreen):
     def _follow(self, message: Detail.Follow) -> None:
         self.go_to(message.id)
         if self.entry_id != message.id:
-            self.plane_app.say(f"{one_line(message.id, 30)} waits in the inbox: 1 goes there")
+            self.plane_app.say(f"{one_line(message.id, 30)} is in the inbox. Press 1 to go there.")
 
     # Availability
 
     def reason(self) -> str:
-        return "edited by hand: a adopts, r reverts" if self._edits() else ""
+        return "manual edit: a to accept, r to discard" if self._edits() else ""
 
     @property
     def action_names(self) -> dict[str, str]:
-        names = {"leave": "back", "approve": "adopt", "reject": "revert"}
+        names = {"leave": "back"} if self._edits() else {"leave": "back", "accept": "", "discard": ""}
         pins = self._pins()
         return names | {"pin": "unpin"} if pins and all(self._is_pinned(id_) for id_ in pins) else names
 
     def what_is_off(self) -> dict[str, str]:
         shown, listing = self.plane_app.shown, self.view.listing
-        deciding = ("approve", "reject", "edit", "edit_outside", "deprecate", "supersede", "pin")
+        deciding = ("accept", "discard", "edit", "edit_outside", "deprecate", "supersede", "pin")
         if shown is None:
             return dict.fromkeys(deciding, STILL_READ)
         if shown.refusal:
             return dict.fromkeys(deciding, shown.refusal)
-        hidden = "all that is marked is hidden by the filter"
         if not listing.target_ids:
-            return dict.fromkeys(deciding, hidden if listing.marks else "nothing is chosen")
+            return dict.fromkeys(deciding, SELECTION_HIDDEN if listing.marks else NO_ROW)
         off: dict[str, str] = {}
         if not self._edits():
-            off |= dict.fromkeys(("approve", "reject"), "nothing here was edited by hand")
+            off |= dict.fromkeys(("accept", "discard"), "no manual edit here")
         entry = self.entry
         if entry is None:
-            off |= dict.fromkeys(("edit", "edit_outside", "supersede"), "it is not in its file any more")
+            off |= dict.fromkeys(("edit", "edit_outside", "supersede"), "the entry is no longer in its file")
         elif entry.head.status != "accepted":
-            off["supersede"] = f"it is {one_line(entry.head.status, 20)} already"
+            off["supersede"] = f"the entry is already {one_line(entry.head.status, 20)}"
         if not self._deprecable():
-            off["deprecate"] = "it is out of force already, or edited by hand"
+            off["deprecate"] = "the entry is already deprecated, or has a manual edit"
         if not self._pins():
-            off["pin"] = "it is out of force, or edited by hand"
+            off["pin"] = "the entry is not in force, or has a manual edit"
         return off
 
     def _edits(self) -> tuple[str, ...]:
@@ -122,12 +133,12 @@ class ShelfScreen(EntryScreen):
 
     # Deciding
 
-    async def action_approve(self) -> None:
-        if self.may("approve"):
+    async def action_accept(self) -> None:
+        if self.may("accept"):
             await self.adopt(self._edits())
 
-    def action_reject(self) -> None:
-        if self.may("reject"):
+    def action_discard(self) -> None:
+        if self.may("discard"):
             self.carry_out(Revert(tuple(self._edits())))
 
     async def action_deprecate(self) -> None:
@@ -157,7 +168,7 @@ class ShelfScreen(EntryScreen):
 
     def _proposed(self, op: Command | None) -> None:
         if op is not None:
-            self.plane_app.say("It waits in the inbox: 1 goes there", stays=True)
+            self.plane_app.say("Added to the inbox. Press 1 to go there.", stays=True)
 
     def on_op_done(self, message: OpDone) -> None:
         self._reopen(message.op)

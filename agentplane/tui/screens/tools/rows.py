@@ -1,6 +1,6 @@
 """Tools as rows, and the description of a tool."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -28,6 +28,14 @@ _PARTS = {"file": "memory", "hooks": "hooks", "mcp": "MCP"}
 _STATES = {"current": "current", "old": "old", "absent": "not there", "edited": "edited inside", "blocked": "cannot be written"}  # fmt: skip
 
 
+STATUS: Mapping[str, str] = {
+    "wired": "connected",
+    "edited inside": "manual edit",
+    "cannot be written": "not writable",
+}
+"""The words for a status that has another name here."""
+
+
 def rows(views: Sequence[View], *, plain: bool = False) -> list[Row]:
     return [_row(view, plain=plain) for view in views]
 
@@ -40,7 +48,7 @@ def _row(view: View, *, plain: bool) -> Row:
         badge=_PLAIN.get(badge, badge) if plain else badge,
         letter=" ",
         text=" · ".join(filter(None, (view.tool.title, ", ".join(dict.fromkeys(wired))))),
-        right=view.status,
+        right=STATUS.get(view.status, view.status),
         state=state,
         group=view.where,
     )
@@ -54,7 +62,7 @@ def matching(words: str, views: Iterable[View]) -> list[str]:
 
 def _text(view: View) -> str:
     paths = " ".join(part.path for part in view.parts)
-    return f"{view.tool.name} {view.tool.title} {view.where} {view.status} {paths}".casefold()
+    return f"{view.tool.name} {view.tool.title} {view.where} {STATUS.get(view.status, view.status)} {paths}".casefold()
 
 
 def sections(view: View, revision: str, look: Look, *, plain: bool = False) -> Iterator[list[RenderableType]]:
@@ -66,10 +74,10 @@ def sections(view: View, revision: str, look: Look, *, plain: bool = False) -> I
     yield _by_hand(view, look)
     yield _limits(view.tool.limits, look)
     if view.tool.hint:
-        yield [Text("What you do once", look("heading")), Text(view.tool.hint)]
+        yield [Text("One-time setup", look("heading")), Text(view.tool.hint)]
     if view.tool.resume:
         command = " ".join(view.tool.resume).replace("{id}", "ID")
-        yield [Text("Takes a session up again", look("heading")), Text(command, look("code"))]
+        yield [Text("Resume command", look("heading")), Text(command, look("code"))]
 
 
 def _where(view: View, look: Look) -> Iterator[Text]:
@@ -94,14 +102,14 @@ def _part(view: View, place: int, look: Look, *, plain: bool) -> Text:
 def _memory(view: View, revision: str, look: Look) -> list[RenderableType]:
     revision_in_file, file = view.parts[0].revision, view.file
     if revision_in_file is None and view.parts[0].state in ("absent", "blocked"):
-        status = f"Its file holds none. All of it is about {view.tokens:,} tokens, revision {revision}."
+        status = f"Not in its file. Size: about {view.tokens:,} tokens, memory revision {revision}."
     elif revision_in_file == revision:
-        status = f"Its file holds revision {revision_in_file}, the current one; about {view.tokens:,} tokens for the whole."
+        status = f"Its file has the current memory revision {revision_in_file}, about {view.tokens:,} tokens."
     else:
-        status = f"Its file holds revision {revision_in_file or 'unknown'}; the current one is {revision}. s brings it."
+        status = f"Its file has memory revision {revision_in_file or 'unknown'}. Press s to update it to {revision}."
     lines: list[RenderableType] = [Text("Memory", look("heading")), Text(status)]
     if file.cut:
-        lines.append(Text(f"No room in it for {_listed(file.cut)}", look("warn")))
+        lines.append(Text(f"No room for {_listed(file.cut)}", look("warn")))
     if file.repeated:
         repeated = ", ".join(
             f"{one_line(id_, 40)} ({one_line(why, 80)})" for id_, why in list(file.repeated.items())[:8]
@@ -116,24 +124,28 @@ def _memory(view: View, revision: str, look: Look) -> list[RenderableType]:
 def _edited(view: View, look: Look) -> list[RenderableType]:
     if not view.file.diff:
         return []
-    note = "s or w proposes what was added as candidates, and writes the block anew."
-    return [Text("Edited inside our block", look("heading")), *diff(view.file.diff, look), Text(note)]
+    note = "Press s to add these edits to the inbox as candidates and to restore the block."
+    return [
+        Text("Manual edit in agentplane's block", look("heading")),
+        *diff(view.file.diff, look),
+        Text(note),
+    ]
 
 
 def _by_hand(view: View, look: Look) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for path, text in view.by_hand.items():
-        lines += [Text(f"To add by hand to {visible(path)}", look("heading")), Text(visible(text.rstrip()), look("code"))]  # fmt: skip
+        lines += [Text(f"Add this to {visible(path)} yourself", look("heading")), Text(visible(text.rstrip()), look("code"))]  # fmt: skip
     return lines
 
 
 def _limits(limits: Limits, look: Look) -> list[RenderableType]:
     named_limits = [
-        (limits.file_bytes, "bytes of its file"),
-        (limits.context_characters, "characters of what a hook says"),
-        (limits.context_tokens, "tokens of what a hook says"),
+        (limits.file_bytes, "Memory file: {:,} bytes"),
+        (limits.context_characters, "Hook output: {:,} characters"),
+        (limits.context_tokens, "Hook output: {:,} tokens"),
     ]
-    lines: list[RenderableType] = [Text(f"It reads {size:,} {what}.") for size, what in named_limits if size]
+    lines: list[RenderableType] = [Text(what.format(size)) for size, what in named_limits if size]
     return [Text("Limits", look("heading")), *lines] if lines else []
 
 

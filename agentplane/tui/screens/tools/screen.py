@@ -14,7 +14,7 @@ from agentplane.tui import actions
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.messages import SessionsSeen
 from agentplane.tui.screens.file_writing_screen import WritingScreen
-from agentplane.tui.screens.list_screen import STILL_READ
+from agentplane.tui.screens.list_screen import NO_ROW, SELECTION_HIDDEN, STILL_READ
 
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.tools_model import Planned, View
     from agentplane.tui.screens.text_pane import Page
 
-NO_HIT = "No tool fits.\nesc takes the filter away."
-A_SESSION = "this is a session: R restarts it"
-UNREAD = "The files of the tools cannot be read: "
+NO_HIT = "No matches.\nPress esc to clear the filter."
+A_SESSION = "this row is a session: M to restart it"
+UNREAD = "Can't read the tool files: "
 
 
 _COMMANDS: Mapping[str, type[Wire | Sync | Unwire]] = {"wire": Wire, "sync": Sync, "unwire": Unwire}
@@ -34,7 +34,7 @@ _COMMANDS: Mapping[str, type[Wire | Sync | Unwire]] = {"wire": Wire, "sync": Syn
 
 class ToolsScreen(WritingScreen):
     WHERE = "tools"
-    HINT = "words, a tool, a file"
+    HINT = "words, tool or file"
     shows_sessions = True
     """The app looks for sessions regularly while this screen is open."""
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("tools")]
@@ -147,10 +147,10 @@ class ToolsScreen(WritingScreen):
         wired = sum(view.status not in ("", "memory only") for view in self._views.values())
         sessions = [one.session for one in self._sessions.values()]
         old = sum(one.state == "old" and not one.reloads for one in sessions)
-        running = f"{len(sessions)} running" + (f", {old} with old memory" if old else "")
+        running = f"{len(sessions)} running" + (f", {old} outdated" if old else "")
         shown = self.plane_app.shown
         auto = bool(shown and shown.memory.snapshot.settings.tools.restart == "auto")
-        parts = (f"{wired} wired", running if sessions else "", "restart by themselves" if auto else "")
+        parts = (f"{wired} connected", running if sessions else "", "automatic restart" if auto else "")
         return " · ".join(filter(None, parts)) if self._views else ""
 
     def what_is_off(self) -> dict[str, str]:
@@ -160,18 +160,18 @@ class ToolsScreen(WritingScreen):
         if self.plane_app.shown is None:
             return dict.fromkeys(all_, STILL_READ)
         if not listing.target_ids:
-            why = "all that is marked is hidden by the filter" if listing.marks else "nothing is chosen"
+            why = SELECTION_HIDDEN if listing.marks else NO_ROW
             return dict.fromkeys(all_, why)
         views = [self._views[name] for name in listing.target_ids if name in self._views]
         off: dict[str, str] = {} if views else dict.fromkeys(every, A_SESSION)
         if views and all(view.status == "wired" for view in views):
-            off |= {"tools.wire": "it is wired already", "tools.sync": "its file is current"}
+            off |= {"tools.wire": "already connected", "tools.sync": "already up to date"}
         elif views and all(view.file.state == "current" for view in views):
-            off["tools.sync"] = "its file is current"
+            off["tools.sync"] = "already up to date"
         if views and not any(view.status for view in views):
-            off["tools.unwire"] = "nothing of ours is in its files"
+            off["tools.unwire"] = "not connected"
         if not self._to_restart:
-            off["tools.restart"] = "no session of it has old memory"
+            off["tools.restart"] = "no outdated session"
         return off
 
     @property

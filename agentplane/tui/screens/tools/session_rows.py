@@ -20,6 +20,10 @@ _PLAIN = {"●": "o"}
 _STYLES = {"current": "good", "old": "warn", "unknown": "muted"}
 
 
+STATES: Mapping[str, str] = {"old": "outdated"}
+"""The words for a state that has another name here."""
+
+
 def by_row(watched: Iterable[WatchedSession]) -> dict[str, WatchedSession]:
     return {f"{one.session.tool} {one.session.pid}": one for one in watched}
 
@@ -55,7 +59,7 @@ def _row(id_: str, watched: WatchedSession, group: str, now: float, *, plain: bo
         badge=_PLAIN.get(badge, badge) if plain else badge,
         letter=" ",
         text=f"{'-' if plain else '└'} {' · '.join(filter(None, parts))}",
-        right=one.state,
+        right=STATES.get(one.state, one.state),
         state=state,
         group=group,
         below=True,
@@ -77,7 +81,7 @@ def _text(watched: WatchedSession) -> str:
     parts = (
         one.tool,
         str(one.pid),
-        one.state,
+        STATES.get(one.state, one.state),
         watched.activity.state,
         watched.activity.branch,
         one.revision,
@@ -91,13 +95,13 @@ def sections(
 ) -> Iterator[list[RenderableType]]:
     """Yield the description of a session, section by section."""
     one, activity = watched.session, watched.activity
-    yield [Text(f"A session of {one.tool}, process {one.pid}", look("strong"))]
+    yield [Text(f"Session of {one.tool}, process {one.pid}", look("strong"))]
     facts = {
         "since": f"{session_text.clock(one, now)}, {session_text.span(session_text.age(one, now))} ago",
         "branch": visible(activity.branch or ""),
         "folder": visible(one.folder),
         "run": one.run_id or "",
-        "does": session_text.doing(watched, now) or "nobody tells: agentplane's hooks don't run in it",
+        "does": session_text.doing(watched, now) or "unknown: the session runs without agentplane's hooks",
     }
     yield [
         Text(f"{name:<8}", look("muted")).append(value, look("text"))
@@ -105,18 +109,18 @@ def sections(
         if value
     ]
     yield [Text("Memory", look("heading")), Text(_memory(watched, revision), look(_STYLES[one.state]))]
-    yield [Text("Restarting it", look("heading")), *_restarting(watched, look)]
+    yield [Text("Restart", look("heading")), *_restarting(watched, look)]
 
 
 def _memory(watched: WatchedSession, revision: str) -> str:
     one = watched.session
     if one.reloads:
-        return f"It reads its memory anew by itself; that is {revision}."
+        return f"Reloads its memory automatically. Current memory revision: {revision}."
     if one.revision is None:
-        return f"Nothing says what it was given; the current one is {revision}."
+        return f"Unknown. Current memory revision: {revision}."
     if one.state == "current":
-        return f"It was given revision {one.revision}, the current one."
-    return f"It was given revision {one.revision}; the current one is {revision}."
+        return f"Current memory revision: {one.revision}."
+    return f"Outdated memory revision: {one.revision}. Current: {revision}."
 
 
 def _restarting(watched: WatchedSession, look: Look) -> Iterator[Text]:
@@ -129,13 +133,13 @@ def _restarting(watched: WatchedSession, look: Look) -> Iterator[Text]:
 def _effect(watched: WatchedSession) -> str:
     one = watched.session
     if watched.activity.asked:
-        return "It was asked for, and happens when it is idle."
+        return "Requested. The session restarts when it is idle."
     if session_text.can_be_asked(one):
-        when = "when it is idle," if one.hooked else "at once, because its hooks don't tell when it is idle,"
-        return f"R ends it {when} and takes it up again with the tool's own command."
+        when = "when it is idle" if one.hooked else "now, because it doesn't report when it is idle"
+        return f"M ends the session {when}, and resumes it with the tool's own command."
     result = session_text.choice_result(watched)
     if result == session_text.TO_TYPE:
-        return "It is not under `agentplane run`. R shows what to type, and copies it."
+        return "It doesn't run under `agentplane run`. M shows the command and copies it."
     return f"{result[0].upper()}{result[1:]}."
 
 
@@ -150,10 +154,14 @@ def with_tool(
 def _listed(sessions: Sequence[WatchedSession], now: float, look: Look) -> list[RenderableType]:
     if not sessions:
         return []
-    lines: list[RenderableType] = [Text("Runs now", look("heading"))]
+    lines: list[RenderableType] = [Text("Running sessions", look("heading"))]
     for watched in sessions:
         one = watched.session
-        given = f"memory {one.revision}, {one.state}" if one.revision else "memory unknown"
+        given = (
+            f"memory revision {one.revision}, {STATES.get(one.state, one.state)}"
+            if one.revision
+            else "memory unknown"
+        )
         parts = (
             f"{one.pid} since {session_text.clock(one, now)}",
             session_text.doing(watched, now),

@@ -32,7 +32,7 @@ class Pick(Box[int | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss(None)", "Back"),
+        Binding("escape,q", "dismiss(None)", "Cancel"),
         Binding("j", "step('down')", show=False),
         Binding("k", "step('up')", show=False),
         *(Binding(str(n), f"take({n - 1})", show=False) for n in range(1, 10)),
@@ -49,7 +49,7 @@ class Pick(Box[int | None]):
             yield OptionList(
                 *(Option(self._line(place, here=place == 0)) for place in range(len(self._options)))
             )
-            yield Static(Text("enter takes it   esc back"), classes="box-keys")
+            yield Static(Text("enter select   esc cancel"), classes="box-keys")
 
     def _line(self, place: int, *, here: bool) -> Text:
         """Return the line of an option. A bar marks the cursor, because color alone is not enough."""

@@ -21,7 +21,7 @@ class Summary(Box[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,enter", "yes", "approve"),
-        Binding("n,escape,q", "no", "leave it"),
+        Binding("n,escape,q", "no", "cancel"),
     ]
 
     def __init__(self, bulk: Bulk) -> None:
@@ -38,7 +38,7 @@ class Summary(Box[bool]):
     def _title(self) -> Text:
         count = len(self._bulk.ids)
         return Text(
-            f"Approve {count:,} candidate{'' if count == 1 else 's'} in one op?"
+            f"Approve {count:,} candidate{'' if count == 1 else 's'} in one change?"
             if count
             else "Nothing to approve"
         )
@@ -55,17 +55,15 @@ class Summary(Box[bool]):
             rest = [("", f"and {more:,} more")] if more else []
             parts += [Text("   ".join(kinds)), Text(), _listed([*titles, *rest])]
         if bulk.warned:
-            flagged = f"{bulk.warned:,} of them with a flag, which you marked all the same"
+            flagged = f"{bulk.warned:,} with a flag, which you selected anyway"
             parts += [Text(), _listed([("?", flagged)], "bold")]
         if bulk.left_out:
             left_out = [("-", f"{count:,} {why}") for count, why in bulk.left_out]
-            parts += [Text("\nLeft out:", "bold"), _listed(left_out)]
+            parts += [Text("\nNot included:", "bold"), _listed(left_out)]
         return Group(*parts)
 
     def _keys(self) -> Text:
-        return Text(
-            "y approve   esc leave it   u takes it back afterwards" if self._bulk.ids else "esc close"
-        )
+        return Text("y approve   esc cancel   u undoes it later" if self._bulk.ids else "esc close")
 
     def action_yes(self) -> None:
         self.dismiss(bool(self._bulk.ids))

@@ -67,7 +67,7 @@ class Confirm(Box[Answer | None]):
         self._offers = [offer for offer in offers if offer not in without]
         self._marks = (">>", "<<") if plain else ("»", "«")
         used_keys = {
-            key for name in ("approve", "approve_clean") for key in keys.keys_on(actions.action(name))
+            key for name in ("approve", "approve_clean") for key in keys.keys_on(actions.by_id(name))
         }
         self._approve_key = next((key for key in _APPROVE_KEYS if key not in used_keys), "f9")
         self._painted = False

@@ -9,11 +9,14 @@ from textual.theme import ThemeProvider as Themes
 from textual.widgets import Input, OptionList
 
 from agentplane.tui import actions
-from agentplane.tui.protocols import HasActions, HasKeymap, InRegistry
+from agentplane.tui.protocols import HasActions, HasKeymap, InRegistry, RunsActions
 from agentplane.tui.widgets.modals.modal import AnswersOnce
 
 
 __all__ = ["Actions", "Palette", "Themes"]
+
+
+_BY_EXACT_NAME, _BY_NAME, _BY_OTHER_WORD, _BY_DESCRIPTION = 1000.0, 10.0, 5.0, 1.0
 
 
 class Palette(CommandPalette, AnswersOnce[None]):
@@ -41,16 +44,27 @@ class Actions(Provider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for one in self._here():
-            score = matcher.match(f"{self._name_of(one)} {one.name} {one.id}")
+            score = self._score(one, query, matcher.match(f"{self._name_of(one)} {one.name} {one.id}"))
             if score > 0:
                 yield Hit(score, self._named(one), partial(self._run, one), help=self._help(one))
 
     def _here(self) -> list[actions.Action]:
-        own_section = "Moving"
+        moving = "Move"
         listed = actions.on(self._where)
-        return [
-            one for one in listed if one.section != own_section and one.id != "palette" and self._name_of(one)
-        ]
+        return [one for one in listed if one.section != moving and one.id != "palette" and self._name_of(one)]
+
+    @staticmethod
+    def _score(one: actions.Action, query: str, name_score: float) -> float:
+        """Return the score of an action. Its name counts most, then its other words, then its description."""
+        if query.casefold() == one.name.casefold():
+            return _BY_EXACT_NAME
+        if name_score > 0:
+            return _BY_NAME + name_score
+        for score, text in ((_BY_OTHER_WORD, one.also), (_BY_DESCRIPTION, one.what)):
+            known = text.casefold().split()
+            if all(any(word.startswith(part) for word in known) for part in query.casefold().split()):
+                return score
+        return 0.0
 
     @property
     def _where(self) -> str:
@@ -64,18 +78,13 @@ class Actions(Provider):
     def _named(self, one: actions.Action) -> str:
         keymap = self.app.keys_wanted if isinstance(self.app, HasKeymap) else actions.Keymap()
         name = self._name_of(one)
-        return f"{name[:1].upper()}{name[1:]}  ·  {keymap.shown(one, where=self._where)}"
+        key = keymap.shown(one, where=self._where)
+        return f"{name[:1].upper()}{name[1:]}{f'  ·  {key}' if key else ''}"
 
     def _help(self, one: actions.Action) -> str:
         off = self.screen.off if isinstance(self.screen, HasActions) else {}
         return f"Not now: {off[one.id]}" if one.id in off else one.what
 
     async def _run(self, one: actions.Action) -> None:
-        screen, does = self.screen, one.does or one.id
-        focused = screen.focused
-        if actions.LIST in one.where and focused is not None:
-            await self.app.run_action(does, focused)
-        elif actions.EVERYWHERE in one.where:
-            await self.app.run_action(does)
-        else:
-            await self.app.run_action(does, screen)
+        if isinstance(self.app, RunsActions):
+            await self.app.run_on(self.screen, one)

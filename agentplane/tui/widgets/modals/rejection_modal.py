@@ -31,7 +31,7 @@ class RejectionDialog(Box[str | None]):
     """A dialog that returns the reason, or None if the person cancels. The reason may be empty."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "leave it"),
+        Binding("escape", "cancel", "cancel"),
         Binding("up", "older", "earlier reason", priority=True),
         Binding("down", "newer", "later reason", priority=True),
     ]
@@ -46,7 +46,7 @@ class RejectionDialog(Box[str | None]):
         with Vertical(classes="box"):
             yield Static(Text(self._title), classes="box-title")
             yield _ReasonInput(
-                placeholder="why? it is kept, and known when it comes back", select_on_focus=False
+                placeholder="Reason (optional). Shown if this is proposed again.", select_on_focus=False
             )
             if self._recent:
                 with VerticalScroll(can_focus=False):
@@ -72,7 +72,7 @@ class RejectionDialog(Box[str | None]):
         return Text("\n".join(f"{number}  {one_line(why, 80)}" for number, why in enumerate(self._recent, 1)))
 
     def _keys(self) -> str:
-        return "enter reject   " + ("1-9 or ↑ an earlier reason   " if self._recent else "") + "esc leave it"
+        return "enter reject   " + ("1-9 or ↑ recent reason   " if self._recent else "") + "esc cancel"
 
     @on(Input.Submitted)
     def _take(self, event: Input.Submitted) -> None:

@@ -44,26 +44,26 @@ def test_spans(seconds: float, words: str) -> None:
 @pytest.mark.parametrize(
     ("old", "long", "short"),
     [
-        ([CODEX], "codex (2 min idle) has old memory: M restarts it", "codex has old memory: M"),
+        ([CODEX], "codex (2 min idle) has outdated memory: M to restart", "codex has outdated memory: M"),
         (
             [other(CODEX, hooked=False)],
-            "codex (2 min idle) has old memory: M restarts it at once",
-            "codex has old memory: M",
+            "codex (2 min idle) has outdated memory: M to restart at once",
+            "codex has outdated memory: M",
         ),
         (
             [CLAUDE],
-            "claude-code (pid 8) has old memory: M shows what to type",
-            "claude-code has old memory: M",
+            "claude-code (pid 8) has outdated memory: M to show the command",
+            "claude-code has outdated memory: M",
         ),
         (
             [CODEX, CLAUDE],
-            "codex (2 min idle) and claude-code (pid 8) have old memory: M lists them",
-            "2 sessions have old memory: M lists them",
+            "codex (2 min idle) and claude-code (pid 8) have outdated memory: M to list",
+            "2 sessions have outdated memory: M to list",
         ),
         (
             [CODEX, CLAUDE, CODEX, CODEX],
-            "codex (2 min idle), claude-code (pid 8) and 2 more have old memory: M lists them",
-            "4 sessions have old memory: M lists them",
+            "codex (2 min idle), claude-code (pid 8) and 2 more have outdated memory: M to list",
+            "4 sessions have outdated memory: M to list",
         ),
     ],
 )
@@ -75,14 +75,14 @@ def test_prompts(old: list[WatchedSession], long: str, short: str) -> None:
     ("seen", "words"),
     [
         (CODEX, "restarts"),
-        (other(CODEX, hooked=False), "restarts at once"),
-        (msgspec.structs.replace(CODEX, activity=Activity("at work")), "restarts when it is idle"),
-        (msgspec.structs.replace(CODEX, activity=Activity("idle", asked=True)), "restarts when it is idle"),
-        (CLAUDE, "shows what to type"),
-        (other(CODEX, state="current"), "it has the memory of now"),
-        (other(CODEX, state="unknown", revision=None), "nothing says what memory it was given"),
-        (other(CODEX, reloads=True), "it reads its memory anew by itself"),
-        (other(CODEX, scripted=True), "it works for a script, and ends by itself"),
+        (other(CODEX, hooked=False), "restarts now"),
+        (msgspec.structs.replace(CODEX, activity=Activity("at work")), "restarts when idle"),
+        (msgspec.structs.replace(CODEX, activity=Activity("idle", asked=True)), "restarts when idle"),
+        (CLAUDE, "show the command"),
+        (other(CODEX, state="current"), "it has the current memory"),
+        (other(CODEX, state="unknown", revision=None), "its memory revision is unknown"),
+        (other(CODEX, reloads=True), "it reloads its memory automatically"),
+        (other(CODEX, scripted=True), "it runs a script and ends soon"),
     ],
 )
 def test_what_will_happen(seen: WatchedSession, words: str) -> None:
@@ -93,14 +93,14 @@ def test_what_came_of_it_with_what_to_type() -> None:
     one = other(CODEX, resume=["codex", "resume", "a\x1b]0;b"]).session
     assert (
         session_text.restart_result(one, Outcome("codex", 7, "r", "restarted", now="n"), "n3w")
-        == "codex restarted with memory n3w"
+        == "codex restarted with memory revision n3w"
     )
     waits = session_text.restart_result(one, Outcome("codex", 7, "r", "waits", "it is\x1b at work"), "")
-    assert waits.startswith("codex restarts when it is idle; now it is")
+    assert waits.startswith("codex restarts when idle. Now: it is")
     refused = session_text.restart_result(one, Outcome("codex", 7, "r", "refused", "no id"), "")
-    assert "codex (pid 7) was not restarted: no id; end it, then type: cd /p && codex resume" in refused
+    assert "codex (pid 7) was not restarted: no id. End it, then run: cd /p && codex resume" in refused
     ended = session_text.restart_result(one, Outcome("codex", 7, "r", "ended", "it has ended"), "")
-    assert "has ended; to take it up again: cd /p && codex resume" in ended
+    assert "has ended. To resume: cd /p && codex resume" in ended
     assert "\x1b" not in waits + refused + ended
     assert "type:" not in session_text.restart_result(
         other(CODEX, resume=["x"], state="current").session, Outcome("codex", 7, "r", "refused", "no"), ""
@@ -108,6 +108,6 @@ def test_what_came_of_it_with_what_to_type() -> None:
     unknown = session_text.restart_result(
         other(CODEX, resume=None).session, Outcome("codex", 7, "r", "refused", "no id"), ""
     )
-    assert unknown.endswith("was not restarted: no id; end it and start it again")
-    assert session_text.instructions(Help(one, "", "")).endswith("its session's id is not known")
+    assert unknown.endswith("was not restarted: no id. To update it, end it and start it again")
+    assert session_text.instructions(Help(one, "", "")).endswith("(unknown session ID)")
     assert session_text.instructions(Help(one, "", "it has ended")) == "codex (pid 7): it has ended"

@@ -224,7 +224,7 @@ def test_what_is_written_when_the_program_ends_is_kept_and_named(plane: Plane, e
 
     async def told(pilot: Pilot[None], app: Stand) -> None:
         await app.calm(pilot)
-        assert f"What you wrote before is kept in {' '.join(kept)}" in " ".join(words_on(app).split())
+        assert f"An earlier draft is saved in {' '.join(kept)}" in " ".join(words_on(app).split())
 
     kept = app.unsaved_drafts
     drive(again, told, (200, 40), screen_of(again, entry))
@@ -337,7 +337,7 @@ def test_where_there_is_no_editor_one_edits_here(
         assert isinstance(app.screen, EditScreen)
 
     drive(app, steps)
-    assert said == ["There is no $EDITOR; edit here instead."]
+    assert said == ["$EDITOR is not set. Edit here instead."]
 
 
 @pytest.mark.parametrize("break_", ["\r", "\u2028", "\x0b"])

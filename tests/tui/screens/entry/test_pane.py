@@ -91,7 +91,7 @@ def test_all_that_a_person_needs_is_there(plane: Plane, candidate: str) -> None:
             "Fixed delays met the rate limit.",
             " •  one",
             "! would supersede DEC-001",
-            "enter compares",
+            "enter to compare",
             "“Retry webhooks after a fixed 30 s.”",
             "Noticed",
             "gone.md` is not there",
@@ -141,7 +141,7 @@ def test_without_a_review_it_says_that_it_looks(plane: Plane, candidate: str) ->
     memory = plane.memory.read()
 
     async def steps(pilot: Pilot[None], app: DetailApp) -> None:
-        assert "looking for conflicts" in words_on(app)
+        assert "Checking for conflicts" in words_on(app)
         await pilot.press("enter")
         assert app.heard == []
 

@@ -17,7 +17,7 @@ def test_a_key_approves_and_the_next_is_there_at_once(three: Plane) -> None:
         await sitting.calm()
         assert sitting.rows == ["Log in JSON lines.", "Deploy on Tuesdays only."]
         assert sitting.here == "Log in JSON lines."
-        assert "Approved DEC-001 · u undoes" in sitting.said
+        assert "Approved DEC-001 · u to undo" in sitting.said
 
     sit(three, steps)
     assert on_shelf(three) == ["Use Postgres for the ledger."]
@@ -30,7 +30,7 @@ def test_approving_three_in_a_row_without_waiting_takes_each_once(three: Plane) 
         await sitting.press("a", "a", "a")
         await sitting.calm()
         assert sitting.rows == []
-        assert "everything is decided" in sitting.screen
+        assert "Nothing to review" in sitting.screen
 
     sit(three, steps)
     assert len(on_shelf(three)) == 3
@@ -47,7 +47,7 @@ def test_undo_and_redo_go_back_and_forth_and_the_cursor_follows(three: Plane) ->
         await sitting.press("u")
         await sitting.calm()
         assert sitting.here == "Log in JSON lines."
-        assert "Undid the approve of CAND-" in sitting.said
+        assert "Undid approval of CAND-" in sitting.said
         assert files_of(three) == before
         await sitting.press("U")
         await sitting.calm()
@@ -116,15 +116,15 @@ def test_escape_leaves_a_rejection_alone(three: Plane) -> None:
 def test_marked_ones_are_approved_in_one_op_after_one_summary(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("space", "space")
-        assert "2 marked" in sitting.said
+        assert "2 selected" in sitting.said
         await sitting.press("a")
-        assert "Approve 2 candidates in one op?" in sitting.screen
+        assert "Approve 2 candidates in one change?" in sitting.screen
         assert "2 decisions" in sitting.screen
         await sitting.press("a")
         assert waiting(three) != []
         await sitting.press("y")
         await sitting.calm()
-        assert "Approved 2 entries · u undoes" in sitting.said
+        assert "Approved 2 entries · u to undo" in sitting.said
         await sitting.press("u")
         await sitting.calm()
         assert len(sitting.rows) == 3
@@ -143,7 +143,7 @@ def test_all_clean_ones_leave_out_conflicts_and_flags_and_say_so(three: Plane) -
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("A")
-        assert "Approve 2 candidates in one op?" in sitting.screen
+        assert "Approve 2 candidates in one change?" in sitting.screen
         assert "1 with a conflict" in sitting.screen
         assert "1 with a flag" in sitting.screen
         await sitting.press("enter")
@@ -161,7 +161,7 @@ def test_marked_ones_with_a_high_flag_are_left_out_of_a_bulk_approval(three: Pla
     async def steps(sitting: Sitting) -> None:
         await sitting.press("asterisk")
         await sitting.press("a")
-        assert "Approve 3 candidates in one op?" in sitting.screen
+        assert "Approve 3 candidates in one change?" in sitting.screen
         assert "2 with a high-severity flag" in sitting.screen
         await sitting.press("y")
         await sitting.calm()
@@ -178,7 +178,7 @@ def test_marks_that_the_filter_hides_are_not_touched(three: Plane) -> None:
         await sitting.type("json")
         await sitting.until(lambda: len(sitting.rows) == 1, "filtered")
         await sitting.press("enter")
-        assert "3 marked (2 hidden)" in sitting.said
+        assert "3 selected (2 hidden)" in sitting.said
         await sitting.press("a")
         await sitting.calm()
         await sitting.press("escape", "escape")
@@ -194,7 +194,7 @@ def test_where_all_marks_are_hidden_a_verb_does_nothing_and_says_why(three: Plan
         await sitting.type("json")
         await sitting.until(lambda: len(sitting.rows) == 1, "filtered")
         await sitting.press("enter", "a")
-        assert "all that is marked is hidden by the filter" in sitting.said
+        assert "the filter hides all selected rows" in sitting.said
         await sitting.press("r")
         await sitting.calm()
 
@@ -215,7 +215,7 @@ def test_a_filter_finds_by_tag_tool_and_id_and_escape_takes_it_away(plane: Plane
             await sitting.until(lambda: len(sitting.rows) == 2, "all again")
         await sitting.press("slash")
         await sitting.type("qqq")
-        await sitting.until(lambda: "Nothing holds these words." in sitting.screen, "no hit")
+        await sitting.until(lambda: "No matches." in sitting.screen, "no hit")
 
     sit(plane, steps)
 
@@ -231,12 +231,12 @@ def test_a_conflict_says_what_it_is_with_and_approving_begins_with_comparing(thr
     async def steps(sitting: Sitting) -> None:
         await sitting.press("G")
         await sitting.calm()
-        assert "conflicts with DEC-001: press a to compare" in sitting.said
+        assert "conflicts with DEC-001: a to compare" in sitting.said
         await sitting.press("a")
         await sitting.until(lambda: getattr(sitting.app.screen, "WHERE", "") == "conflict", "comparing")
         await sitting.press("1")
         await sitting.calm()
-        assert "Approved DEC-002 · u undoes" in sitting.said
+        assert "Approved DEC-002 · u to undo" in sitting.said
 
     sit(three, steps)
     statuses = {entry.id: entry.head.status for entry in three.memory.read().shelf}
@@ -249,7 +249,7 @@ def test_of_two_that_exclude_each_other_the_second_waits_on_when_the_first_is_de
 
     async def steps(sitting: Sitting) -> None:
         await sitting.calm()
-        assert f"conflicts with {second}: press a to compare" in sitting.said
+        assert f"conflicts with {second}: a to compare" in sitting.said
         await sitting.press("a")
         assert isinstance(sitting.app.screen, ConflictScreen)
         await sitting.press("a", "enter", "y", "escape")
@@ -274,10 +274,10 @@ def test_a_hand_edit_is_adopted_and_another_one_reverted(three: Plane) -> None:
     path.write_text(path.read_text().replace("Postgres", "MariaDB").replace("JSON lines", "plain text"))
 
     async def steps(sitting: Sitting) -> None:
-        assert "2 hand edits" in sitting.screen
+        assert "2 manual edits" in sitting.screen
         await sitting.press("j")
-        assert "a adopt" in sitting.keys
-        assert "r revert" in sitting.keys
+        assert "a accept" in sitting.keys
+        assert "r discard" in sitting.keys
         await sitting.press("a")
         await sitting.calm()
         await sitting.press("r")
@@ -296,7 +296,7 @@ def test_a_candidate_changed_by_hand_is_adopted_first_and_then_approved(three: P
         assert sitting.here == "Use MariaDB for the ledger."
         await sitting.press("a")
         await sitting.calm()
-        assert "Adopted CAND-" in sitting.said
+        assert "Accepted CAND-" in sitting.said
         await sitting.press("g")
         assert sitting.here == "Use MariaDB for the ledger."
         await sitting.press("a")
@@ -316,7 +316,7 @@ def test_groups_are_by_run_or_by_kind(plane: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         assert sitting.rows == ["One.", "Two.", "Three."]
         assert "run k3f9qa" in sitting.screen
-        await sitting.press("t")
+        await sitting.press("z")
         await sitting.calm()
         assert sitting.rows == ["One.", "Three.", "Two."]
         assert "decisions" in sitting.screen
@@ -327,9 +327,9 @@ def test_groups_are_by_run_or_by_kind(plane: Plane) -> None:
 
 def test_a_first_start_explains_itself_in_three_lines(plane: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
-        assert "Nothing waits. Coding tools propose memories" in sitting.screen
+        assert "Nothing to review. Coding tools propose memories" in sitting.screen
         assert "Press n to write the first candidate yourself." in sitting.screen
-        assert "a approves, r rejects, u takes it back" in sitting.screen
+        assert "press a to approve, r to reject and u to undo" in sitting.screen
         await sitting.press("a", "r", "A", "e", "enter", "space", "u")
         await sitting.calm()
 

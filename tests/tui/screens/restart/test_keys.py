@@ -1,4 +1,4 @@
-"""Sessions with old memory, at the screens: named after a decision, restarted by a key; real programs in real terminals."""
+"""Sessions with outdated memory, at the screens: named after a decision, restarted by a key; real programs in real terminals."""
 
 import asyncio
 import subprocess
@@ -61,12 +61,12 @@ def test_after_an_approval_one_key_gives_the_session_the_new_memory(stage: Stage
         assert bar(sitting) == ""
         first = sitting.here
         await sitting.press("a")
-        await sitting.until(says(sitting, "codex (idle) has old memory: M restarts it"))
+        await sitting.until(says(sitting, "codex (idle) has outdated memory: M to restart"))
         assert sitting.app.focused is sitting.inbox.view
         assert sitting.here != first
         await sitting.press("M")
-        await sitting.until(says(sitting, f"codex restarted with memory {stage.revision}"))
-        assert "old memory" not in bar(sitting)
+        await sitting.until(says(sitting, f"codex restarted with memory revision {stage.revision}"))
+        assert "outdated memory" not in bar(sitting)
 
     sit(stage.plane, steps)
     told = terminal.expect(r"resumed (\S+) memory (\w+) args ([^\r]*)\r")
@@ -79,11 +79,11 @@ def test_the_prompt_never_stands_in_the_way_of_the_next_decision(stage: Stage) -
     async def steps(sitting: Sitting) -> None:
         await sitting.burst("a", "a")
         await sitting.until(lambda: waiting(stage.plane) == [])
-        await sitting.until(says(sitting, "has old memory"))
+        await sitting.until(says(sitting, "has outdated memory"))
         await sitting.press("u")
         await sitting.until(lambda: len(waiting(stage.plane)) == 1)
         await sitting.calm()
-        assert "has old memory" in bar(sitting)
+        assert "has outdated memory" in bar(sitting)
         await sitting.press("u")
         await sitting.until(lambda: bar(sitting) == "", "the memory is that of before")
 
@@ -96,7 +96,7 @@ def test_what_another_program_decides_is_noticed_too(stage: Stage) -> None:
     async def steps(sitting: Sitting) -> None:
         done = await asyncio.to_thread(stage.person, "approve", waiting_id(stage))
         assert done.code == 0, done.screen
-        await sitting.until(says(sitting, "codex (", "M restarts it at once"))
+        await sitting.until(says(sitting, "codex (", "M to restart at once"))
 
     sit(stage.plane, steps)
 
@@ -110,12 +110,12 @@ def test_it_is_put_away_and_comes_back_with_the_next_decision(stage: Stage) -> N
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
-        await sitting.until(says(sitting, "has old memory"))
+        await sitting.until(says(sitting, "has outdated memory"))
         await sitting.press("escape")
         assert bar(sitting) == ""
         assert sitting.app.screen is sitting.inbox
         await sitting.press("a")
-        await sitting.until(says(sitting, "has old memory"))
+        await sitting.until(says(sitting, "has outdated memory"))
 
     sit(stage.plane, steps)
 
@@ -125,10 +125,10 @@ def test_the_line_stands_on_every_screen(stage: Stage) -> None:
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
-        await sitting.until(says(sitting, "has old memory"))
+        await sitting.until(says(sitting, "has outdated memory"))
         for key in ("2", "3", "4", "5", "1"):
             await sitting.press(key)
-            await sitting.until(says(sitting, "has old memory"), key)
+            await sitting.until(says(sitting, "has outdated memory"), key)
 
     sit(stage.plane, steps)
 
@@ -142,11 +142,11 @@ def test_one_that_is_at_work_restarts_when_it_is_done(stage: Stage) -> None:
         await sitting.press("a")
         await sitting.until(says(sitting, "codex (at work)"))
         await sitting.press("M")
-        await sitting.until(says(sitting, "codex restarts when it is idle; now it is at work"))
+        await sitting.until(says(sitting, "codex restarts when idle; now it is at work"))
         await sitting.press("j", "k")
         (stage.project / "until-here").touch()
         await asyncio.to_thread(terminal.expect, "did work")
-        await sitting.until(says(sitting, f"codex restarted with memory {stage.revision}"))
+        await sitting.until(says(sitting, f"codex restarted with memory revision {stage.revision}"))
 
     sit(stage.plane, steps)
 
@@ -156,7 +156,7 @@ def test_one_that_cannot_be_restarted_says_why_and_what_to_type(stage: Stage) ->
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
-        await sitting.until(says(sitting, "has old memory"))
+        await sitting.until(says(sitting, "has outdated memory"))
         for file in stage.home.rglob("rollout-*"):
             file.unlink()
         await sitting.press("M")
@@ -174,7 +174,7 @@ def test_one_that_ends_meanwhile_is_gone(stage: Stage) -> None:
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
-        await sitting.until(says(sitting, "has old memory"))
+        await sitting.until(says(sitting, "has outdated memory"))
         await sitting.press("M")
         await sitting.until(says(sitting, "now somebody may be writing a line"))
         terminal.type("\x15exit 0\r")
@@ -189,7 +189,7 @@ def test_the_line_goes_with_the_session(stage: Stage) -> None:
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
-        await sitting.until(says(sitting, "has old memory"))
+        await sitting.until(says(sitting, "has outdated memory"))
         terminal.type("exit 0\r")
         assert await asyncio.to_thread(terminal.ended) == 0
         await sitting.until(lambda: bar(sitting) == "")
@@ -202,11 +202,11 @@ def test_of_one_that_nobody_can_ask_the_command_is_shown_and_copied(stage: Stage
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
-        await sitting.until(says(sitting, "claude-code (", "M shows what to type"))
+        await sitting.until(says(sitting, "claude-code (", "M to show the command"))
         await sitting.press("M")
         command = "claude --resume abc-123"
         await sitting.until(
-            says(sitting, f"claude-code (pid {by_hand}): end it, then type (copied):", command)
+            says(sitting, f"claude-code (pid {by_hand}): end it, then run (copied):", command)
         )
         assert sitting.app.clipboard == (
             command if Path.cwd() == stage.project else f"cd {stage.project} && {command}"
@@ -224,7 +224,7 @@ def test_of_several_one_is_chosen_in_a_list(stage: Stage, by_hand: int) -> None:
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
-        await sitting.until(says(sitting, "have old memory: M lists them"))
+        await sitting.until(says(sitting, "have outdated memory: M to list"))
         await sitting.until(lambda: "at work" not in bar(sitting))
         assert "codex (" in bar(sitting)
         assert "claude-code (" in bar(sitting)
@@ -234,7 +234,7 @@ def test_of_several_one_is_chosen_in_a_list(stage: Stage, by_hand: int) -> None:
         assert codex.startswith(f"codex, pid {terminal.process.pid} · memory {before} · ")
         assert codex.endswith("idle · restarts")
         assert claude.startswith(f"claude-code, pid {by_hand} · memory {before} · ")
-        assert claude.endswith("shows what to type")
+        assert claude.endswith("show the command")
         assert f"codex, pid {terminal.process.pid} · memory {before}" in sitting.screen
         await sitting.press("escape")
         assert sitting.app.screen is sitting.inbox
@@ -255,11 +255,13 @@ def test_several_that_can_be_restarted_are_at_once(stage: Stage) -> None:
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
-        await sitting.until(says(sitting, "have old memory: M lists them"))
+        await sitting.until(says(sitting, "have outdated memory: M to list"))
         await sitting.press("M")
         assert "all 2 that restart when they are idle" in sitting.screen
         await sitting.press("1")
-        await sitting.until(lambda: bar(sitting).count(f"restarted with memory {stage.revision}") == 2)
+        await sitting.until(
+            lambda: bar(sitting).count(f"restarted with memory revision {stage.revision}") == 2
+        )
 
     sit(stage.plane, steps)
 
@@ -276,17 +278,17 @@ def test_a_key_makes_it_automatic_and_keeps_what_stands_in_the_settings(stage: S
     terminal, _ = stage.began(hooked=_said(stage))
 
     async def steps(sitting: Sitting) -> None:
-        await sitting.press("T")
-        await sitting.until(lambda: "restart by themselves" in sitting.said)
+        await sitting.press("f4", "y")
+        await sitting.until(lambda: "Automatic restart is on" in sitting.said)
         assert config.read_bytes() == (
             b'# Ours\r\n[tools] # how they are served\r\nrestart = "auto"\r\ndeliver = true\r\n'
         )
         await sitting.calm()
         await sitting.press("a")
-        await sitting.until(lambda: f"codex restarted with memory {stage.revision}" in bar(sitting))
-        await sitting.press("T")
+        await sitting.until(lambda: f"codex restarted with memory revision {stage.revision}" in bar(sitting))
+        await sitting.press("f4", "y")
         await sitting.until(lambda: b'restart = "ask"' in config.read_bytes())
-        await sitting.until(lambda: "only when somebody asks" in sitting.said)
+        await sitting.until(lambda: "Automatic restart is off" in sitting.said)
 
     sit(stage.plane, steps)
     terminal.expect("resumed")
@@ -302,11 +304,11 @@ def test_where_nobody_may_decide_nobody_restarts(stage: Stage) -> None:
 
     async def steps(sitting: Sitting) -> None:
         stage.approve(UNLIKE[3])
-        await sitting.until(says(sitting, "has old memory"))
+        await sitting.until(says(sitting, "has outdated memory"))
         await sitting.press("M")
         assert "shell of codex" in sitting.said
         before = stage.plane.layout.config.read_bytes()
-        await sitting.press("T")
+        await sitting.press("f4", "y")
         await sitting.calm()
         assert stage.plane.layout.config.read_bytes() == before
 
@@ -318,7 +320,7 @@ def test_where_nobody_may_decide_nobody_restarts(stage: Stage) -> None:
 def test_where_nothing_runs_the_key_says_so(stage: Stage) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("M")
-        await sitting.until(lambda: "No session has old memory" in sitting.said)
+        await sitting.until(lambda: "No session has outdated memory" in sitting.said)
 
     sit(stage.plane, steps)
 
@@ -428,7 +430,7 @@ def test_a_tool_that_was_started_by_hand_is_seen_too(stage: Stage) -> None:
         try:
             await sitting.until(lambda: below(screen, "codex"), "it is there")
             assert screen.view.seek(f"codex {process.pid}")
-            await sitting.until(lambda: "nobody tells" in sitting.screen)
+            await sitting.until(lambda: "runs without agentplane's hooks" in sitting.screen)
         finally:
             process.kill()
             process.wait()
@@ -448,22 +450,22 @@ def test_one_of_them_is_restarted_there(stage: Stage, by_hand: int) -> None:
         await sitting.until(lambda: below(screen, "codex") and below(screen, "claude-code"))
         assert screen.view.seek(f"codex {terminal.process.pid}")
         await sitting.until(
-            lambda: f"given revision {before}; the current one is {stage.revision}" in sitting.screen
+            lambda: f"Outdated memory revision: {before}. Current: {stage.revision}" in sitting.screen
         )
         assert f"process {terminal.process.pid}" in sitting.screen
         await sitting.press("w")
         assert sitting.app.screen is screen
-        assert "this is a session" in sitting.screen
-        await sitting.press("R")
+        assert "this row is a session" in sitting.screen
+        await sitting.press("M")
         await sitting.until(lambda: [row[-8:] for row in below(screen, "codex")] == [" current"])
         await sitting.until(says(sitting, "codex restarted"))
         assert screen.view.seek("claude-code")
         await sitting.until(lambda: f"{by_hand} since " in sitting.screen, "its session")
-        await sitting.press("R")
-        await sitting.until(says(sitting, f"claude-code (pid {by_hand}): end it, then type (copied)"))
+        await sitting.press("M")
+        await sitting.until(says(sitting, f"claude-code (pid {by_hand}): end it, then run (copied)"))
         assert screen.view.seek("codex")
-        await sitting.press("R")
-        assert "no session of it has old memory" in sitting.screen
+        await sitting.press("M")
+        assert "no outdated session" in sitting.screen
 
     sit(stage.plane, steps, size=(140, 50))
     assert id_.encode() in terminal.expect(r"resumed (\S+)").group()

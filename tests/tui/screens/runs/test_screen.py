@@ -1,4 +1,4 @@
-"""The runs: listing, reading, comparing, and going between a run and what it proposed; on real runs."""
+"""The runs: listing, reading, comparing, and going between a run and go to candidate; on real runs."""
 
 import random
 import re
@@ -118,10 +118,10 @@ def test_the_newest_run_stands_first_with_its_outcome(ran: Plane) -> None:
 def test_by_task_and_by_day(ran: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        await sitting.press("t")
+        await sitting.press("z")
         await sitting.until(lambda: {row.group for row in screen._rows} == {"web", "db"}, "by task")
         assert "by task" in said(screen)
-        await sitting.press("t")
+        await sitting.press("z")
         await sitting.until(lambda: len({row.group for row in screen._rows}) == 1, "by day")
 
     sit(ran, steps)
@@ -135,7 +135,7 @@ def test_the_filter_reads_the_log_through_words_and_fields(ran: Plane) -> None:
             screen.query_one(Input).value = typed
             await sitting.until(lambda count=count: len(screen._rows) == count and screen._ended, typed)
         screen.query_one(Input).value = "nothing like it"
-        await sitting.until(lambda: "No run fits." in sitting.screen, "no hit")
+        await sitting.until(lambda: "No matches." in sitting.screen, "no hit")
         await sitting.press("escape")
         await sitting.until(lambda: len(screen._rows) == 2, "all again")
         assert not screen.query("Filter")
@@ -150,7 +150,7 @@ def test_no_runs_explain_themselves_in_three_lines(plane: Plane) -> None:
         assert "agentplane run -- make test" in sitting.screen
         lines = [line for line in sitting.screen.splitlines()[2:-2] if line.strip()]
         assert len(lines) == 3
-        await sitting.press("D", "l", "y", "enter", "C", "t", "j", "G", "R", "escape")
+        await sitting.press("D", "l", "y", "enter", "C", "z", "j", "G", "R", "escape")
         await sitting.until(lambda: sitting.app.screen is sitting.inbox, "back")
 
     sit(plane, steps, size=(80, 24))
@@ -182,7 +182,7 @@ def test_a_filter_finds_what_was_not_read_yet(tmp_path: Path) -> None:
         await sitting.press("slash")
         screen.query_one(Input).value = "z-000007"
         await sitting.until(lambda: listed(screen) == ["20260101T000700Z-000007"], "found")
-        assert "finds 1" in said(screen)
+        assert "matches 1" in said(screen)
 
     sit(plane, steps)
 
@@ -193,14 +193,14 @@ def test_a_filter_finds_what_was_not_read_yet(tmp_path: Path) -> None:
 def test_what_a_run_was_given_did_and_left(ran: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        await sitting.until(lambda: "Keep the pool small." in sitting.screen, "what it proposed")
+        await sitting.until(lambda: "Keep the pool small." in sitting.screen, "go to candidate")
         told = sitting.screen
-        for part in ("ok", "db", "branch", "main", "commit", "README.md  as it left it", "three", "waits"):
+        for part in ("ok", "db", "branch", "main", "commit", "README.md  unchanged", "three", "waits"):
             assert part in told, part
         await sitting.press("down")
         await calm(sitting)
         await sitting.until(lambda: "Make it work." in sitting.screen, "the prompt")
-        for part in ("failed", "exit     3", "stdout", "two", "stderr", "oops", "no receipt of a pack"):
+        for part in ("failed", "exit     3", "stdout", "two", "stderr", "oops", "contents not recorded"):
             assert part in sitting.screen, part
         await sitting.press("enter")
         assert screen.panes.reading
@@ -337,16 +337,16 @@ def test_two_runs_side_by_side(ran: Plane) -> None:
         screen = await opened(sitting)
         await sitting.press("D")
         assert "D on another run" in said(screen)
-        assert "1 marked" in said(screen)
+        assert "1 selected" in said(screen)
         await sitting.press("down", "D")
         await sitting.until(lambda: isinstance(sitting.app.screen, RunDiffScreen), "the comparison")
         await sitting.until(lambda: "- two" in sitting.screen and "+ three" in sitting.screen, "outputs")
-        for part in ("agentplane  ● 1 wait", "exit status", "README.md", "web", "gemini-cli"):
+        for part in ("agentplane  ● 1 to review", "exit status", "README.md", "web", "gemini-cli"):
             assert part in sitting.screen, part
         pane = sitting.app.screen.query_one(DiffPane)
         assert pane.side_by_side
-        await sitting.press("o")
-        await sitting.until(lambda: "-two" in sitting.screen, "one over the other")
+        await sitting.press("P")
+        await sitting.until(lambda: "-two" in sitting.screen, "one above the other")
         await sitting.press("escape")
         await sitting.until(lambda: sitting.app.screen is screen, "back")
         assert not screen.view.listing.marks
@@ -378,7 +378,7 @@ def test_the_first_mark_can_be_taken_back_and_three_are_too_many(ran: Plane) -> 
         await sitting.press("D", "D")
         assert not screen.view.listing.marks
         await sitting.press("asterisk", "D")
-        assert "Two runs are compared" in said(screen)
+        assert "Select two runs to compare" in said(screen)
         assert sitting.app.screen is screen
 
     sit(ran, steps)
@@ -389,7 +389,7 @@ def test_runs_that_are_the_same_and_a_run_that_is_gone(plane: Plane) -> None:
 
     async def steps(sitting: Sitting) -> None:
         await sitting.app.push_screen(RunDiffScreen(plane.layout, a, b))
-        await sitting.until(lambda: "They are the same" in sitting.screen, "the same")
+        await sitting.until(lambda: "No differences." in sitting.screen, "the same")
         await sitting.press("q")
         await sitting.app.push_screen(RunDiffScreen(plane.layout, a, "20200101T000000Z-zzzz"))
         await sitting.until(lambda: "no run 20200101T000000Z-zzzz" in sitting.screen, "said")
@@ -436,7 +436,7 @@ def test_a_run_far_back_is_found_and_one_that_is_nowhere_is_said(tmp_path: Path)
         await sitting.press("R")
         await sitting.until(lambda: runs(sitting).current == "20260101T000100Z-000001", "found")
         await sitting.press("1", "down", "R")
-        await sitting.until(lambda: "is not in this log" in said(runs(sitting)), "said")
+        await sitting.until(lambda: "is not in the log" in said(runs(sitting)), "said")
 
     sit(plane, steps)
 
@@ -452,7 +452,7 @@ def test_a_filter_that_hides_the_run_goes(ran: Plane) -> None:
         await sitting.app.navigator.go_to_run(first)
         await sitting.until(lambda: screen.current == first, "there")
         assert len(listed(screen)) == 2
-        assert "not in this log" not in said(screen)
+        assert "not in the log" not in said(screen)
 
     sit(ran, steps)
 
@@ -518,7 +518,7 @@ def test_an_open_run_stands_on_top_until_it_is_lost(ran: Plane) -> None:
         await calm(sitting)
         assert "open" in sitting.screen
         await sitting.press("D")
-        assert "nothing to compare yet" in said(screen)
+        assert "the run is still open" in said(screen)
         open_run.keep(ran.layout, msgspec.structs.replace(alive, born=1.0))
         await sitting.until(lambda: "lost" in sitting.screen, "lost")
 
@@ -547,7 +547,7 @@ def test_a_log_that_is_gone_is_said_and_comes_back(ran: Plane) -> None:
         data = ran.layout.log.read_bytes()
         ran.layout.log.unlink()
         screen.read(force=True)
-        await sitting.until(lambda: "The log cannot be read" in sitting.screen, "said")
+        await sitting.until(lambda: "Can't read the log" in sitting.screen, "said")
         ran.layout.log.write_bytes(data)
         screen.read(force=True)
         await sitting.until(lambda: len(listed(screen)) == 2, "back")
@@ -561,15 +561,15 @@ def test_a_log_that_is_gone_is_said_and_comes_back(ran: Plane) -> None:
 def test_the_chart_comes_and_goes(ran: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        assert "runs a day" not in sitting.screen
+        assert "runs per day" not in sitting.screen
         await sitting.press("C")
-        await sitting.until(lambda: "runs a day: 2, 1 failed" in sitting.screen, "drawn")
+        await sitting.until(lambda: "runs per day: 2, 1 failed" in sitting.screen, "drawn")
         assert "nothing was decided" in sitting.screen
         assert screen.query_one(RunChart).size.height == 6
         ran.inbox.approve(ran.memory.read().inbox_ids)
         await sitting.until(lambda: "approved: 1 of 1 (100 %)" in sitting.screen, "drawn anew")
         await sitting.press("C")
-        await sitting.until(lambda: "runs a day" not in sitting.screen, "gone")
+        await sitting.until(lambda: "runs per day" not in sitting.screen, "gone")
 
     sit(ran, steps)
 
@@ -578,12 +578,12 @@ def test_where_the_chart_has_no_room_its_key_says_so(ran: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await sitting.press("C")
-        assert "no room for it in so few lines" in said(screen)
+        assert "the terminal is too small for the chart" in said(screen)
         await sitting.pilot.resize_terminal(80, 24)
         await sitting.pilot.pause()
         assert "run.chart" not in screen.off
         await sitting.press("C")
-        await sitting.until(lambda: "runs a day: 2, 1 failed" in sitting.screen, "drawn")
+        await sitting.until(lambda: "runs per day: 2, 1 failed" in sitting.screen, "drawn")
 
     sit(ran, steps, size=(80, 12))
 

@@ -72,7 +72,7 @@ def test_all_entries_by_kind_and_what_is_out_of_force_last(shelf: Plane) -> None
 
 def test_an_empty_shelf_says_where_to_go(plane: Plane) -> None:
     async def steps(pilot: Pilot[None], app: Stand) -> None:
-        assert "The shelf is empty." in words_on(app)
+        assert "No approved entries yet." in words_on(app)
         await pilot.press(
             "a", "r", "e", "E", "d", "s", "o", "l", "y", "enter", "slash", "x", "escape", "escape"
         )
@@ -124,7 +124,7 @@ def test_a_filter_is_typed_kept_and_taken_away(shelf: Plane) -> None:
         assert rows_of(screen) == ["DEC-003"]
         await pilot.press("enter")
         assert screen.focused is screen.view
-        assert "/retyr finds 1" in words_on(app)
+        assert "/retyr matches 1" in words_on(app)
         await pilot.press("escape")
         assert len(rows_of(screen)) == 4
         await pilot.press("slash")
@@ -137,7 +137,7 @@ def test_a_filter_is_typed_kept_and_taken_away(shelf: Plane) -> None:
         screen.query_one(Input).value = "nothing has this"
         await ready(pilot, app)
         assert rows_of(screen) == []
-        assert "No entry fits." in words_on(app)
+        assert "No matches." in words_on(app)
         await pilot.press("escape")
         assert len(rows_of(screen)) == 4
         assert not screen.query(Input)
@@ -202,7 +202,7 @@ def test_marks_that_a_filter_hides_are_not_acted_on(shelf: Plane) -> None:
         screen.query_one(Input).value = "inv-001"
         await ready(pilot, app)
         await pilot.press("enter")
-        assert "4 marked (3 hidden)" in words_on(app)
+        assert "4 selected (3 hidden)" in words_on(app)
         await pilot.press("d", "enter")
         await ready(pilot, app)
 
@@ -233,7 +233,7 @@ def test_superseding_writes_a_candidate(shelf: Plane) -> None:
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "DEC-003")
-        await pilot.press("s")
+        await pilot.press("S")
         await app.calm(pilot)
         assert isinstance(app.screen, EditScreen)
         app.screen.query_one("#statement", TextArea).text = "Poll the partner for webhooks that failed."
@@ -242,8 +242,8 @@ def test_superseding_writes_a_candidate(shelf: Plane) -> None:
         await ready(pilot, app)
         assert app.screen is screen
         here(screen, "DEC-001")
-        await pilot.press("s")
-        assert app.said[-1] == "it is superseded already"
+        await pilot.press("S")
+        assert app.said[-1] == "the entry is already superseded"
 
     drive(Stand(shelf), steps, screen=screen)
     (candidate,) = shelf.memory.read().inbox
@@ -267,12 +267,12 @@ def test_a_hand_edit_is_shown_and_adopted_or_reverted(shelf: Plane, key: str, st
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "DEC-002")
         await pilot.press(key)
-        assert app.said[-1] == "nothing here was edited by hand"
+        assert app.said[-1] == "no manual edit here"
         here(screen, "DEC-003")
         await ready(pilot, app)
         said = words_on(app)
         assert "~ D  DEC-003" in said
-        assert "~ DEC-003 changed by hand" in said
+        assert "~ DEC-003 changed manually" in said
         assert "[-with backoff-] {+by hand+}" in said
         await pilot.press(key)
         await ready(pilot, app)
@@ -291,7 +291,7 @@ def test_an_entry_that_was_taken_out_by_hand_can_be_put_back(shelf: Plane) -> No
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "edit:INV-001")
         await ready(pilot, app)
-        assert "INV-001 removed by hand" in words_on(app)
+        assert "INV-001 removed manually" in words_on(app)
         assert "Never log bodies." in words_on(app)
         await pilot.press("e")
         assert app.screen is screen
@@ -383,7 +383,7 @@ def test_evidence_opens_at_its_line(shelf: Plane, monkeypatch: pytest.MonkeyPatc
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "DEC-003")
         await ready(pilot, app)
-        await pilot.press("o")
+        await pilot.press("f")
 
     drive(Stand(shelf), steps, screen=screen)
     assert opened == [(str(shelf.layout.project / "app.py"), 3)]

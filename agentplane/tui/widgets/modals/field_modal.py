@@ -1,4 +1,4 @@
-"""The dialog to try another budget, task or set of paths for a context pack."""
+"""The dialog with a text field, for example for another budget of a context pack."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar
@@ -30,9 +30,9 @@ class Field(Box[str | None]):
     Field:ansi #wrong { color: ansi_default; text-style: bold; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "leave it"),
-        Binding("up", "offer(-1)", "the offer before", priority=True),
-        Binding("down", "offer(1)", "the next offer", priority=True),
+        Binding("escape", "dismiss(None)", "cancel"),
+        Binding("up", "offer(-1)", "previous suggestion", priority=True),
+        Binding("down", "offer(1)", "next suggestion", priority=True),
     ]
 
     def __init__(
@@ -42,14 +42,16 @@ class Field(Box[str | None]):
         hint: str,
         problem_of: Callable[[str], str],
         offers: Sequence[Offer] = (),
+        verb: str = "try",
     ) -> None:
-        """`problem_of` returns the problem with a text, or an empty text if it is valid."""
+        """`problem_of` returns the problem with a text, or an empty text if it is valid. Enter does the `verb`."""
         super().__init__()
         self._title = title
         self._value = value
         self._hint = hint
         self._problem_of = problem_of
         self._offers = list(offers)
+        self._verb = verb
         self._offer_index = -1
 
     def compose(self) -> ComposeResult:
@@ -59,7 +61,8 @@ class Field(Box[str | None]):
             yield Static(id="wrong")
             with VerticalScroll(can_focus=False):
                 yield Static(id="offers")
-            yield Static(Text("enter try it   ↑↓ take an offer   esc leave it"), classes="box-keys")
+            keys = f"enter {self._verb}   {'↑↓ suggestions   ' if self._verb == 'try' else ''}esc cancel"
+            yield Static(Text(keys), classes="box-keys")
 
     def on_mount(self) -> None:
         field = self.query_one(Input)

@@ -1,4 +1,4 @@
-"""The command harvest, which imports candidates from other places."""
+"""The command import, which imports candidates from other places."""
 
 from collections import Counter
 
@@ -7,6 +7,7 @@ import msgspec
 
 from agentplane.api import Harvested
 from agentplane.cli import complete, output
+from agentplane.cli.help import command
 from agentplane.cli.open import json_option, opened
 from agentplane.text.visible import one_line, visible
 from agentplane.tools.harvest.harvest import SOURCES, Harvest, named
@@ -17,21 +18,21 @@ _LONGEST = 200
 """Number of characters of a skipped piece in the JSON."""
 
 
-@click.command()
+@command("import --dry-run", "import --from claude-code,adr")
 @click.option(
     "--from",
     "sources",
     metavar="NAMES",
     shell_complete=complete.sources,
-    help=f"Only from these, as claude-code,adr; there are {', '.join(SOURCES)}.",
+    help=f"Sources to import from, separated by commas: {', '.join(SOURCES)} [default: all].",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be offered, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Preview the import. Nothing is changed.")
 @json_option
-def harvest_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
-    """Import candidates from tool memories, instruction files and decision records.
+def import_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
+    """Import candidates from tool memories, instruction files and decision records (ADRs).
 
-    Each statement is imported once, with its place as evidence. The sources are not changed. Skipped pieces are listed
-    with their place and the reason.
+    agentplane imports each statement once, with its place as evidence. The sources are not changed. Skipped lines are
+    listed with their place and the reason.
     """
     plane = opened(doing="Reading memory")
     names = named([name.strip() for name in (sources or "").split(",") if name.strip()])
@@ -53,10 +54,10 @@ def harvest_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
     new_ids = [id_ for id_ in done.ids if id_]
     if new_ids:
         output.note(
-            f"{output.count(len(new_ids), 'candidate')} in the inbox; `agentplane undo` takes them back."
+            f"Added {output.count(len(new_ids), 'candidate')} to the inbox. Run `agentplane undo` to undo the import."
         )
     elif not dry_run:
-        output.note("nothing new was found.")
+        output.note("Nothing new to import.")
 
 
 def _rows(found: Harvest, done: Harvested) -> list[dict[str, object]]:
@@ -77,7 +78,7 @@ def _haul(found: Harvest, name: str) -> Haul:
 def _print_skipped(haul: Haul) -> None:
     for piece in haul.skipped:
         quote = f": {one_line(piece.text, 80)}" if piece.text.strip() else ""
-        output.note(f"skipped {one_line(piece.place, 120)}, {piece.why}{quote}")
+        output.note(f"Skipped {one_line(piece.place, 120)} ({piece.why}){quote}")
 
 
 def _source_row(found: Harvest, name: str) -> dict[str, object]:
@@ -104,8 +105,8 @@ def _print_source(found: Harvest, done: Harvested, name: str) -> None:
     if not (haul.places or haul.skipped):
         return
     parts = [f"{len(mine) - refused.total()} from {output.count(len(set(haul.places)), 'file')}"]
-    parts += [f"{found.known[name]} known already"] if found.known[name] else []
+    parts += [f"{found.known[name]} already known"] if found.known[name] else []
     parts += [f"{len(haul.skipped)} skipped"] if haul.skipped else []
-    output.note(f"{name}: {'; '.join(parts)}")
+    output.note(f"{name}: {', '.join(parts)}")
     for why, count in refused.most_common(5):
-        output.note(f"  refused, {count}: {why}")
+        output.note(f"  {count} refused: {why}")

@@ -1,4 +1,4 @@
-"""The command settle, and the command that Git hooks call."""
+"""The command reconcile, and the command that Git hooks call."""
 
 import shlex
 from pathlib import Path
@@ -7,6 +7,7 @@ import click
 
 from agentplane.api import Listeners
 from agentplane.cli import output
+from agentplane.cli.help import command
 from agentplane.cli.open import json_option, opened
 from agentplane.cli.report import print_reached, reached_fields
 from agentplane.errors import AgentplaneError, BadInput
@@ -14,20 +15,20 @@ from agentplane.memory.settle import Settled
 from agentplane.text.visible import one_line, visible
 
 
-@click.command()
-@click.option("--quiet", is_flag=True, help="Say only what was done.")
+@command("reconcile", "reconcile --quiet")
+@click.option("--quiet", is_flag=True, help="Print nothing if nothing was done.")
 @json_option
-def settle_command(quiet: bool, as_json: bool) -> int:
-    """Bring branches together that git merged, rebased or picked.
+def reconcile_command(quiet: bool, as_json: bool) -> int:
+    """Reconcile memory after a Git merge, rebase or cherry-pick.
 
-    Ids that both gave are renumbered, what both changed becomes a conflict in the inbox, and files that git
-    left in conflict are merged entry by entry. The next change does the same by itself.
+    IDs that both branches used are renumbered. Entries that both branches changed become conflicts in the inbox. Memory
+    files with Git conflicts are merged entry by entry. The next change does all this automatically.
     """
     try:
         # The command itself prints the result.
         plane = opened().with_listeners(Listeners())
     except BadInput:
-        if quiet:  # a hook also runs on branches that have no plane
+        if quiet:  # a hook also runs on branches without a project memory
             return 0
         raise
     settlement = plane.settle()
@@ -41,28 +42,29 @@ def settle_command(quiet: bool, as_json: bool) -> int:
             output.note(text)
         print_reached(settlement.reached)
         if not done.did and not done.left and not done.conflicts and not quiet:
-            output.note("nothing to settle.")
+            output.note("Nothing to reconcile.")
     return int(bool(done.left or done.conflicts))
 
 
 def result_lines(done: Settled) -> list[str]:
     """Return the result of reconciling as lines of text."""
     lines = [one_line(str(note), 200) for note in done.notes]
-    lines += [f"merged {name} entry by entry" for name in (*done.resolved, *map(visible, done.merged))]
+    lines += [f"Merged {name} entry by entry." for name in (*done.resolved, *map(visible, done.merged))]
     if done.op:
-        lines.append(f"settled by op {done.op}")
+        lines.append(f"Reconciled (change {done.op}).")
     elif done.joined:
-        lines.append("joined the branches that met here")
+        lines.append("Reconciled the merged branches.")
     if done.picking and not done.left:
-        lines.append(f"now `git {done.picking} --continue`, then `agentplane settle`")
+        lines.append(f"Run `git {done.picking} --continue`, then `agentplane reconcile`.")
     elif done.op or done.joined or done.notes:
-        lines.append("commit the plane: these changes belong to the merge")
+        lines.append("Commit the .agentplane directory: these changes belong to the merge.")
     lines += [
-        f"{visible(name)}: your own text is in conflict. Resolve it, then run `git add {shlex.quote(visible(name))}`."
+        f"{visible(name)}: your text outside of agentplane's block is in conflict. Resolve it, then run `git add {shlex.quote(visible(name))}`."
         for name in done.conflicts
     ]
     return lines + [
-        f"{name}: cannot be merged by itself; resolve it by hand, then `git add` it" for name in done.left
+        f"{name} can't be merged automatically. Resolve it, then run `git add {shlex.quote(name)}`."
+        for name in done.left
     ]
 
 
@@ -70,7 +72,7 @@ def result_lines(done: Settled) -> list[str]:
 @click.argument("name")
 @click.argument("rest", nargs=-1)
 def git_hook_command(name: str, rest: tuple[str, ...]) -> int:
-    """Settle the plane after Git changed the work tree, as a Git hook. Never fails, because the Git command is done."""
+    """Reconcile memory after Git changed the work tree. Never fails, because the Git command is done."""
     from agentplane.plane.git import merge_driver
 
     if not merge_driver.is_done(Path.cwd(), name, rest):
@@ -85,5 +87,7 @@ def git_hook_command(name: str, rest: tuple[str, ...]) -> int:
         plane.tools.make_context()
     except (AgentplaneError, OSError) as error:
         what = error.what if isinstance(error, AgentplaneError) else error.strerror or str(error)
-        output.note(f"agentplane: the {name} hook failed: {one_line(what, 160)}. Run `agentplane doctor`.")
+        output.note(
+            f"agentplane: the {name} hook failed: {one_line(what, 160).removesuffix('.')}. Run `agentplane doctor`."
+        )
     return 0

@@ -1,0 +1,69 @@
+"""The command context, which writes the context pack."""
+
+from collections.abc import Sequence
+
+import click
+import msgspec
+
+from agentplane.cli import output
+from agentplane.cli.help import command
+from agentplane.cli.open import json_option, opened
+from agentplane.context.choose import Ask
+from agentplane.context.pack import LEAST
+from agentplane.text.visible import one_line
+
+
+@command(
+    "context",
+    'context --print --task "add a refund endpoint" --path "app/**"',
+)
+@click.option("--task", metavar="TEXT", help="Description of the task. Entries that match it come first.")
+@click.option(
+    "--path", "paths", multiple=True, metavar="GLOB", help="Paths that the task is about. Can be repeated."
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(min=LEAST),
+    default=2400,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of tokens.",
+)
+@click.option("--print", "printed", is_flag=True, help="Print the context without writing a file.")
+@json_option
+def context_command(
+    task: str | None, paths: tuple[str, ...], budget: int, printed: bool, as_json: bool
+) -> None:
+    """Write the context that tools receive to context/active.md.
+
+    The context has the approved entries that fit the token budget. Candidates and manual edits are not included. Entries
+    that don't fit are listed by ID.
+    """
+    plane = opened(doing="Choosing entries")
+    made = plane.tools.imported_pack(Ask(task, paths, budget))
+    changed = False if printed else plane.tools.write_pack(made)
+    if as_json:
+        output.emit("pack", text=made.text, receipt=msgspec.to_builtins(made.receipt))
+        return
+    if printed:
+        output.text(made.text)
+        return
+    receipt = made.receipt
+    left = f", {len(receipt.cut)} left out" if receipt.cut else ""
+    what = f"{output.count(len(receipt.given), 'entry', 'entries')} included{left}, about {receipt.tokens} tokens"
+    for cut in receipt.cut:
+        if cut.kind in ("said", "expired"):
+            output.note(f"Left out {one_line(cut.id, 40)}: {one_line(cut.why, 160)}")
+    name = plane.layout.shown("context/active.md")
+    output.note(f"{'Updated' if changed else 'Already up to date:'} {name} · {what}")
+    tell_withheld(receipt.withheld)
+
+
+def tell_withheld(ids: Sequence[str]) -> None:
+    """Print the entries that no tool gets, and the command to mask them."""
+    if ids:
+        named = ", ".join(one_line(id_, 40) for id_ in ids)
+        output.note(
+            f"Withheld because of a likely secret: {named}. "
+            f"To mask it, run `agentplane edit {one_line(ids[0], 40)} --mask`."
+        )

@@ -1,0 +1,72 @@
+"""The command search, which finds approved memory by words."""
+
+import click
+
+from agentplane.cli import complete, output, querying
+from agentplane.cli.help import command
+from agentplane.cli.memory.context import tell_withheld
+from agentplane.cli.open import json_option, opened
+from agentplane.retrieval.scan import Wanted
+from agentplane.text.visible import one_line
+
+
+@command(
+    "search which database for the ledger",
+    "search migrations --kind decision --limit 3",
+    "search --path app/api.py rate limit",
+)
+@click.argument("words", nargs=-1, required=True, metavar="QUERY...")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 100),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of results.",
+)
+@click.option(
+    "--kind",
+    "--type",
+    metavar="KIND",
+    shell_complete=complete.kinds,
+    help="Kind of the results. `run` and `artifact` are kinds too.",
+)
+@click.option("--tag", metavar="TAG", help="Tag of the results.")
+@click.option("--path", metavar="PATH", help="Path that the results are about.")
+@click.option("--unreviewed", is_flag=True, help="Include candidates and manual edits that weren't accepted.")
+@json_option
+def search_command(
+    words: tuple[str, ...],
+    limit: int,
+    kind: str | None,
+    tag: str | None,
+    path: str | None,
+    unreviewed: bool,
+    as_json: bool,
+) -> None:
+    """Search approved entries by words, best match first.
+
+    QUERY consists of words and fields, for example `tag:money rounding`.
+
+    If QUERY is a task, a run ID or a path, the results include its runs, their facts and the files that they produced.
+    """
+    plane = opened(doing="Searching")
+    search = querying.search_of(plane, " ".join(words))
+    ids = None if search.ids is None else frozenset(search.ids)
+    wanted = Wanted(kind, tag, path=path, unreviewed=unreviewed, ids=ids)
+    found = plane.recall.find(search.words, limit=limit, wanted=wanted)
+    results = search.ordered(found.results)
+    if as_json:
+        output.emit("recall", results=results, withheld=found.withheld)
+        return
+    for result in results:
+        shown = result.kind if result.kind == "artifact" else result.id
+        output.line(output.row([(shown, 11), (f"{result.score:.2f}", 4)], result.statement))
+        state = "expired · " if result.expired else ""
+        sort = "" if result.trusted else f"{result.kind}, not reviewed · "
+        output.line(
+            output.row([("", 11)], f"{state}{sort}{result.file} · {one_line(result.why, 100)}"), dim=True
+        )
+    if not results:
+        output.note("No matching entries.")
+    tell_withheld(found.withheld)

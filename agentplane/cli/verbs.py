@@ -1,0 +1,39 @@
+"""The verbs of operations in words for people."""
+
+_SHOWN = {"adopt": "accept", "revert": "discard", "settle": "reconcile"}
+_PAST = {
+    "approve": "Approved",
+    "reject": "Rejected",
+    "deprecate": "Deprecated",
+    "pin": "Pinned",
+    "unpin": "Unpinned",
+    "adopt": "Accepted the manual edit of",
+    "revert": "Discarded the manual edit of",
+    "edit": "Edited",
+    "undo": "Undid",
+    "redo": "Redid",
+    "prune": "Pruned",
+    "supersede": "Approved",
+    "merge": "Merged",
+    "relate": "Linked",
+}
+_NOUNS = {
+    "approve": "approval",
+    "reject": "rejection",
+    "deprecate": "deprecation",
+    "propose": "proposal",
+    "adopt": "accepted edit",
+    "revert": "discarded edit",
+    "supersede": "approval",
+    "relate": "link",
+}
+
+
+def shown(verb: str) -> str:
+    """Return the verb of an operation as lists show it."""
+    return _SHOWN.get(verb, verb)
+
+
+def past(verb: str, undone: str) -> str:
+    """Return the verb of an operation in the past tense. `undone` is the verb that an undo or redo is about."""
+    return _PAST[verb] if undone == verb else f"{_PAST[verb]} {_NOUNS.get(undone, undone)} of"

@@ -1,0 +1,147 @@
+"""The fields of a query, each with its meaning, its values, and the lists that it applies to.
+
+Parsing, completion and docs/query.md are made from this table.
+"""
+
+from typing import Literal
+
+import msgspec
+
+
+Target = Literal["inbox", "memory", "runs"]
+"""A list that a query can filter. `memory` is the list of approved entries."""
+Takes = Literal["text", "choice", "time"]
+
+_EVERY: tuple[Target, ...] = ("inbox", "memory", "runs")
+_ENTRIES: tuple[Target, ...] = ("inbox", "memory")
+_INBOX: tuple[Target, ...] = ("inbox",)
+_MEMORY: tuple[Target, ...] = ("memory",)
+_RUNS: tuple[Target, ...] = ("runs",)
+TITLES: dict[Target, str] = {"inbox": "the inbox", "memory": "memory", "runs": "runs"}
+
+
+class Value(msgspec.Struct, frozen=True):
+    """One of the fixed values of a field."""
+
+    name: str
+    what: str
+    where: tuple[Target, ...]
+    """The lists that it applies to. Empty for a reserved name."""
+    aliases: tuple[str, ...] = ()
+
+
+class Field(msgspec.Struct, frozen=True):
+    name: str
+    what: str
+    example: str
+    where: tuple[Target, ...]
+    aliases: tuple[str, ...] = ()
+    takes: Takes = "text"
+    values: tuple[Value, ...] = ()
+    """The fixed values of a choice."""
+    match_all: bool = False
+    """True if every term has to match. Otherwise one value of a repeated field is enough."""
+
+    def value(self, name: str) -> Value | None:
+        return next((value for value in self.values if name in (value.name, *value.aliases)), None)
+
+
+STATES = (
+    Value("conflict", "needs a choice between it and another entry or candidate", _INBOX),
+    Value("flagged", "has a flag to read first", _INBOX),
+    Value("ready", "has no conflict and no flag", _INBOX),
+    Value("unchecked", "is still being checked", _INBOX),
+    Value("manual-edit", "was edited in its file by hand", _ENTRIES, ("edited",)),
+    Value("expired", "is past its expiry date", _ENTRIES),
+    Value("expiring", "expires within the days of `expiry.warn_days`", _MEMORY),
+    Value("pinned", "is pinned", _ENTRIES),
+    Value("snoozed", "reserved for a later version", ()),
+)
+_STATUSES = (
+    Value("accepted", "tools receive it", _MEMORY),
+    Value("deprecated", "a person deprecated it", _MEMORY),
+    Value("superseded", "another entry replaced it", _MEMORY),
+)
+_OUTCOMES = (
+    Value("ok", "exit status 0", _RUNS),
+    Value("failed", "any other exit status", _RUNS),
+    Value("ended", "unknown exit status, or restarted", _RUNS),
+    Value("open", "still running", _RUNS),
+    Value("lost", "its process is gone, and it isn't sealed yet", _RUNS),
+    Value("import", "candidates imported from files", _RUNS),
+)
+SORTS = (
+    Value("newest", "latest date first", _ENTRIES),
+    Value("oldest", "earliest date first", _ENTRIES),
+    Value("state", "conflicts first, then flags, then the rest", _ENTRIES),
+    Value("kind", "by kind", _ENTRIES),
+    Value("tool", "by the tool that proposed it", _ENTRIES),
+    Value("text", "by the statement", _ENTRIES),
+)
+
+# fmt: off
+FIELDS = (
+    Field("kind", "Kind of memory", "kind:fact", _ENTRIES, ("type",)),
+    Field("tool", "Tool that proposed it or did the run", "tool:codex", _EVERY),
+    Field("by", "Tool or person that proposed, approved or did it", "by:ada", _EVERY),
+    Field("is", "State", "is:expired", _ENTRIES, takes="choice", values=STATES, match_all=True),
+    Field("status", "Status of an approved entry", "status:superseded", _MEMORY, takes="choice", values=_STATUSES),
+    Field("tag", "Tag", "tag:money", _ENTRIES),
+    Field("path", "Path or glob within its scope", "path:app/db/", _ENTRIES, ("scope",)),
+    Field("run", "Run that it came from, or the run itself", "run:azz8", _EVERY),
+    Field("task", "Task of the run", "task:webhooks", _RUNS),
+    Field("outcome", "How the run ended", "outcome:failed", _RUNS, takes="choice", values=_OUTCOMES),
+    Field("layer", "Layer of the entry or run", "layer:L5", _EVERY),
+    Field("older", "Last updated before a date, or longer ago than an age", "older:7d", _EVERY, takes="time", match_all=True),
+    Field("newer", "Last updated on a date or later, or within an age", "newer:2026-09-01", _EVERY, takes="time", match_all=True),
+    Field("id", "ID or the beginning of it", "id:DEC-01", _EVERY),
+    Field("sort", "Order of the list", "sort:newest", _ENTRIES, takes="choice", values=SORTS),
+)
+# fmt: on
+
+_BY_NAME = {name: field for field in FIELDS for name in (field.name, *field.aliases)}
+
+
+def named(name: str) -> Field | None:
+    """Return the field with this name or alias."""
+    return _BY_NAME.get(name)
+
+
+def of_target(target: Target) -> tuple[Field, ...]:
+    """Return the fields that apply to a list."""
+    return tuple(field for field in FIELDS if target in field.where)
+
+
+def as_markdown() -> str:
+    """Return the tables of docs/query.md."""
+    fields = [
+        f"| {_names(field.name, field.aliases)} | {field.what} | `{field.example}` | {_where(field.where)} |"
+        for field in FIELDS
+    ]
+    values = [
+        f"| `{field.name}:` | {_names(value.name, value.aliases)} | {value.what} | {_where(value.where)} |"
+        for field in FIELDS
+        for value in field.values
+    ]
+    return "\n".join(
+        [
+            "| field | matches | example | applies to |",
+            "| --- | --- | --- | --- |",
+            *fields,
+            "",
+            "### Fixed values",
+            "",
+            "| field | value | meaning | applies to |",
+            "| --- | --- | --- | --- |",
+            *values,
+            "",
+        ]
+    )
+
+
+def _names(name: str, aliases: tuple[str, ...]) -> str:
+    return f"`{name}`" + (f" (also {', '.join(f'`{alias}`' for alias in aliases)})" if aliases else "")
+
+
+def _where(where: tuple[Target, ...]) -> str:
+    return ", ".join(where) or "-"

@@ -1,0 +1,146 @@
+"""The records that queries filter and sort, one for each candidate, approved entry or run. Their texts are in lower case.
+
+Making a record is slower than matching it, so callers that match often keep their records.
+"""
+
+from datetime import date
+
+import msgspec
+
+from agentplane.memory import expiry
+from agentplane.memory.entry import Entry
+from agentplane.memory.expiry import Expiry
+from agentplane.memory.view import HandEdit
+from agentplane.query import moments
+from agentplane.review.inbox import Reviewed
+from agentplane.runs.query.timeline import TimelineRow
+
+
+class Record(msgspec.Struct, frozen=True, gc=False):
+    key: str
+    """The id of its row in a list."""
+    text: str
+    """The text in which words are found."""
+    id: str = ""
+    statement: str = ""
+    kind: str = ""
+    status: str = ""
+    tool: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    scope: tuple[str, ...] = ()
+    run: str = ""
+    task: str = ""
+    outcome: str = ""
+    layer: str = ""
+    at: float | None = None
+    """When it was last updated, in seconds."""
+    states: frozenset[str] = frozenset()
+
+
+def of_candidate(entry: Entry) -> Record:
+    """Return the record of a candidate. Words are found in its statement and in the fields of its header."""
+    head = entry.head
+    source = head.source or ""
+    words = (entry.id, entry.statement, head.type, *head.tags, *head.scope, head.proposed_by or "", source)
+    return _of_entry(entry, " ".join(words))
+
+
+def of_approved(entry: Entry) -> Record:
+    """Return the record of an approved entry. Words are found in all of its text."""
+    text = entry.raw.decode(errors="replace")
+    return _of_entry(entry, f"{entry.id} {text} {' '.join(entry.head.tags)} {entry.head.type}")
+
+
+def _of_entry(entry: Entry, text: str) -> Record:
+    head = entry.head
+    proposed_by = (head.proposed_by or "").casefold()
+    approved_by = (head.approved_by or "").casefold()
+    return Record(
+        key=entry.id,
+        text=text.casefold(),
+        id=entry.id.casefold(),
+        statement=entry.statement.casefold(),
+        kind=head.type.casefold(),
+        status=head.status.casefold(),
+        tool=(proposed_by,) if proposed_by else (),
+        by=tuple(filter(None, (proposed_by, approved_by))),
+        tags=tuple(tag.casefold() for tag in head.tags),
+        scope=tuple(path.casefold() for path in head.scope),
+        run=(head.source or "").casefold(),
+        layer=(head.layer or "").casefold(),
+        at=_seconds(head.updated),
+    )
+
+
+replace = msgspec.structs.replace
+
+
+def with_states(record: Record, states: frozenset[str]) -> Record:
+    return replace(record, states=states) if states else record
+
+
+def states_of_candidate(
+    entry: Entry, reviewed: Reviewed | None, today: date, *, edited: bool
+) -> frozenset[str]:
+    """Return the values of `is:` that a candidate has."""
+    return _named(
+        conflict=reviewed is not None and reviewed.contested,
+        flagged=reviewed is not None and bool(reviewed.flags),
+        ready=reviewed is not None and reviewed.clean,
+        unchecked=reviewed is None or not reviewed.checked,
+        expired=expiry.is_over(entry.head, today),
+        pinned=entry.head.pinned,
+        edited=edited,
+    )
+
+
+def states_of_approved(entry: Entry, expiring: Expiry | None, *, edited: bool) -> frozenset[str]:
+    """Return the values of `is:` that an approved entry has."""
+    return _named(
+        expired=expiring is not None and expiring.state == "expired",
+        expiring=expiring is not None and expiring.state == "soon",
+        pinned=entry.head.pinned,
+        edited=edited,
+    )
+
+
+def of_edit(edit: HandEdit, entry: Entry | None) -> Record:
+    """Return the record of a manual edit, and of the entry that it changed if that can still be read."""
+    states = frozenset({"manual-edit"})
+    text = f"{edit.id} {edit.change} {edit.file}".casefold()
+    if entry is None:
+        return Record(edit.id, text, edit.id.casefold(), states=states)
+    made = of_candidate(entry)
+    return replace(made, text=f"{text} {made.text}", states=states)
+
+
+def _named(*, edited: bool, **states: bool) -> frozenset[str]:
+    found = {name for name, has in states.items() if has}
+    return frozenset({*found, "manual-edit"} if edited else found)
+
+
+def of_run(row: TimelineRow) -> Record:
+    """Return the record of a run, or of another event in the log."""
+    words = (row.run_id, row.task, row.title, row.tool, row.summary, *row.command)
+    words = (*words, row.verb, row.actor, *row.ids)
+    tool, actor = (row.tool or "").casefold(), (row.actor or "").casefold()
+    return Record(
+        key=row.run_id or row.op or "",
+        text=" ".join(filter(None, words)).casefold(),
+        id=(row.run_id or row.op or "").casefold(),
+        tool=tuple(filter(None, (tool, actor))),
+        by=tuple(filter(None, (tool, actor))),
+        run=(row.run_id or "").casefold(),
+        task=(row.task or "").casefold(),
+        outcome=row.outcome if row.run_id else "",
+        layer=(row.layer or "").casefold(),
+        at=_seconds(row.ts),
+    )
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        return moments.seconds(text) if text else None
+    except (ValueError, OverflowError):
+        return None

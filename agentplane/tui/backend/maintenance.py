@@ -1,0 +1,106 @@
+"""The palette's commands that take a while, and their results as text.
+
+It doesn't use Textual. A thread calls the commands, because they read and write many files.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from agentplane import health
+from agentplane.api import Listeners, Plane
+from agentplane.findings import Finding
+from agentplane.jobs import Report
+from agentplane.memory.settle import Settled
+from agentplane.text.visible import one_line, visible
+from agentplane.tools.harvest.harvest import SOURCES, TITLES, Harvest
+from agentplane.tui.backend import tools_model
+from agentplane.tui.backend.tools_model import Planned
+
+
+_MARKS = {"error": "×", "warning": "!", "info": "·"}
+_SHOWN = 6
+"""Maximum number of statements that are listed for each source."""
+
+
+class Imported(msgspec.Struct, frozen=True):
+    """The result of an import."""
+
+    count: int
+    refused: tuple[str, ...] = ()
+    """The reason for each statement that the gate refused."""
+
+    @property
+    def message(self) -> str:
+        refused = f" · {len(self.refused):,} refused: {one_line(self.refused[0], 80)}" if self.refused else ""
+        if not self.count:
+            return f"Nothing was imported{refused}"
+        return f"Added {_counted(self.count, 'candidate')} to the inbox{refused} · u to undo"
+
+
+def diagnose(plane: Plane, report: Report) -> list[Finding]:
+    """Return the findings of all checks. Changes nothing."""
+    return health.collect(plane.store, report)
+
+
+def findings_text(findings: Sequence[Finding]) -> str:
+    """Return the findings with their remedies, one paragraph each."""
+    return "\n\n".join(
+        f"{_MARKS[one.severity]} {visible(one.where)}: {visible(one.what)}\n  {visible(one.remedy)}"
+        for one in findings
+    )
+
+
+def find_imports(plane: Plane, report: Report) -> Harvest:
+    """Return the statements that can be imported. Changes nothing."""
+    return plane.with_listeners(Listeners(progress=report)).tools.harvest(list(SOURCES))
+
+
+def imports_text(found: Harvest) -> str:
+    """Return the statements that can be imported, by source."""
+    parts = ["They are added to the inbox as candidates. The original files are not changed."]
+    by_source = Counter(offer.source for offer in found.offers)
+    for source, count in by_source.items():
+        mine = [offer.proposal.statement for offer in found.offers if offer.source == source]
+        lines = [f"{count:,} {TITLES[source]}", *(f"  · {one_line(text, 160)}" for text in mine[:_SHOWN])]
+        lines += [f"    and {count - _SHOWN:,} more"] if count > _SHOWN else []
+        parts.append("\n".join(lines))
+    skipped = sum(len(haul.skipped) for haul in found.hauls)
+    parts += [f"{_counted(skipped, 'other line')} skipped"] if skipped else []
+    return "\n\n".join(parts)
+
+
+def take_in(plane: Plane, found: Harvest, report: Report) -> Imported:
+    """Add the statements to the inbox in one operation."""
+    done = plane.with_listeners(Listeners(progress=report)).tools.take_in(found)
+    return Imported(sum(id_ is not None for id_ in done.ids), tuple(why for why in done.refused if why))
+
+
+def plan_sync(plane: Plane, _: Report) -> Planned:
+    """Return the changes of tool files that have an outdated memory. Changes nothing."""
+    memory = plane.memory.read()
+    views = tools_model.views(plane, memory, plane.today())
+    return tools_model.planned(plane, "sync", [view.tool.name for view in views if view.status])
+
+
+def reconcile(plane: Plane, report: Report) -> Settled:
+    """Reconcile memory that Git merged from two branches."""
+    return plane.with_listeners(Listeners(progress=report)).settle().done
+
+
+def reconciled_text(done: Settled) -> str:
+    """Return the result of reconciling as lines of text, or an empty string if nothing had to be reconciled."""
+    lines = [one_line(str(note), 200) for note in done.notes]
+    lines += [f"Merged {visible(name)} entry by entry" for name in (*done.resolved, *done.merged)]
+    lines += [
+        f"Resolve the conflict in {visible(name)}, then `git add` it"
+        for name in (*done.conflicts, *done.left)
+    ]
+    if (done.op or done.joined) and not lines:
+        lines.append("Joined the histories of the branches")
+    return "\n".join(lines)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,194 @@
+"""The palette finds commands by what they do, runs them inside the app, and asks before changes that stay."""
+
+from pathlib import Path
+
+import pytest
+from textual.command import CommandList
+
+from agentplane.api import Plane
+from agentplane.plane.layout import Layout
+from agentplane.tools import presence
+from agentplane.tui.screens.confirm_files_modal import Writes
+from agentplane.tui.screens.conflict.screen import ConflictScreen
+from agentplane.tui.screens.inbox.screen import InboxScreen
+from agentplane.tui.widgets.modals.question_modal import Question
+from agentplane.tui.widgets.modals.report_modal import ReportDialog
+from tests.conftest import decision
+from tests.tui.conftest import Sitting, sit, waiting
+
+
+async def found(sitting: Sitting, words: str) -> list[str]:
+    """The names of the commands that the palette finds."""
+    await sitting.press("ctrl+p")
+    await sitting.type(words)
+    listing = sitting.app.screen.query_one(CommandList)
+    await sitting.until(lambda: listing.option_count and listing.highlighted_option, words)
+    await sitting.pilot.pause(0.3)
+    return [str(listing.get_option_at_index(n).prompt).splitlines()[0] for n in range(listing.option_count)]
+
+
+async def run(sitting: Sitting, words: str, name: str) -> None:
+    names = await found(sitting, words)
+    assert names[0].startswith(name), names
+    await sitting.press("enter")
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("import", "Import memories"),
+        ("harvest", "Import memories"),
+        ("doctor", "Doctor"),
+        ("health", "Doctor"),
+        ("sync", "Sync tools"),
+        ("conflict", "Open"),
+        ("reconcile", "Reconcile branches"),
+        ("markdown", "Export as Markdown"),
+        ("automatic", "Automatic restart"),
+        ("clipboard", "Copy"),
+    ],
+)
+def test_commands_are_found_by_what_they_do(three: Plane, words: str, name: str) -> None:
+    async def steps(sitting: Sitting) -> None:
+        assert any(one.startswith(name) for one in await found(sitting, words))
+
+    sit(three, steps)
+
+
+def test_conflict_opens_the_comparison(plane: Plane) -> None:
+    plane.inbox.approve([plane.propose(decision("Use PostgreSQL 15 for the ledger."))])
+    plane.propose(decision("Use PostgreSQL 16 for the ledger."))
+
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "contradiction", "Open")
+        await sitting.until(lambda: isinstance(sitting.app.screen, ConflictScreen), "compared")
+
+    sit(plane, steps)
+
+
+def test_import_shows_the_memories_and_asks(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (plane.layout.project / "AGENTS.md").write_text("# Rules\n\n- Use four spaces in all Python files.\n")
+
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "import", "Import memories")
+        await sitting.until(lambda: isinstance(sitting.app.screen, Question), "asked")
+        assert "Use four spaces in all Python files." in sitting.screen
+        assert waiting(plane) == []
+        await sitting.press("escape")
+        await sitting.calm()
+        assert waiting(plane) == []
+        await run(sitting, "import", "Import memories")
+        await sitting.until(lambda: isinstance(sitting.app.screen, Question), "asked")
+        await sitting.press("y")
+        await sitting.until(lambda: "Added 1 candidate to the inbox" in sitting.said, "imported")
+        await sitting.until(lambda: sitting.rows == ["Use four spaces in all Python files."], "listed")
+        await run(sitting, "import", "Import memories")
+        await sitting.until(lambda: "No new memories found" in sitting.said, "nothing new")
+
+    sit(plane, steps)
+    assert waiting(plane) == ["Use four spaces in all Python files."]
+
+
+def test_doctor_shows_its_findings(three: Plane) -> None:
+    (three.layout.root / "memory" / "odd.txt").write_text("no memory\n")
+    three.layout.config.write_text("[tui]\ntheme = 3\n")
+
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "doctor", "Doctor")
+        await sitting.until(lambda: isinstance(sitting.app.screen, ReportDialog), "shown")
+        assert "Doctor: " in sitting.screen
+        assert "config.toml" in sitting.screen
+        await sitting.press("escape")
+        assert isinstance(sitting.app.screen, InboxScreen)
+
+    sit(three, steps, calm=False)
+
+
+def test_doctor_says_that_nothing_is_wrong(three: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "doctor", "Doctor")
+        await sitting.until(
+            lambda: "No problems found" in sitting.said or isinstance(sitting.app.screen, ReportDialog),
+            "done",
+        )
+
+    sit(three, steps)
+
+
+def test_sync_shows_each_change_and_asks(three: Plane) -> None:
+    file = three.layout.project / "AGENTS.md"
+    three.layout.config.write_text("[tools]\ndeliver = false\n")
+    three.tools.wire(presence.named(["codex"]))
+    old = file.read_text()
+    three.inbox.approve([three.memory.read().inbox[0].id])
+    statement = three.memory.read().shelf[0].statement
+    assert file.read_text() == old
+    assert statement not in old
+
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "sync", "Sync tools")
+        await sitting.until(lambda: isinstance(sitting.app.screen, Writes), "asked")
+        assert file.read_text() == old
+        await sitting.press("y")
+        await sitting.until(lambda: statement in file.read_text(), "written")
+
+    sit(three, steps)
+
+
+def test_sync_without_a_tool_says_so(three: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "sync", "Sync tools")
+        await sitting.until(lambda: "No tool is connected" in sitting.said, "said")
+
+    sit(three, steps)
+
+
+def test_reconcile_asks_first(three: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "reconcile", "Reconcile branches")
+        await sitting.until(lambda: isinstance(sitting.app.screen, Question), "asked")
+        await sitting.press("y")
+        await sitting.until(lambda: "Nothing to reconcile" in sitting.said, "done")
+
+    sit(three, steps)
+
+
+def test_an_error_of_a_command_is_shown(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    from agentplane.errors import PlaneError
+    from agentplane.tui.backend import maintenance
+
+    def fail(*_: object) -> None:
+        raise PlaneError("The disk is full.")
+
+    monkeypatch.setattr(maintenance.health, "collect", fail)
+
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "doctor", "Doctor")
+        await sitting.until(lambda: "The disk is full." in sitting.said, "shown")
+
+    sit(three, steps)
+
+
+def test_a_committed_setting_is_changed_only_after_a_question(three: Plane) -> None:
+    before = Layout(root=three.layout.root).config.read_bytes()
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("T", "t")
+        assert not isinstance(sitting.app.screen, Question)
+        await sitting.press("f4")
+        await sitting.until(lambda: isinstance(sitting.app.screen, Question), "asked")
+        assert "config.toml" in sitting.screen
+        await sitting.press("f4", "enter", "escape")
+        await sitting.calm()
+        assert three.layout.config.read_bytes() == before
+        await sitting.press("f4", "y")
+        await sitting.until(lambda: "Automatic restart is on" in sitting.said, "on")
+        await sitting.calm()
+        await sitting.press("f4")
+        assert "Turn off automatic restart?" in sitting.screen
+
+    sit(three, steps)
+    assert three.layout.config.read_bytes() != before
