@@ -90,7 +90,7 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
         field.cursor_blink = False
         yield field
         yield self._panes
-        yield Static(Text("enter go to it   ↑↓ choose   esc cancel"), id="keys")
+        yield Static(Text("enter open   ↑↓ select   esc cancel"), id="keys")
 
     def on_mount(self) -> None:
         self.view.glyphs = ASCII if self.plane_app.plain else Glyphs()
