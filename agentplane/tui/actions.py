@@ -149,7 +149,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("conflict.down", "down,j", "down", "Go down in the choices or in a text.", ("conflict",), _MOVE, "step('down')"),
     Action("conflict.up", "up,k", "up", "Go up in the choices or in a text.", ("conflict",), _MOVE, "step('up')"),
     Action("rundiff.turn", "P", "switch layout", "Put the outputs side by side, or one above the other.", ("two runs",), _LOOK, "turn", rank=1, meaning=_LAYOUT),
-    Action("edit.save", "ctrl+s", "save", "Save the text. Validation errors appear below it.", ("edit",), _WRITE, "save", rank=1, priority=True),
+    Action("edit.save", "ctrl+s", "save", "Save the text. Validation errors appear below it.", ("edit",), _WRITE, "save", rank=1, priority=True, meaning=_SAVE),
     Action("edit.outside", "ctrl+o", "in $EDITOR", "Continue in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
     Action("edit.leave", "escape", "close", "Close the editor. Asks what to do with changes.", ("edit",), _WRITE, "leave", rank=3, priority=True, meaning=_BACK),
     *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),

@@ -67,6 +67,9 @@ class Stand(App[None]):
     def figures(self) -> Figures:
         return Figures(len(self.shown.inbox), self.shown.conflicts, len(self.shown.hand_edits))
 
+    def update_hint(self) -> None:
+        pass
+
     def in_sight(self, ids: tuple[str, ...]) -> None:
         pass
 

@@ -74,9 +74,9 @@ def test_keys_are_typed_and_not_taken_for_verbs(plane: Plane, entry: str) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("id: DEC-001", "id: DEC-002", "the id was changed"),
+        ("id: DEC-001", "id: DEC-002", "The ID was changed"),
         ("status: accepted", "status: maybe", "no status `maybe`"),
-        ("---\nid", "id", "not one entry"),
+        ("---\nid", "id", "single entry"),
     ],
 )
 def test_what_the_plane_would_refuse_is_said_and_the_text_stays(
@@ -124,7 +124,7 @@ def test_leaving_unchanged_asks_nothing(plane: Plane, entry: str) -> None:
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         await pilot.press("ctrl+s")
-        assert "Nothing was changed" in words_on(app)
+        assert "No changes to save." in words_on(app)
         await pilot.press("escape")
         assert app.screen is not screen
 
@@ -204,7 +204,7 @@ def test_who_wants_to_keep_it_in_a_file_stays_where_there_can_be_none(
         await pilot.press("escape", "3")
         await app.calm(pilot)
         assert app.screen is screen
-        assert "The draft cannot be kept: the disk is read-only" in words_on(app)
+        assert "Can't save the draft: the disk is read-only" in words_on(app)
         assert "Use Rich." in screen.area.text
 
     drive(app, steps, screen=screen)
@@ -300,7 +300,7 @@ def test_the_users_own_editor(
         await app.calm(pilot)
         assert isinstance(app.screen, EditScreen) is open_still
         if open_still:
-            assert "the id was changed" in words_on(app)
+            assert "The ID was changed" in words_on(app)
 
     drive(app, steps)
     assert plane.memory.read().get(entry).statement == statement
