@@ -1,4 +1,4 @@
-"""The table of commands. Help, completion and docs/cli.md are made from it.
+"""The table of commands. Help, completion and docs/reference/commands.md are made from it.
 
 Modules of commands are loaded only when a command is called.
 """
@@ -186,7 +186,7 @@ ELSEWHERE = {
 
 
 def documented() -> tuple[Row, ...]:
-    """Return the commands of docs/cli.md in the order of `agentplane --help`, each followed by its subcommands.
+    """Return the commands of docs/reference/commands.md in the order of `agentplane --help`, each followed by its subcommands.
 
     Commands without a group come last.
     """

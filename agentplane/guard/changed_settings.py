@@ -142,10 +142,8 @@ def _matches(pattern: str, names: Sequence[str]) -> bool:
 
 def _turned(was: Mapping[str, str], is_: Mapping[str, str]) -> Iterator[tuple[tuple[str, ...], str]]:
     for one in decision_keys.turned({name: key for name, key in is_.items() if was.get(name) != key}):
-        what = (
-            f"`tui.keys` puts {shown(one.id, 40)} on `{shown(one.key, 20)}`, which is the key of {one.other}"
-        )
-        yield ("tui", "keys", one.name), f"{what}: people would decide what they do not mean"
+        what = f"`tui.keys` puts {shown(one.id, 40)} on `{shown(one.key, 20)}`, the key of {one.other}"
+        yield ("tui", "keys", one.name), f"{what}. People could decide something by mistake"
 
 
 JUDGED: dict[str, Judge] = {

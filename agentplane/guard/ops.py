@@ -25,7 +25,7 @@ def findings(base: Side, now: Side, done: Sequence[LoggedOp], past: Past, back: 
     for line, number in wrong.items():
         if line not in base.lines:
             what = "is not an operation event, or repeats the event of an operation"
-            remedies = (Instruction("take the line out:"), back)
+            remedies = (Instruction("Remove the line:"), back)
             yield Finding("op-event-odd", "error", now.where(LOG, number), what, remedies)
     runs = proven_ops.runs_of(now)
     by_op = {op.event.op: op for op in done}
@@ -51,13 +51,13 @@ def _op(
         if row:
             where = now.where(row.file, row.number)
             what = f"the record of {op.name} is not the one that line {op.number} of the log proves"
-        remedies = (Instruction("commit the record, or"), back)
+        remedies = (Instruction("Commit the record, or restore the base:"), back)
         yield Finding("op-unproved", "error", where, f"{what}. The operation has no effect", remedies, op_id)
         return
     stated = (op.event.ts, op.event.verb, op.event.actor, op.event.channel, op.event.ids)
     if stated != (record.ts, record.verb, record.actor, record.channel, [c.id for c in record.changes]):
         what = f"{op.name}: the log line says something else than its record"
-        remedies = (Instruction("take both out:"), back)
+        remedies = (Instruction("Remove both:"), back)
         yield Finding("op-unlike-record", "error", where, what, remedies, op_id)
         return
     if record.settings or record.verb == rules.VERB:

@@ -272,7 +272,7 @@ def adopt(
         if mark and mark.digest and mark.file != change.file and memory.snapshot.core(mark.file, change.id):
             raise Refused(
                 f"{change.id} is already in {mark.file}.",
-                where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
+                where=_place_of(memory, change),
                 todo=f"Give it another ID, or run `agentplane reject {change.id}` to discard the edit.",
             )
         if change.change == "removed" and change.id in added:
@@ -282,12 +282,18 @@ def adopt(
     return Plan("adopt", edits)
 
 
+def _place_of(memory: Memory, change: HandEdit) -> str:
+    """Return the file and, unless the entry is no longer in it, the line of a manual edit."""
+    path = memory.snapshot.layout.shown(change.file)
+    return path if change.line is None else f"{path}:{change.line}"
+
+
 def _check_seen(memory: Memory, change: HandEdit, seen_digests: Mapping[str, str | None]) -> None:
     now = memory.entries.get(change.id)
     if seen_digests.get(change.id) != (now.digest if now else None):
         raise Refused(
             f"{change.id} was edited again after it was shown.",
-            where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
+            where=_place_of(memory, change),
             todo="Nothing was accepted. Review the current text.",
         )
 
@@ -457,7 +463,7 @@ def _check_readable(memory: Memory, change: HandEdit) -> None:
     if change.change == "broken":
         raise Refused(
             f"{change.id} can't be read.",
-            where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
+            where=_place_of(memory, change),
             todo=f"Fix its header, or delete it and run `agentplane reject {change.id}`.",
         )
 

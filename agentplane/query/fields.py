@@ -1,6 +1,6 @@
 """The fields of a query, each with its meaning, its values, and the lists that it applies to.
 
-Parsing, completion and docs/query.md are made from this table.
+Parsing, completion and docs/reference/query.md are made from this table.
 """
 
 from typing import Literal
@@ -113,7 +113,7 @@ def of_target(target: Target) -> tuple[Field, ...]:
 
 
 def as_markdown() -> str:
-    """Return the tables of docs/query.md."""
+    """Return the tables of docs/reference/query.md."""
     fields = [
         f"| {_names(field.name, field.aliases)} | {field.what} | `{field.example}` | {_where(field.where)} |"
         for field in FIELDS

@@ -1,4 +1,4 @@
-"""The table of actions. Key bindings, footer, help, the command palette and docs/keys.md are made from its rows."""
+"""The table of actions. Key bindings, footer, help, the command palette and docs/reference/keys.md are made from its rows."""
 
 import re
 from collections.abc import Mapping
@@ -332,7 +332,7 @@ def shown_key(key: str) -> str:
 
 
 def as_markdown() -> str:
-    """Return the tables of docs/keys.md."""
+    """Return the tables of docs/reference/keys.md."""
     parts = []
     for title, where in (
         *((row.title, row.name) for row in registry.SCREENS),

@@ -222,8 +222,8 @@ def test_characters_are_named_as_textual_names_them() -> None:
 
 
 def test_the_page_lists_every_action() -> None:
-    page = (ROOT / "docs" / "keys.md").read_text()
-    assert actions.as_markdown() in page, "docs/keys.md is stale"
+    page = (ROOT / "docs" / "reference" / "keys.md").read_text()
+    assert actions.as_markdown() in page, "docs/reference/keys.md is stale"
     for one in actions.ACTIONS:
         assert f"`{one.id}`" in page
         assert one.what in page

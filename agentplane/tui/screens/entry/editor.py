@@ -150,7 +150,7 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
     else:
         title, result = (
             f"Merge {candidate} into {into.id}",
-            f"{into.id} gets it, and {candidate} leaves the inbox.",
+            f"{into.id} gets the text, and {candidate} leaves the inbox.",
         )
 
         def check(text: bytes) -> None:
@@ -286,7 +286,7 @@ class EditScreen(AnswersOnce[Command | None]):
         if self._submitted is not None or not self.area.is_valid():
             return
         if not self.changed and not self.draft.saves_unchanged:
-            self.say(f"No changes to save. {self._key('edit.leave')} to close.")
+            self.say(f"No changes to save. Press {self._key('edit.leave')} to close.")
             return
         text = self._text
         try:

@@ -76,7 +76,7 @@ def test_keys_are_typed_and_not_taken_for_verbs(plane: Plane, entry: str) -> Non
     [
         ("id: DEC-001", "id: DEC-002", "The ID was changed"),
         ("status: accepted", "status: maybe", "no status `maybe`"),
-        ("---\nid", "id", "single entry"),
+        ("---\nid", "id", "The text isn't a single entry."),
     ],
 )
 def test_what_the_plane_would_refuse_is_said_and_the_text_stays(
@@ -124,7 +124,7 @@ def test_leaving_unchanged_asks_nothing(plane: Plane, entry: str) -> None:
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         await pilot.press("ctrl+s")
-        assert "No changes to save." in words_on(app)
+        assert "No changes to save. Press esc to close." in words_on(app)
         await pilot.press("escape")
         assert app.screen is not screen
 

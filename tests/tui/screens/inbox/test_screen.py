@@ -234,7 +234,7 @@ def test_a_conflict_says_what_it_is_with_and_approving_begins_with_comparing(thr
         assert "conflicts with DEC-001: a to compare" in sitting.said
         await sitting.press("a")
         await sitting.until(lambda: getattr(sitting.app.screen, "WHERE", "") == "conflict", "comparing")
-        await sitting.press("1")
+        await sitting.press("c")
         await sitting.calm()
         assert "Approved DEC-002 · u to undo" in sitting.said
 

@@ -148,15 +148,18 @@ def test_the_spot_is_shown_and_its_own_key_approves_and_is_recorded(open_gate: P
     assert open_gate.history.ops()[0].confirmed == ["secret"]
 
 
-def test_where_that_key_approves_in_the_list_it_does_not_confirm(open_gate: Plane) -> None:
+def test_a_setting_cannot_make_that_key_approve_in_the_list_too(open_gate: Plane) -> None:
     open_gate.layout.config.write_text('[gate]\nsecret = "flag"\n[tui.keys]\napprove = "Y"\n')
     open_gate.propose(decision(SAID))
 
     async def steps(sitting: Sitting) -> None:
         await sitting.calm()
+        assert any("copy text" in problem for problem in sitting.app.keys_wanted.problems)
         await sitting.press("Y", "Y", "Y")
         await sitting.calm()
-        assert "C approve as it is" in sitting.screen
+        assert sitting.app.screen is sitting.inbox
+        await sitting.press("a")
+        assert "Y approve as it is" in sitting.screen
 
     sit(open_gate, steps)
     assert on_shelf(open_gate) == []
