@@ -49,13 +49,15 @@ _GO_TO = tuple(row.name for row, _ in registry.tabs())
 _OF_SESSIONS = ("restart", "restart_by_itself")
 _MAINTENANCE = ("import", "sync", "doctor", "reconcile")
 _NOT_ON = {
-    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS)),
+    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS, "find")),
     # The text comes first there. Leaving asks whether to keep it.
     "edit": frozenset(
         (
             *_GO_TO,
             *_OF_SESSIONS,
             *_MAINTENANCE,
+            "new",
+            "find",
             "undo",
             "redo",
             "refresh",
@@ -65,7 +67,7 @@ _NOT_ON = {
             "leave",
         )
     ),
-    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "undo", "redo")),
+    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "find", "undo", "redo")),
     # There, the key restarts the selected sessions.
     "tools": frozenset(("restart",)),
 }
@@ -92,6 +94,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("deprecate", "d", "deprecate", "Deprecate the entry, with an optional reason. Tools no longer get it.", ("shelf",), _DECIDE, rank=4, also="retire remove delete"),
     Action("supersede", "S", "supersede", "Write an entry that replaces this one. It goes to the inbox.", ("shelf",), _DECIDE, rank=5, also="replace"),
     Action("pin", "i", "pin", "Pin the entry or the selected entries. Tools get pinned entries before the others. Press again to unpin.", ("shelf", "pack"), _DECIDE, rank=5, also="unpin important"),
+    Action("new", "ctrl+n", "new candidate", "Write a candidate in a form. It goes to the inbox for review.", (EVERYWHERE,), _WRITE, also="create add propose write"),
     Action("undo", "u,ctrl+z", "undo", "Undo your last change. Press again to undo earlier changes.", (EVERYWHERE,), _DECIDE, also="revert back"),
     Action("redo", "U,ctrl+y", "redo", "Redo the change that you undid last.", (EVERYWHERE,), _DECIDE),
     Action("list.mark", "space", "select", "Select the row and go to the next one. Actions then apply to the selected rows that are listed.", (LIST,), _MARK, "mark", rank=4, also="mark"),
@@ -150,10 +153,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("conflict.down", "down,j", "down", "Go down in the choices or in a text.", ("conflict",), _MOVE, "step('down')"),
     Action("conflict.up", "up,k", "up", "Go up in the choices or in a text.", ("conflict",), _MOVE, "step('up')"),
     Action("rundiff.turn", "P", "switch layout", "Put the outputs side by side, or one above the other.", ("two runs",), _LOOK, "turn", rank=1, meaning=_LAYOUT),
-    Action("edit.save", "ctrl+s", "save", "Save the text. Validation errors appear below it.", ("edit",), _WRITE, "save", rank=1, priority=True),
+    Action("edit.save", "ctrl+s", "save", "Save the text. Validation errors appear below it.", ("edit",), _WRITE, "save", rank=1, priority=True, meaning=_SAVE),
     Action("edit.outside", "ctrl+o", "in $EDITOR", "Continue in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
     Action("edit.leave", "escape", "close", "Close the editor. Asks what to do with changes.", ("edit",), _WRITE, "leave", rank=3, priority=True, meaning=_BACK),
     *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),
+    Action("find", "ctrl+f", "find everything", "Search the inbox, memory and runs.", (EVERYWHERE,), _GO, also="search"),
     Action("projects", "ctrl+g", "open project", "Open another project or worktree. The list shows the number of candidates in each.", (EVERYWHERE,), _GO, also="switch repository worktree"),
     Action("help", "question_mark,f1", "help", "Show the keys of this screen.", (EVERYWHERE,), _GO, rank=7, also="keys shortcuts marks"),
     Action("palette", "ctrl+p,colon", "commands", "Find a command by what it does.", (EVERYWHERE,), _GO, "command_palette"),

@@ -336,6 +336,8 @@ class Decisions:
         elif isinstance(message.op, SendBack | Snooze | Tag):
             # The candidate still waits. The next reading folds it, or shows its new tags.
             view.reopen(message.op.ids)
+        elif done.verb == "propose":
+            self._screen.go_to_when_read(next(iter(done.ids), None))
         elif isinstance(message.op, Mask):
             # The masked candidate is checked again and stays in its row.
             view.reopen(message.op.ids)

@@ -30,10 +30,13 @@ if TYPE_CHECKING:
 
 FIRST_START = (
     "Nothing to review. Coding tools propose memories, and you review them here.\n"
-    'Try it: agentplane propose --type decision "Use UTC everywhere"\n'
+    "Press n to write the first candidate yourself.\n"
     "Then press a to approve, r to reject and u to undo. Press ? for all keys."
 )
-NOTHING_LEFT = "Nothing to review.\nPress 2 for the approved entries, and u to undo your last change."
+NOTHING_LEFT = (
+    "Nothing to review.\n"
+    "Press 2 for the approved entries, n for a new candidate, and u to undo your last change."
+)
 NO_CONFLICT = "No conflicts in this list."
 NO_HIT = "No matches.\nPress esc to clear the filter."
 
@@ -254,9 +257,11 @@ class InboxScreen(EntryScreen):
         if self.may("snooze") and model is not None:
             await postponing.snooze(self, self.target_entries, model.plane.today())
 
-    def action_next_conflict(self) -> None:
-        """Move the cursor to the next candidate that needs a choice."""
-        if not self.view.seek_state("conflict"):
+    async def action_next_conflict(self) -> None:
+        """Move the cursor to the next candidate that needs a choice. If the inbox is empty, write a candidate."""
+        if not self._rows:
+            await self.plane_app.action_new()
+        elif not self.view.seek_state("conflict"):
             reviewed = self._shown.reviewed if self._shown else {}
             unchecked = self._shown is None or any(
                 id_ not in reviewed or not reviewed[id_].checked for id_ in self._place_of if EDIT not in id_
