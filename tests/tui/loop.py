@@ -47,7 +47,7 @@ class Scene(msgspec.Struct, frozen=True):
 
 
 SCENES = (
-    Scene((), "CAND-QTVPDR", "What coding tools propose waits here, with its evidence and its run.", 4),
+    Scene((), "CAND-W22FTG", "What coding tools propose waits here, with its evidence and its run.", 4),
     Scene(
         ("R",),
         "log verified",
