@@ -131,7 +131,13 @@ def test_all_work_has_a_description() -> None:
 
 def test_help_tells_the_marks_as_they_are_drawn(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "linux")
-    told = {"1": "o ready", "2": "> superseded", "3": "- ended", "4": ". not wired", "5": "x left out"}
+    told = {
+        "1": "o ready",
+        "2": "> superseded",
+        "3": "- unknown exit status",
+        "4": ". not connected",
+        "5": "x left out",
+    }
 
     async def steps(sitting: Sitting) -> None:
         for key, mark in told.items():
@@ -558,7 +564,7 @@ def test_what_is_to_be_done_is_that_of_the_error_also_where_there_is_a_conflict(
         await sitting.calm()
         with monkeypatch.context() as patch:
             patch.setattr(files, "os", types.SimpleNamespace(**{**vars(os), "write": full}))
-            await sitting.press("1")
+            await sitting.press("c")
             await sitting.until(lambda: "no space is left on the" in sitting.said, "said")
         assert "Free some space" in sitting.said
         assert "compares" not in sitting.said

@@ -160,7 +160,7 @@ def test_one_that_cannot_be_restarted_says_why_and_what_to_type(stage: Stage) ->
         for file in stage.home.rglob("rollout-*"):
             file.unlink()
         await sitting.press("M")
-        await sitting.until(says(sitting, "was not restarted", "id is not known"))
+        await sitting.until(says(sitting, "was not restarted", "session ID is unknown"))
         assert not sitting.app.sessions.restarts._waiting
 
     sit(stage.plane, steps)
