@@ -40,7 +40,7 @@ def test_a_good_edit_is_one_op(shelf: Path) -> None:
     assert seen.code == 0, seen.screen
     assert "DEC-001" in seen.screen
     assert "Use Rich." in shelf.read_text()
-    assert "(terminal" in started(["ops", "-n", "1"], shelf.parents[2]).stdout
+    assert "(terminal" in started(["history", "-n", "1"], shelf.parents[2]).stdout
     assert started(["doctor"], shelf.parents[2]).returncode == 0
     assert list((shelf.parents[1] / "cache" / "edit").iterdir()) == []
 

@@ -181,7 +181,7 @@ def test_undo_and_redo_in_a_terminal(repository: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-@pytest.mark.parametrize("words", [["inbox"], ["list"], ["ops"], ["badge"]])
+@pytest.mark.parametrize("words", [["inbox"], ["list"], ["history"], ["badge"]])
 def test_rows_fit_the_terminal(repository: Path, columns: int, words: list[str]) -> None:
     approved(repository, "A long statement that goes on. " * 6)
     proposed(
