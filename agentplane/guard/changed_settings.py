@@ -142,10 +142,8 @@ def _matches(pattern: str, names: Sequence[str]) -> bool:
 
 def _turned(was: Mapping[str, str], is_: Mapping[str, str]) -> Iterator[tuple[tuple[str, ...], str]]:
     for one in decision_keys.turned({name: key for name, key in is_.items() if was.get(name) != key}):
-        what = (
-            f"`tui.keys` puts {shown(one.id, 40)} on `{shown(one.key, 20)}`, which is the key of {one.other}"
-        )
-        yield ("tui", "keys", one.name), f"{what}: people would decide what they do not mean"
+        what = f"`tui.keys` puts {shown(one.id, 40)} on `{shown(one.key, 20)}`, the key of {one.other}"
+        yield ("tui", "keys", one.name), f"{what}. People could decide something by mistake"
 
 
 JUDGED: dict[str, Judge] = {
@@ -163,6 +161,7 @@ HARMLESS: dict[str, str] = {
     "runs.keep_files": "how large the copies are that stay on this machine",
     "runs.keep_free": "how much room is left on the disk",
     "context.last_run": "the notes are labeled, and withheld where they are flagged",
+    "inbox.daily_limit": "the other candidates stay in the inbox, and no bulk approval takes them",
     "expiry.warn_days": "when a warning begins; what expired is left out anyway",
     "tools.deliver": "brings approved memory alone",
     "hooks.ask": "asks for candidates, and a person decides about them",

@@ -27,7 +27,7 @@ def findings(base: Side, now: Side, done: Sequence[LoggedOp]) -> Iterator[Findin
             name = shown(entry.id, 40)
             what = f"{name} was approved with flags that nobody confirmed: {', '.join(missing)}"
             remedies = (
-                Shell(("agentplane", "show", name), "read it with ", ", then"),
+                Shell(("agentplane", "show", name), "Read it with ", ", then"),
                 Shell(("agentplane", "edit", name), "change it with ", " or deprecate it."),
             )
             where = now.where(entry.file, entry.line)

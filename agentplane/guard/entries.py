@@ -45,7 +45,7 @@ def _counts(base: Side, now: Side, edit: HandEdit) -> bool:
 def _unreadable(base: Side, now: Side) -> Iterator[Finding]:
     for name, what in now.odd.items():
         if base.odd.get(name) != what:
-            real = Instruction("put the real file in its place.")
+            real = Instruction("Put the real file in its place.")
             yield Finding("file-odd", "error", now.where(name), what, (real,), name)
     old = {
         (file, page.document.data[piece.start : piece.end])
@@ -145,7 +145,7 @@ def _sources(
         where = now.where(entry.file, entry.line)
         if head.source is not None:
             what = f"{name} cites the run {shown(head.source, 40)}, which is not in the log"
-            remedy = Instruction("commit its log line, or correct `source:` with `agentplane edit`.")
+            remedy = Instruction("Commit its log line, or correct `source:` with `agentplane edit`.")
             yield Finding("run-not-found", "error", where, what, (remedy,), head.id)
         elif tools.get(head.id, proven_ops.is_tool(head.proposed_by)):
             what = f"{name} was written by {shown(head.proposed_by or 'a tool', 40)} and cites no run"

@@ -93,7 +93,10 @@ def _lost(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]]:
         what = (
             f"{lines} of the base ({called(rows[0][1])}) {'is' if first == last else 'are'} gone or changed"
         )
-        where, remedies = now.where(LOG, number or None), (Instruction("a log only grows:"), back)
+        where, remedies = (
+            now.where(LOG, number or None),
+            (Instruction("The log only grows. Restore it:"), back),
+        )
         yield number, Finding("events-gone", "error", where, what, remedies)
 
 
@@ -103,7 +106,7 @@ def _faults(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]
     old = {base.log[number - 1] for fault in faults for number in _span(fault)}
     for fault in now.report.faults:
         if any(now.log[number - 1] not in old for number in _span(fault)):
-            remedies = (Instruction("take the log back:"), back)
+            remedies = (Instruction("Restore the log:"), back)
             where = now.where(LOG, fault.line)
             yield fault.line, Finding("log-fault", "error", where, fault.what, remedies)
     if now.report.torn is not None:
@@ -193,7 +196,7 @@ def _new_records(base: Side, now: Side) -> Iterator[Finding]:
             yield Finding("record-unproved", "error", where, what, (remedy,), op)
         elif row.file != records.month_of(op):
             what = f"{name} belongs in {shown(records.month_of(op), 40)}"
-            yield Finding("record-elsewhere", "error", where, what, (Instruction("move it there."),), op)
+            yield Finding("record-elsewhere", "error", where, what, (Instruction("Move it there."),), op)
         elif heads.setdefault(op, records.head_of(row.line) or b"") != records.head_of(row.line):
             what = f"{name} is present twice with different content"
             yield Finding("record-twice", "error", where, what, (Instruction("Remove one of them."),), op)

@@ -65,10 +65,10 @@ def check(store: Store) -> Iterator[Finding]:
     if before is None:
         what = "`trust.signed_after` names no line of the log"
         where = now.where(CONFIG, line_of(("trust", "signed_after"), _text(now)))
-        back = Instruction("Take config.toml back from git.")
+        back = Instruction("Restore config.toml from Git.")
         yield Finding("signed-after-unknown", "error", where, what, (back,))
         before = set()
-    see = Shell(("git", "log", "--", ".agentplane/memory/log.jsonl"), "see ")
+    see = Shell(("git", "log", "--", ".agentplane/memory/log.jsonl"), "See ")
     yield from _other_histories(now, before, see)
     yield from _second_events(now, before)
     deciding = _DecidingOps(now, before, alone=True)
@@ -135,7 +135,7 @@ def _other_histories(now: Side, before: Collection[bytes], back: Remedy) -> Iter
             continue
         if begun:
             what = "starts a second history: signatures from another project memory are not valid in this one"
-            remedies = (Instruction("take the lines of that history out:"), back)
+            remedies = (Instruction("Remove the lines of that history:"), back)
             yield Finding("second-history", "error", now.where(LOG, number), what, remedies)
         begun = True
 
@@ -149,7 +149,7 @@ def _second_events(now: Side, before: Collection[bytes]) -> Iterator[Finding]:
     for line, number in now.lines.items():
         if OP.matches(line) and line not in first and line not in before:
             what = "is not an operation event, or repeats the event of an operation"
-            remedy = Instruction("Take the log back from git.")
+            remedy = Instruction("Restore the log from Git.")
             yield Finding("op-event-odd", "error", now.where(LOG, number), what, (remedy,))
 
 
@@ -227,7 +227,7 @@ def _decides(
     if (record.verb, record.channel) == proven_ops.SETTLES:
         return alone and settle.complaint(record, empty, past) is not None
     relates = record.verb == "relate" and proven_ops.only_in_place(record)
-    return not (relates and ids.isdisjoint(shelf))
+    return not ((relates or proven_ops.only_replaces(record)) and ids.isdisjoint(shelf))
 
 
 def _summary(unsigned: Sequence[LoggedOp], now: Side) -> Finding:

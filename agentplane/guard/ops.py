@@ -25,7 +25,7 @@ def findings(base: Side, now: Side, done: Sequence[LoggedOp], past: Past, back: 
     for line, number in wrong.items():
         if line not in base.lines:
             what = "is not an operation event, or repeats the event of an operation"
-            remedies = (Instruction("take the line out:"), back)
+            remedies = (Instruction("Remove the line:"), back)
             yield Finding("op-event-odd", "error", now.where(LOG, number), what, remedies)
     runs = proven_ops.runs_of(now)
     by_op = {op.event.op: op for op in done}
@@ -51,13 +51,13 @@ def _op(
         if row:
             where = now.where(row.file, row.number)
             what = f"the record of {op.name} is not the one that line {op.number} of the log proves"
-        remedies = (Instruction("commit the record, or"), back)
+        remedies = (Instruction("Commit the record, or restore the base:"), back)
         yield Finding("op-unproved", "error", where, f"{what}. The operation has no effect", remedies, op_id)
         return
     stated = (op.event.ts, op.event.verb, op.event.actor, op.event.channel, op.event.ids)
     if stated != (record.ts, record.verb, record.actor, record.channel, [c.id for c in record.changes]):
         what = f"{op.name}: the log line says something else than its record"
-        remedies = (Instruction("take both out:"), back)
+        remedies = (Instruction("Remove both:"), back)
         yield Finding("op-unlike-record", "error", where, what, remedies, op_id)
         return
     if record.settings or record.verb == rules.VERB:
@@ -73,7 +73,7 @@ def _op(
                 "op-settled-otherwise", "error", where, f"{op.name} {complaint}", (todo, back), op_id
             )
         return
-    is_open = proven_ops.only_proposes(record) or _relates_own(record, past)
+    is_open = proven_ops.only_proposes(record) or _relates_own(record, past) or _replaces_own(record, past)
     if complaint := None if is_open else _not_decided(record, base.settings, past, runs):
         todo = Instruction("Remove the operation, then repeat it in your own terminal:")
         yield Finding("op-not-decided", "error", where, f"{op.name} {complaint}", (todo, back), op_id)
@@ -92,6 +92,17 @@ def _relates_own(record: Record, past: Past) -> bool:
         return False
     heads = [_head(record, change, change.before, past) for change in record.changes]
     return all(head is not None and head.proposed_by == record.actor for head in heads)
+
+
+def _replaces_own(record: Record, past: Past) -> bool:
+    """True if the operation only replaces candidates that its actor proposed and that a person sent back."""
+    if not proven_ops.only_replaces(record):
+        return False
+    gone = [change for change in record.changes if change.left is None]
+    heads = [_head(record, change, change.before, past) for change in gone]
+    return all(
+        head is not None and head.proposed_by == record.actor and head.sent_back is not None for head in heads
+    )
 
 
 def _not_decided(record: Record, settings: Settings, past: Past, runs: set[str]) -> str | None:

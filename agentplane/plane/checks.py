@@ -41,13 +41,13 @@ _OWN = frozenset(
 )
 _NAMED = 3
 """Maximum number of events, and of ids per event, that a finding names. A finding only counts the rest."""
-_BACK = Instruction("take the file back from git.")
+_BACK = Instruction("Restore the file from Git.")
 _INIT = Shell(("agentplane", "init"))
 _RECONCILE = ("agentplane", "reconcile")
 
 
 def _from_git(path: str) -> Shell:
-    return Shell(("git", "checkout", "--", path), "take the file back from git: ")
+    return Shell(("git", "checkout", "--", path), "Restore the file from Git: ")
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -56,7 +56,7 @@ def check(store: Store) -> Iterator[Finding]:
     if writing:
         pid = lock.owner(layout)
         what = f"another process{f' ({pid})' if pid else ''} is writing a change"
-        again = Shell(DOCTOR, "run ", " again when it is done.")
+        again = Shell(DOCTOR, "Run ", " again when it is done.")
         yield Finding("busy", "info", layout.shown(".lock"), what, (again,))
     yield from _settings(store)
     yield from _in_conflict(layout)
@@ -210,7 +210,7 @@ def _log(layout: Layout) -> Iterator[Finding]:
         yield Finding("heads", "info", shown, what, (remedy,))
     if recovery.lost_tail(layout):
         what = "the log ends before the event that state.json knows: its last lines are missing"
-        otherwise = Instruction("If it is gone for good, delete memory/state.json.")
+        otherwise = Instruction("If it is permanently lost, delete memory/state.json.")
         where = f"{shown}:{report.count + 1}"
         yield Finding("log-cut", "error", where, what, (_from_git(shown), otherwise))
 
@@ -287,13 +287,13 @@ def _views(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
             yield Finding("view-old", "info", shown, what, (remedy,), path.name)
         else:
             what = "doesn't match the log" if path.exists() else "is missing"
-            remedy = Mend("views", after=" makes it anew.")
+            remedy = Mend("views", after=" rebuilds it.")
             yield Finding("view-wrong", "warning", shown, what, (remedy,), path.name)
 
 
 def _folder(layout: Layout) -> Iterator[Finding]:
     for name in create.missing(layout):
-        remedy = Mend("files", after=" makes it.")
+        remedy = Mend("files", after=" creates it.")
         yield Finding("file-missing", "info", layout.shown(name), "is missing", (remedy,), name)
     for rule in create.lacking(layout):
         what = f"has no rule for {rule.split()[0]}, so git merges it as any text"
@@ -316,5 +316,5 @@ def _folder(layout: Layout) -> Iterator[Finding]:
                 yield Finding("file-unfinished", "info", where, what, (remedy,), name)
             elif (folder / name).is_symlink():
                 where = layout.shown(str((folder / name).relative_to(layout.root)))
-                real = Instruction("put the file itself there.")
+                real = Instruction("Put the real file in its place.")
                 yield Finding("file-link", "error", where, "is a symbolic link", (real,), name)

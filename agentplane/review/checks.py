@@ -93,7 +93,7 @@ def _stale(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
         if lack.trouble == "gone":
             problem = lack.what if lack.says_gone else f"is gone: {lack.what}"
             what = f"{name} rests on {one_line(entry.head.evidence[lack.place], 60)}, which {problem}"
-            remedy = Shell(("agentplane", "show", name), "see whether it still holds: ")
+            remedy = Shell(("agentplane", "show", name), "Check whether it is still true: ")
             yield Finding("evidence-gone", "info", where, what, (remedy,), entry.id)
 
 
@@ -104,6 +104,5 @@ def _unproved(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
     if lack := receipts.lacking(entry.head, receipts.sources_of(store.layout)):
         name = one_line(entry.id, 40)
         what = f"{name} {lack}, and `policy.require_receipts` is on"
-        after = " can add what is missing."
-        remedy = Shell(("agentplane", "edit", name), "it stays approved; ", after)
+        remedy = Shell(("agentplane", "edit", name), "It stays approved. Add what is missing with ")
         yield Finding("receipts-lacking", "info", where, what, (remedy,), entry.id)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.memory import operations
+from agentplane.memory import operations, postpone
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.operations import Proposal
@@ -71,7 +71,7 @@ class Offered(msgspec.Struct, frozen=True):
 
 def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None) -> Proposal:
     """Return the proposal with the link of the relation. A relation to a missing entry is refused."""
-    if relation is None:
+    if relation is None or replaces(relation):
         return proposal
     other = memory.get(relation.id)
     if relation.kind == "supersedes" and (other.file == INBOX or other.head.status != "accepted"):
@@ -83,6 +83,18 @@ def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None)
         )
     links = list(dict.fromkeys([*getattr(proposal, relation.kind), other.id]))
     return msgspec.structs.replace(proposal, **{relation.kind: links})
+
+
+def replaces(relation: Relation | None) -> bool:
+    """True if the proposal takes the place of a candidate that was sent back."""
+    return relation is not None and relation.kind == "replaces"
+
+
+def replacing(memory: Memory, planned: Plan, relation: Relation | None, by: str) -> Plan:
+    """Return the plan of a proposal, which also removes the candidate that it replaces."""
+    if relation is None or not replaces(relation):
+        return planned
+    return postpone.replace(memory, planned, relation.id, by)
 
 
 def waiting_copy(memory: Memory, proposal: Proposal, by: str) -> Entry | None:

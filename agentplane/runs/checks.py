@@ -25,8 +25,8 @@ from agentplane.text.log import chain
 from agentplane.text.visible import one_line
 
 
-_FROM_GIT = Instruction("take it back from git; the log says what it was.")
-_PUT_FOLDER = Instruction("put the folder itself there.")
+_FROM_GIT = Instruction("Restore it from Git.")
+_PUT_FOLDER = Instruction("Put the real folder in its place.")
 _REMOVE = " removes it."
 
 

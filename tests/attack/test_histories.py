@@ -739,4 +739,4 @@ def test_a_record_of_another_file_than_memory_proves_nothing(repo: Repo, file: s
     )
     ledger = ledgers.read(repo.layout)
     assert (ledger.known, len(ledger.unproved)) == (before, 1)
-    assert any("counts for nothing" in row.what for row in forging.refused(repo.check()))
+    assert any("has no effect" in row.what for row in forging.refused(repo.check()))

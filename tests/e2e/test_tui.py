@@ -71,7 +71,7 @@ def test_the_demo_opens_the_screens_with_a_hint(tmp_path_factory: pytest.TempPat
     folder = tmp_path_factory.mktemp("demo")
     tmux = Tmux(folder, tmp_path_factory.mktemp("tmux") / "socket", (100, 30), words=["demo", "--into", "."])
     try:
-        tmux.wait_for("9 wait")
+        tmux.wait_for("9 to review")
         tmux.wait_for("Hint 1/3  a approves this candidate.")
         tmux.press("q")
         shown = tmux.wait_for("ended with 0")

@@ -373,5 +373,5 @@ def test_settling_is_not_undone(pair: Pair) -> None:
     ada.approve("Deploys wait for the bank.")
     bob.approve("Logs go to standard error.")
     done, _ = meet(ada, bob)
-    with pytest.raises(Refused, match=r"\(settle\) can't be undone"):
+    with pytest.raises(Refused, match=r"\(reconcile\) can't be undone"):
         ada.plane.history.undo(done.op)

@@ -63,7 +63,7 @@ def test_a_rejected_candidate_that_a_merge_brought_back(plane: Plane) -> None:
     other_branch = path.read_bytes()
     plane.inbox.reject([id_], why="we stay with Postgres")
     path.write_bytes(other_branch)
-    told = [flag for flag in flags(plane, id_) if "hand edit" not in flag]
+    told = [flag for flag in flags(plane, id_) if "manual edit" not in flag]
     day = plane.history.ops(1)[0].ts[:10]
     assert told == [f"this very candidate was rejected, as {id_} on {day}: we stay with Postgres"]
 

@@ -429,10 +429,10 @@ def test_in_the_shell_of_a_tool_nothing_is_decided_and_it_says_why(
     before = files_of(three)
 
     async def steps(sitting: Sitting) -> None:
-        assert "this is a shell of codex" in sitting.screen
+        assert "this shell was started by Codex CLI" in sitting.screen
         for key in ("a", "r", "A", "e", "u"):
             await sitting.press(key)
-            assert "a person's decision" in sitting.said
+            assert "requires a person" in sitting.said
         await sitting.calm()
 
     sit(three, steps, check=policy.check_person)
@@ -445,14 +445,14 @@ def test_a_file_that_is_broken_while_it_is_open_is_said_and_the_rest_goes_on(thr
     async def steps(sitting: Sitting) -> None:
         whole = path.read_text()
         path.write_text(whole.replace("type: decision", "type: [decision", 1))
-        await sitting.until(lambda: "× 1 cannot be read" in sitting.screen, "broken")
+        await sitting.until(lambda: "× 1 unreadable" in sitting.screen, "broken")
         await sitting.calm()
         assert len([row for row in sitting.rows if "broken" not in row]) == 2
         await sitting.press("g", "a")
         await sitting.calm()
         assert on_shelf(three) == ["Log in JSON lines."]
         path.write_text(whole.replace("type: decision", "type: decision", 1))
-        await sitting.until(lambda: "cannot be read" not in sitting.screen, "mended")
+        await sitting.until(lambda: "unreadable" not in sitting.screen, "mended")
 
     sit(three, steps)
 
@@ -660,7 +660,7 @@ class Terminal:
 def test_a_bare_agentplane_opens_the_screens_and_ends_with_q(three: Plane) -> None:
     terminal = Terminal(three.layout.project)
     terminal.until("Use Postgres for the ledger.")
-    terminal.until("clean")
+    terminal.until("all ready")
     terminal.type("q")
     assert terminal.ends() == 0
     assert "\x1b[?1049l" in terminal.seen
@@ -753,7 +753,7 @@ def test_in_tmux_a_person_approves_undoes_and_quits(three: Plane, tmp_path: Path
         until("Approved DEC-001 · u to undo")
         assert on_shelf(three) == ["Use Postgres for the ledger."]
         tmux("send-keys", "u")
-        until("Undid the approve")
+        until("Undid approval of")
         assert on_shelf(three) == []
         tmux("send-keys", "q")
         until("ended 0")

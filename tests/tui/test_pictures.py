@@ -15,7 +15,7 @@ _TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
 # What must be on a picture: one that is empty would else equal an empty one for good.
 _SAYS = {
     "inbox": "CAND-QTVPDR", "conflict": "supersede", "shelf": "DEC-003", "bulk": "in one change?", "help": "Review",
-    "first": "Nothing to review.", "edit": "status: proposed", "reason": "Reject", "marked": "2 selected",
+    "first": "Nothing to review.", "edit": "ctrl+s", "reason": "Reject", "marked": "2 selected",
     "runs": "log verified", "rundiff": "only in the first", "chart": "runs per day: 10, 1 failed", "no-runs": "No runs yet.",
     "filtered": "matches", "light": "CAND-QTVPDR", "ansi": "CAND-QTVPDR", "no-colour": "CAND-QTVPDR",
     "tools": "Connected CLAUDE.md", "wiring": "Connect Codex CLI?",

@@ -28,7 +28,7 @@ def held(layout: Layout, timeout: float) -> Iterator[None]:
         raise Damaged(
             "is a symbolic link",
             where=layout.shown(".lock"),
-            todo="delete it; the next command makes a new one.",
+            todo="Delete it. The next command creates a new one.",
         )
     lock = FileLock(layout.lock, thread_local=False)
     try:

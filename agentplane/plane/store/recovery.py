@@ -61,7 +61,7 @@ def check_log(layout: Layout) -> None:
     if not os.path.lexists(layout.log):
         shown = layout.shown("memory/log.jsonl")
         raise Damaged(
-            "the log is missing", where=shown, todo=f"take it back from git: `git checkout -- {shown}`."
+            "the log is missing", where=shown, todo=f"Restore it from Git: `git checkout -- {shown}`."
         )
 
 
@@ -71,7 +71,7 @@ def check_whole(layout: Layout) -> None:
         raise Damaged(
             "the log ends before the event that state.json knows: its last lines are missing",
             where=layout.shown("memory/log.jsonl"),
-            todo="take it back from git; if it is gone for good, delete memory/state.json.",
+            todo="Restore it from Git. If it is permanently lost, delete memory/state.json.",
         )
 
 

@@ -118,7 +118,8 @@ def _named(ledger: Ledger, op: str) -> OpNote:
             f"Change not found: {one_line(op, 40)}.", todo="Run `agentplane history` to list changes."
         )
     if found[0].verb in FINAL:
-        raise Refused(f"The change {found[0].op} ({found[0].verb}) can't be undone.")
+        verb = "reconcile" if found[0].verb == "settle" else found[0].verb
+        raise Refused(f"The change {found[0].op} ({verb}) can't be undone.")
     out = out_of_force(ledger.ops)
     roots = ledger.roots()
     redone = [note for note in ledger.ops if note.verb == "redo" and roots[note.op] == found[0]]

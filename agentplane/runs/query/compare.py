@@ -109,13 +109,9 @@ def run_named(layout: Layout, wanted: str) -> RunEvent:
     for run in _backwards(layout, b"" if wanted == "latest" else ending):
         if run.run_id.endswith(f"-{wanted}") or (wanted == "latest" and not run.own_activity):
             return run
-    what = "no run" if wanted == "latest" else f"no run `{one_line(wanted, 40)}`"
-    raise BadInput(
-        f"{what} in the log",
-        todo="Run `agentplane run -- COMMAND` to record one."
-        if wanted == "latest"
-        else "Run `agentplane timeline` to list runs.",
-    )
+    if wanted == "latest":
+        raise BadInput("The log has no runs.", todo="Run `agentplane run -- COMMAND` to record one.")
+    raise BadInput(f"Run not found: {one_line(wanted, 40)}.", todo="Run `agentplane timeline` to list runs.")
 
 
 def _backwards(layout: Layout, mark: bytes = b"") -> Iterator[RunEvent]:

@@ -27,7 +27,7 @@ from agentplane.tools.memory_file import allowed_lines
 from agentplane.tools.memory_file.allowed_lines import Known, Line
 
 
-_REMEDY = Shell(("agentplane", "sync"), "run ", ", and commit what it writes.")
+_REMEDY = Shell(("agentplane", "sync"), "Run ", " and commit the files it writes.")
 
 
 def findings(base: Side, now: Side, commit: ObjectId | None) -> Iterator[Finding]:

@@ -60,7 +60,9 @@ def test_stdin_takes_it(plane: Plane, cli: Cli) -> None:
 
 def test_the_event_of_the_docs_is_taken_as_it_is_printed(plane: Plane, cli: Cli) -> None:
     (printed,) = re.findall(
-        r'^\{"ts": .*\}$', (ROOT / "docs/compatibility.md").read_text(encoding="utf-8"), re.MULTILINE
+        r'^\{"ts": .*\}$',
+        (ROOT / "docs/reference/compatibility.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
     )
     assert '"output_sha256": "…"' in printed
     assert cli("run", "log", "--stdin", piped=printed + "\n").out.split() == [RUN]

@@ -92,7 +92,7 @@ def test_an_op_that_fails_after_its_commit_point_says_so_and_is_completed(
 
     with monkeypatch.context() as patch:
         patch.setattr(files, "write_atomic", fails)
-        with pytest.raises(Damaged, match="the change is recorded"):
+        with pytest.raises(Damaged, match="The change was recorded"):
             plane.inbox.approve([id_])
     assert plane.memory.read().get("DEC-001").trusted
     assert plane.status().waiting == 0

@@ -249,7 +249,7 @@ def test_status_and_doctor_name_weakened_settings(plane: Plane) -> None:
     ]
     found = of_settings(plane)
     assert [one.where for one in found] == [".agentplane/config.toml:6", ".agentplane/config.toml:3"]
-    assert all(one.severity == "warning" and "the log doesn't have" in one.what for one in found)
+    assert all(one.severity == "warning" and "not in the log yet" in one.what for one in found)
     plane.tools.pack(Ask())
     found = of_settings(plane)
     assert all(one.severity == "info" and "since 2" in one.what for one in found)

@@ -32,7 +32,7 @@ def test_an_open_run_is_to_be_seen_and_is_no_event_yet(plane: Plane) -> None:
     (row,) = [row for row in timeline.rows(plane.layout) if row.kind == "open"]
     assert (row.run_id, row.task, row.tool) == (run.run_id, "T", "codex")
     assert run_events(plane) == []
-    with pytest.raises(BadInput, match="no run"):
+    with pytest.raises(BadInput, match="Run not found"):
         events.load(plane.layout, run.run_id)
     assert bad(plane) == []
 

@@ -108,14 +108,14 @@ def test_runs_are_named_by_their_id_by_its_end_or_as_the_latest(plane: Plane) ->
 )
 def test_a_run_that_is_not_there(plane: Plane, name: str) -> None:
     a = run(plane)
-    with pytest.raises(BadInput, match="no run") as caught:
+    with pytest.raises(BadInput, match="Run not found") as caught:
         compare.of(plane.layout, a, name)
     assert "\x1b" not in str(caught.value)
     assert len(str(caught.value)) < 200
 
 
 def test_a_log_without_runs(plane: Plane) -> None:
-    with pytest.raises(BadInput, match="no run in the log"):
+    with pytest.raises(BadInput, match="The log has no runs"):
         compare.of(plane.layout, "latest", "latest")
 
 

@@ -210,7 +210,7 @@ def test_without_the_id_of_its_session_it_goes_on_as_it_is(stage: Stage) -> None
     stage.approve(UNLIKE[1])
     (told,) = stage.restart(stage.open()[0].run_id)["sessions"]
     assert told["outcome"]["state"] == "refused"
-    assert "id is not known" in told["outcome"]["why"]
+    assert "session ID is unknown" in told["outcome"]["why"]
     screen.type("still there\r")
     screen.expect("did still there")
 
