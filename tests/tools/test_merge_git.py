@@ -811,7 +811,9 @@ def test_a_persons_hook_is_chained_only_on_request_and_can_be_put_back(tmp_path:
     path = hook(made, mine, "post-rewrite")
     done = agentplane(made, "init", "--yes")
     assert path.read_text() == mine
-    assert "Git hook post-rewrite was not added: .git/hooks/post-rewrite is a hook of your own." in done.stderr
+    assert (
+        "Git hook post-rewrite was not added: .git/hooks/post-rewrite is a hook of your own." in done.stderr
+    )
     assert "To run agentplane after these hooks, run `agentplane init --hooks chain`." in done.stderr
     assert any("post-rewrite" in one.what for one in health.collect(made.plane.store))
     done = agentplane(made, "init", "--yes", "--hooks", "chain")
