@@ -120,8 +120,8 @@ class CallRunner:
 
         if self._plane is not None:
             if not os.path.isdir(self._plane):
-                todo = "start the server with the folder of a plane, or run `agentplane init`."
-                raise BadInput("no such folder", where=one_line(self._plane, 60), todo=todo)
+                todo = "Start the server with the path to an .agentplane directory, or run `agentplane init`."
+                raise BadInput(f"Directory not found: {one_line(self._plane, 60)}", todo=todo)
             return open_plane(self._plane, channel="mcp", actor=actor)
         for folder in roots:
             try:

@@ -20,6 +20,7 @@ from agentplane.plane.store.store import Edit, Plan
 from agentplane.plane.views import external_ids
 from agentplane.text.markdown import document, header
 from agentplane.text.markdown.draft import Gap
+from agentplane.text.markdown.statement import statement_of
 from agentplane.text.visible import one_line
 
 
@@ -264,9 +265,9 @@ def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | N
     entry = memory.get(wanted)
     if entry.digest != seen_digest:
         raise Refused(
-            f"{entry.id} was changed while it was being edited",
+            f"{entry.id} was changed while it was being edited.",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo="look at it again, then edit.",
+            todo="Read the current text, then edit it again.",
         )
     core = _single(memory, entry, text)
     if core == _core(memory, entry):
@@ -497,7 +498,7 @@ def _with(memory: Memory, entry: Entry, changes: dict[str, Any]) -> Edit:
 def _core(memory: Memory, entry: Entry) -> bytes:
     core = memory.snapshot.core(entry.file, entry.id)
     if core is None:
-        raise BadInput(f"no entry {entry.id}")
+        raise BadInput(f"Entry not found: {entry.id}")
     return core
 
 
@@ -536,6 +537,11 @@ def _single(memory: Memory, entry: Entry, text: bytes) -> bytes:
         )
     statuses = (INBOX_STATUS,) if entry.file == INBOX else SHELF_STATUSES
     if head.status not in statuses:
-        what = f"no status `{one_line(head.status, 30)}` here"
-        raise BadInput(what, where=where, todo=f"it is {' or '.join(statuses)}.")
+        raise BadInput(
+            f"Invalid status `{one_line(head.status, 30)}`.",
+            where=where,
+            todo=f"Use {' or '.join(f'`{status}`' for status in statuses)}.",
+        )
+    if not statement_of(page.body(block), kind.label).strip():
+        raise BadInput("The statement is empty.", where=where, todo="Write a sentence to remember.")
     return page.core(block)

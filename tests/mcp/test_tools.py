@@ -309,7 +309,7 @@ def test_nothing_takes_the_place_of_a_candidate(shelf: Plane) -> None:
             relation=relation,
         )
     )
-    assert "waits in the inbox" in told["refused"]
+    assert "is a candidate" in told["refused"]
 
 
 def test_the_candidate_of_another_is_not_touched(shelf: Plane) -> None:

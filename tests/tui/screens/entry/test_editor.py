@@ -75,7 +75,7 @@ def test_keys_are_typed_and_not_taken_for_verbs(plane: Plane, entry: str) -> Non
     ("old", "new", "said"),
     [
         ("id: DEC-001", "id: DEC-002", "The ID was changed"),
-        ("status: accepted", "status: maybe", "no status `maybe`"),
+        ("status: accepted", "status: maybe", "Invalid status `maybe`."),
         ("---\nid", "id", "The text isn't a single entry."),
     ],
 )
