@@ -63,6 +63,12 @@ ROWS: tuple[Row, ...] = (
         "Review",
         old={"revert": ("--edits",)},
     ),
+    Row(
+        "send-back",
+        "Send candidates back to their proposers with a comment",
+        "memory.postpone.send_back",
+    ),
+    Row("snooze", "Fold candidates in the inbox until a date", "memory.postpone.snooze"),
     Row("edit", "Edit an entry or a candidate in your editor", "memory.edit.edit", "Review"),
     Row("list", "List approved entries", "memory.show.list", "Memory"),
     Row("show", "Show entries, candidates or runs in full", "memory.show.show", "Memory"),

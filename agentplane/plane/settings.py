@@ -136,6 +136,13 @@ class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Add the notes of the last run to the context, labeled as not reviewed. Flagged notes are always withheld."""
 
 
+class Inbox(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The candidates that ask for attention."""
+
+    daily_limit: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
+    """Maximum number of candidates that ask for attention on one day. The others are folded. 0 means no limit."""
+
+
 class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Entries with a date."""
 
@@ -177,6 +184,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gate: Gate = Gate()
     runs: Runs = Runs()
     context: Context = Context()
+    inbox: Inbox = Inbox()
     expiry: Expiry = Expiry()
     tools: Tools = Tools()
     hooks: Hooks = Hooks()

@@ -69,7 +69,7 @@ SCREENS: tuple[ScreenRow, ...] = (
             "1",
             "Go to the candidates to review.",
             "agentplane.tui.screens.inbox.screen:InboxScreen",
-            lambda view: len(view.inbox),
+            lambda view: view.waiting,
         ),
         "● ready   ≈ ready, with advice   ! conflict   ? flag   ~ manual edit   · not checked yet   ◆ selected   ✓ decided",
         letters=True,

@@ -38,7 +38,7 @@ def with_json() -> Iterator[str]:
 
 
 def test_each_command_with_json_stands_once_in_the_table() -> None:
-    told = Counter(name for row in ROWS for name in re.findall(r"`([a-z][a-z ]*)`", row[0]))
+    told = Counter(name for row in ROWS for name in re.findall(r"`([a-z][a-z -]*)`", row[0]))
     assert told == Counter(with_json())
 
 

@@ -79,7 +79,7 @@ def test_ids_are_completed_by_what_the_command_takes(repository: Path) -> None:
     assert len(offered("undo ")) == 4
     assert offered("list --kind a") == ["assumption"]
     assert offered("tools connect codex,cl") == ["codex,claude-code", "codex,cline"]
-    assert offered("harvest --from a") == ["adr"]
+    assert offered("import --from a") == ["adr"]
     assert offered("run -- ma") == ["file,ma"]
     assert offered("--plane nowhere pin ") == []
 

@@ -78,7 +78,7 @@ def of_shown(
     if shown.damaged and not problem:
         problem = "The log and the files don't match. Run agentplane doctor."
     return Figures(
-        waiting=len(shown.inbox),
+        waiting=shown.waiting,
         conflicts=shown.conflicts,
         hand_edits=len(shown.hand_edits),
         broken=shown.broken,

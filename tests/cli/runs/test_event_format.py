@@ -174,6 +174,7 @@ def test_show_prints_the_fields_of_the_format(plane: Plane, cli: Cli) -> None:
     event = cli("show", RUN, "--json").json("run")["event"]
     assert " ".join(event) == (
         "run_id ts parent_run_id task title activity layer systemic_scale impact branch commit tool command started"
-        " seconds exit_status summary revision inputs outputs derived_facts next_actions receipts capsule made_at"
+        " seconds exit_status restarted summary revision inputs outputs derived_facts next_actions receipts capsule"
+        " made_at"
     )
     assert event["summary"] == "Defined memory schema."

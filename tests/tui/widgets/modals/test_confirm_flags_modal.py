@@ -3,6 +3,7 @@
 import pytest
 from textual import events
 from textual.app import App
+from textual.widgets import TextArea
 
 from agentplane.api import Plane
 from agentplane.memory.operations import Proposal
@@ -293,7 +294,7 @@ def test_an_edit_of_an_approved_entry_is_confirmed_in_the_editor(open_gate: Plan
         await sitting.calm()
         edit = sitting.app.screen
         assert isinstance(edit, EditScreen)
-        edit.area.text = edit.area.text.replace("Amounts are whole cents.", SAID)
+        edit.query_one("#statement", TextArea).text = SAID
         await sitting.press("ctrl+s")
         await sitting.until(lambda: isinstance(sitting.app.screen, Confirm))
         assert f"»{SECRET}«" in sitting.screen
