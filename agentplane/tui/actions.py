@@ -90,7 +90,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit", "e", "edit", "Edit the text.", _LISTS, _DECIDE, rank=3, also="change"),
     Action("edit_outside", "E", "edit in $EDITOR", "Edit the text in your own editor.", _LISTS, _DECIDE),
     Action("approve_clean", "A", "approve all ready", "Approve every listed candidate without a conflict or a flag, after a summary.", ("inbox",), _DECIDE, rank=5, also="bulk"),
-    Action("next_conflict", "n", "next conflict", "Go to the next candidate with a conflict.", ("inbox",), _LOOK, meaning=_NEXT, also="contradiction"),
+    Action("next_conflict", "n", "next conflict", "Go to the next candidate with a conflict.", ("inbox",), _LOOK, meaning=_NEXT),
     Action("deprecate", "d", "deprecate", "Deprecate the entry, with an optional reason. Tools no longer get it.", ("shelf",), _DECIDE, rank=4, also="retire remove delete"),
     Action("supersede", "S", "supersede", "Write an entry that replaces this one. It goes to the inbox.", ("shelf",), _DECIDE, rank=5, also="replace"),
     Action("pin", "i", "pin", "Pin the entry or the selected entries. Tools get pinned entries before the others. Press again to unpin.", ("shelf", "pack"), _DECIDE, rank=5, also="unpin important"),
