@@ -3,7 +3,7 @@
 Its digests stay, so the log and the operation records still prove the operations.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
