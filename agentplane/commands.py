@@ -11,6 +11,8 @@ import msgspec
 
 # A screen builds commands long before it needs the modules that execute them.
 if TYPE_CHECKING:
+    from datetime import date
+
     from agentplane.context.choose import Ask
     from agentplane.memory.operations import Proposal
     from agentplane.review.confirm import Confirmation
@@ -67,6 +69,23 @@ class Reject(msgspec.Struct, frozen=True):
     why: str | None = None
     alike: bool = False
     """Also reject the candidates that say the same."""
+
+
+class SendBack(msgspec.Struct, frozen=True):
+    """Send candidates back to their proposers, with a comment. They stay in the inbox."""
+
+    verb: ClassVar[str] = "send-back"
+    ids: tuple[str, ...]
+    comment: str
+
+
+class Snooze(msgspec.Struct, frozen=True):
+    """Keep candidates folded until a day."""
+
+    verb: ClassVar[str] = "snooze"
+    ids: tuple[str, ...]
+    until: "date | None"
+    """The first day on which they ask for attention again. None means now."""
 
 
 class Merge(msgspec.Struct, frozen=True):
@@ -135,6 +154,15 @@ class Unpin(msgspec.Struct, frozen=True):
     ids: tuple[str, ...]
 
 
+class Tag(msgspec.Struct, frozen=True):
+    """Add tags to entries and candidates, and remove tags from them."""
+
+    verb: ClassVar[str] = "tag"
+    ids: tuple[str, ...]
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+
+
 class Adopt(msgspec.Struct, frozen=True):
     """Approve manual edits. Without ids, all of them."""
 
@@ -198,7 +226,22 @@ class SetRestart(msgspec.Struct, frozen=True):
     auto: bool
 
 
-Decision = Approve | ApproveClean | Reject | Merge | Edit | Mask | Deprecate | Pin | Unpin | Adopt | Revert
+Decision = (
+    Approve
+    | ApproveClean
+    | Reject
+    | SendBack
+    | Snooze
+    | Merge
+    | Edit
+    | Mask
+    | Deprecate
+    | Pin
+    | Unpin
+    | Tag
+    | Adopt
+    | Revert
+)
 """Commands that only a person may give, unless the settings allow more."""
 MemoryCommand = Propose | Decision | Undo | Redo
 """Commands that are one operation in the log."""

@@ -1,6 +1,7 @@
 """Commands: what each would write is what it writes, and a preview writes nothing."""
 
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,11 @@ from agentplane.commands import (
     Redo,
     Reject,
     Revert,
+    SendBack,
     SetRestart,
+    Snooze,
     Sync,
+    Tag,
     ToolCommand,
     Undo,
     Unpin,
@@ -111,12 +115,15 @@ COMMANDS: dict[type, Callable[[Plane], MemoryCommand]] = {
     Approve: lambda plane: Approve((candidate(plane),), Choice()),
     ApproveClean: lambda plane: ApproveClean(why="all fine") if candidate(plane) else ApproveClean(),
     Reject: lambda plane: Reject((candidate(plane),), "not now"),
+    SendBack: lambda plane: SendBack((candidate(plane),), "Name the file."),
+    Snooze: lambda plane: Snooze((candidate(plane),), date(2999, 12, 31)),
     Merge: merge,
     Edit: edit,
     Mask: mask,
     Deprecate: lambda plane: Deprecate((entry(plane),), "old"),
     Pin: lambda plane: Pin((entry(plane),)),
     Unpin: unpin,
+    Tag: lambda plane: Tag((entry(plane), candidate(plane, UNLIKE[1])), ("ui",), ("old",)),
     Adopt: lambda plane: Adopt((by_hand(plane),)),
     Revert: lambda plane: Revert((by_hand(plane),)),
     Undo: undo,

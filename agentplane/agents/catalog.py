@@ -1,7 +1,7 @@
 """The coding tools that agentplane knows. To add one, add a row.
 
 All parts of the program read their facts about tools from here. This covers detection, files, settings,
-hooks, sessions, imports and the right to decide. `docs/tools.md` is generated from it. Hooks load this
+hooks, sessions, imports and the right to decide. `docs/reference/tools.md` is generated from it. Hooks load this
 module, so it imports nothing outside of this package except json.
 """
 
@@ -292,6 +292,11 @@ def tool_in(environment: "Mapping[str, str]") -> str | None:
     """Return the name of the tool whose shell has this environment, or None outside of tools."""
     found = next((tool for tool in TOOLS if any(map(environment.get, tool.variables))), None)
     return found.name if found else environment.get(ANY_TOOL) or None
+
+
+def title_of(name: str) -> str:
+    """Return the title of a tool, or the name itself if the tool is unknown."""
+    return next((tool.title for tool in TOOLS if tool.name == name), name)
 
 
 def of_client(name: str) -> str | None:

@@ -11,7 +11,7 @@ import msgspec
 from agentplane.api import plans
 from agentplane.api.listeners import Listeners
 from agentplane.api.results import Committed, LeftContradiction, Reached, Settlement
-from agentplane.commands import ApproveClean, Decision, MemoryCommand, Redo, Undo
+from agentplane.commands import Approve, ApproveClean, Decision, Edit, MemoryCommand, Merge, Redo, Undo
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.memory import operations
 from agentplane.memory.operations import Stamp
@@ -22,6 +22,7 @@ from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Done, Plan, Rebuilt, Snapshot, Store
+from agentplane.review import attention
 from agentplane.tools.foreign_file import Change
 
 
@@ -64,12 +65,13 @@ class Committer:
 
     def keep_badge(self, memory: Memory) -> Badge:
         """Store the counts of a memory for `agentplane badge`."""
-        waiting = memory.inbox_ids
+        divided = attention.divide(memory, self.today())
+        waiting = divided.asking
         contested = badge_counts.contested(self.layout, waiting, memory.is_in_files) if waiting else ()
         badge = Badge(len(waiting), len(contested), len(memory.hand_edits))
         snapshot = memory.snapshot
         shas = {file: page.sha256 for file, page in snapshot.pages.items()}
-        badge_counts.keep(self.layout, badge, shas, snapshot.ledger.size)
+        badge_counts.keep(self.layout, badge, shas, snapshot.ledger.size, divided.changes_on)
         return badge
 
     def do(self, command: Decision | Undo | Redo) -> Committed | None:
@@ -90,8 +92,19 @@ class Committer:
             return planned.plan
 
         done = self.commit(plan)
+        if done is not None:
+            self._note_streak(command, done)
         left = _left_contradicting(done, met) if done else ()
         return msgspec.structs.replace(done, left_contradicting=left) if done else None
+
+    def _note_streak(self, command: Decision, done: Committed) -> None:
+        """Count the approvals of a person. Editing or merging a candidate means opening it."""
+        from agentplane.review import streak
+
+        if isinstance(command, Approve | ApproveClean):
+            streak.note_approved(self.layout, self.origin, len(done.renamed))
+        elif isinstance(command, Edit | Merge):
+            streak.note_opened(self.layout, self.origin)
 
     def preview(self, command: MemoryCommand) -> tuple[Change, ...]:
         """Return the memory files that a command would change, without writing anything."""

@@ -1,6 +1,7 @@
 """`plane.inbox`, which proposes, checks and decides about candidates."""
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,14 +10,15 @@ import msgspec
 from agentplane.api import plans
 from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed, Promoted
-from agentplane.commands import Approve, ApproveClean, Merge, Propose, Reject
+from agentplane.commands import Approve, ApproveClean, Merge, Propose, Reject, SendBack, Snooze
 from agentplane.memory import operations
 from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.derived.badge_counts import Badge
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store.store import Plan
-from agentplane.review import policy, promote
+from agentplane.review import attention, policy, promote
+from agentplane.review.attention import Attention
 from agentplane.review.confirm import Confirmation
 
 
@@ -127,7 +129,8 @@ class Inbox:
             known.update(zip((entry.id for entry in left), found, strict=True))
             left = []
         self.keep_badge(memory)
-        contested = (any(one.needs_choice for one in found) for found in known.values())
+        asking = attention.divide(memory, self._committer.today()).asking_ids
+        contested = (any(one.needs_choice for one in found) for id_, found in known.items() if id_ in asking)
         return sum(contested), len(left)
 
     def approve(
@@ -166,6 +169,18 @@ class Inbox:
         """Reject candidates. `alike` also rejects candidates with the same statement."""
         return required(self._committer.do(Reject(tuple(wanted), why, alike)))
 
+    def send_back(self, wanted: Sequence[str], comment: str) -> Committed:
+        """Send candidates back to their proposers, with one comment. They stay in the inbox."""
+        return required(self._committer.do(SendBack(tuple(wanted), comment)))
+
+    def snooze(self, wanted: Sequence[str], until: date | None) -> Committed:
+        """Keep candidates folded until a day. With None, they ask for attention again."""
+        return required(self._committer.do(Snooze(tuple(wanted), until)))
+
+    def attention(self, memory: Memory) -> Attention:
+        """Return which candidates ask for attention today."""
+        return attention.divide(memory, self._committer.today())
+
     def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
         """Propose a fact. Approve it if the policy allows that and nothing is flagged.
 
@@ -201,7 +216,8 @@ class Inbox:
         memory = memory or committer.read()
         who, today = committer.origin.actor, committer.today()
         proposal = plans.prepared(command, memory)
-        if command.joins and (copy := proposals.waiting_copy(memory, proposal, who)):
+        joins = command.joins and not proposals.replaces(command.relation)
+        if joins and (copy := proposals.waiting_copy(memory, proposal, who)):
             id_ = copy.id
             done = committer.commit(lambda now: proposals.relate(now, id_, who, proposal))
             return _Entered(id_, done, memory, None)
@@ -214,7 +230,8 @@ class Inbox:
 
         def plan(now: Memory) -> Plan:
             committer.listeners.step("writing")
-            return operations.propose(now, proposal, who, today, committer.store.token)
+            planned = operations.propose(now, proposal, who, today, committer.store.token)
+            return proposals.replacing(now, planned, command.relation, who)
 
         committed = required(committer.commit(plan, badge=badge))
         return _Entered(committed.ids[0], committed, memory, context)

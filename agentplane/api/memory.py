@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed
-from agentplane.commands import Adopt, Deprecate, Edit, Mask, Pin, Revert, Unpin
+from agentplane.commands import Adopt, Deprecate, Edit, Mask, Pin, Revert, Tag, Unpin
 from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
@@ -67,6 +67,10 @@ class PlaneMemory:
 
     def unpin(self, wanted: Sequence[str]) -> Committed:
         return required(self._committer.do(Unpin(tuple(wanted))))
+
+    def tag(self, wanted: Sequence[str], add: Sequence[str] = (), remove: Sequence[str] = ()) -> Committed:
+        """Add tags to entries and candidates, and remove tags from them."""
+        return required(self._committer.do(Tag(tuple(wanted), tuple(add), tuple(remove))))
 
     def edit(
         self, id_: str, text: bytes, seen: str, confirmed: Confirmation | None = None

@@ -28,8 +28,11 @@ from agentplane.commands import (
     Redo,
     Reject,
     Revert,
+    SendBack,
     SetRestart,
+    Snooze,
     Sync,
+    Tag,
     ToolCommand,
     Undo,
     Unpin,
@@ -85,6 +88,8 @@ class Status(msgspec.Struct, frozen=True):
     expiring: int = 0
     """Number of entries that expire within `warn_days`."""
     warn_days: int = 0
+    folded: int = 0
+    """Number of candidates that don't ask for attention today. `waiting` doesn't include them."""
 
 
 class Plane:
@@ -174,6 +179,8 @@ class Plane:
                 return self.inbox.put(command)
             case Approve() | ApproveClean() | Reject() | Merge() | Edit() | Mask():
                 return self._committer.do(command)
+            case SendBack() | Snooze() | Tag():
+                return self._committer.do(command)
             case Deprecate() | Pin() | Unpin() | Adopt() | Revert() | Undo() | Redo():
                 return self._committer.do(command)
             case Wire():
@@ -237,7 +244,8 @@ class Plane:
         writing = memory.snapshot.writing or lock.is_held(self.layout)
         damaged = not writing and self.is_damaged()
         # An incomplete change leaves differences in the files that are not manual edits.
-        waiting, edits = len(memory.inbox), 0 if damaged else len(memory.hand_edits)
+        divided = self.inbox.attention(memory)
+        waiting, edits = len(divided.asking), 0 if damaged else len(memory.hand_edits)
         conflicts, unchecked = self.inbox.contested(memory)
         dated = [expiry.state for expiry in self.memory.expiring(memory).values()]
         return Status(
@@ -248,12 +256,13 @@ class Plane:
             broken=memory.broken,
             damaged=damaged,
             weakened=rules.weakened(memory.snapshot.settings),
-            next="agentplane doctor" if damaged else _next_step(memory),
+            next="agentplane doctor" if damaged else _next_step(memory, waiting),
             writing=writing,
             unchecked=unchecked,
             expired=dated.count("expired"),
             expiring=dated.count("soon"),
             warn_days=memory.snapshot.settings.expiry.warn_days,
+            folded=len(divided.folded),
         )
 
     def is_damaged(self) -> bool:
@@ -271,12 +280,12 @@ def _tools(command: Wire | Unwire) -> "list[Tool]":
     return presence.named(command.ids)
 
 
-def _next_step(memory: Memory) -> str:
+def _next_step(memory: Memory, waiting: int) -> str:
     if memory.snapshot.ledger.unsettled and not memory.snapshot.ledger.gaps:
         return "agentplane reconcile"
     if memory.broken:
         return "agentplane doctor"
-    if memory.hand_edits or memory.inbox_ids:
+    if memory.hand_edits or waiting:
         return "agentplane inbox"
     return "nothing to review" if memory.shelf else 'agentplane propose --type decision "…"'
 

@@ -23,11 +23,14 @@ from agentplane.commands import (
     Redo,
     Reject,
     Revert,
+    SendBack,
+    Snooze,
+    Tag,
     Undo,
     Unpin,
 )
 from agentplane.errors import BadInput
-from agentplane.memory import operations
+from agentplane.memory import operations, postpone
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.operations import Proposal, Stamp
@@ -73,6 +76,10 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
             return Planned(_approve_clean(command, memory, by))
         case Reject():
             return Planned(operations.reject(memory, [*command.ids, *_same(memory, command)], command.why))
+        case SendBack():
+            return Planned(_send_back(command, memory, by))
+        case Snooze():
+            return Planned(postpone.snooze(memory, command.ids, command.until, by.today))
         case Merge():
             return Planned(_merge(command, memory, by))
         case Edit():
@@ -87,6 +94,8 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
             return Planned(operations.pin(memory, command.ids))
         case Unpin():
             return Planned(operations.unpin(memory, command.ids))
+        case Tag():
+            return Planned(_tag(command, memory))
         case Adopt():
             seen = None if command.seen is None else dict(command.seen)
             planned = operations.adopt(memory, command.ids, seen)
@@ -124,12 +133,14 @@ def _propose(command: Propose, memory: Memory, by: By) -> Plan | None:
     from agentplane.review.gate import verdicts
 
     proposal = prepared(command, memory)
-    if command.joins and (copy := proposals.waiting_copy(memory, proposal, by.actor)):
+    joins = command.joins and not proposals.replaces(command.relation)
+    if joins and (copy := proposals.waiting_copy(memory, proposal, by.actor)):
         return proposals.relate(memory, copy.id, by.actor, proposal)
     verdict, _ = judged(command, proposal, memory, by.today)
     if verdict.refused:
         raise verdicts.refusal(verdict)
-    return operations.propose(memory, proposal, by.actor, by.today, by.token)
+    planned = operations.propose(memory, proposal, by.actor, by.today, by.token)
+    return proposals.replacing(memory, planned, command.relation, by.actor)
 
 
 def _approve(command: Approve, memory: Memory, by: By) -> Planned:
@@ -152,13 +163,15 @@ def _approve(command: Approve, memory: Memory, by: By) -> Planned:
 
 
 def _approve_clean(command: ApproveClean, memory: Memory, by: By) -> Plan:
-    from agentplane.review import inbox
+    from agentplane.review import attention, inbox
 
     kind = kind_named(memory.kinds, command.kind).name if command.kind else None
+    asking = attention.divide(memory, by.today).asking_ids
     clean = [
         reviewed.entry.id
         for reviewed in inbox.Reviewer(memory, by.today).look()
         if reviewed.clean
+        and reviewed.entry.id in asking
         and command.source in (None, reviewed.entry.head.source)
         and kind in (None, reviewed.entry.head.type)
         and (command.tag is None or command.tag in reviewed.entry.head.tags)
@@ -174,6 +187,20 @@ def _same(memory: Memory, command: Reject) -> Sequence[str]:
     from agentplane.review import inbox_conflicts
 
     return inbox_conflicts.alike(memory, command.ids).same if command.alike else ()
+
+
+def _send_back(command: SendBack, memory: Memory, by: By) -> Plan:
+    from agentplane.review import feedback
+
+    feedback.check_comment(command.comment)
+    return postpone.send_back(memory, command.ids, command.comment, by.today)
+
+
+def _tag(command: Tag, memory: Memory) -> Plan:
+    from agentplane.review import feedback
+
+    feedback.check_tags(command.add)
+    return operations.tag(memory, command.ids, command.add, command.remove)
 
 
 def _merge(command: Merge, memory: Memory, by: By) -> Plan:

@@ -1,4 +1,4 @@
-"""The table of commands. Help, completion and docs/cli.md are made from it.
+"""The table of commands. Help, completion and docs/reference/commands.md are made from it.
 
 Modules of commands are loaded only when a command is called.
 """
@@ -63,6 +63,12 @@ ROWS: tuple[Row, ...] = (
         "Review",
         old={"revert": ("--edits",)},
     ),
+    Row(
+        "send-back",
+        "Send candidates back to their proposers with a comment",
+        "memory.postpone.send_back",
+    ),
+    Row("snooze", "Fold candidates in the inbox until a date", "memory.postpone.snooze"),
     Row("edit", "Edit an entry or a candidate in your editor", "memory.edit.edit", "Review"),
     Row("list", "List approved entries", "memory.show.list", "Memory"),
     Row("show", "Show entries, candidates or runs in full", "memory.show.show", "Memory"),
@@ -186,7 +192,7 @@ ELSEWHERE = {
 
 
 def documented() -> tuple[Row, ...]:
-    """Return the commands of docs/cli.md in the order of `agentplane --help`, each followed by its subcommands.
+    """Return the commands of docs/reference/commands.md in the order of `agentplane --help`, each followed by its subcommands.
 
     Commands without a group come last.
     """

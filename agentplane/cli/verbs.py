@@ -16,6 +16,10 @@ _PAST = {
     "supersede": "Approved",
     "merge": "Merged",
     "relate": "Linked",
+    "replace": "Replaced",
+    "send-back": "Sent back",
+    "snooze": "Snoozed",
+    "tag": "Changed the tags of",
 }
 _NOUNS = {
     "approve": "approval",
@@ -26,6 +30,8 @@ _NOUNS = {
     "revert": "discarded edit",
     "supersede": "approval",
     "relate": "link",
+    "replace": "replacement",
+    "tag": "tag change",
 }
 
 

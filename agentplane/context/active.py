@@ -15,7 +15,7 @@ from agentplane.context.sources import Sources
 from agentplane.memory import expiry
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import Layout
-from agentplane.review import delivery
+from agentplane.review import delivery, feedback
 from agentplane.review.conflicts import assumptions
 from agentplane.runs.query import last_runs
 from agentplane.text import files
@@ -54,6 +54,7 @@ def sources(memory: Memory, ask: Ask, today: date) -> Sources:
         hand_edits=tuple(edit.id for edit in memory.hand_edits),
         last_run=notes.of(last.run) if last.run else None,
         by_history=last.by_history,
+        sent_back=feedback.given_to(memory, ask.reader) if ask.reader else (),
     )
 
 

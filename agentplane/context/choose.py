@@ -32,6 +32,8 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Files under version control leave them out.
     """
+    reader: str | None = None
+    """The tool that gets the context pack. It includes the candidates that were sent back to this tool."""
 
 
 class Choice(msgspec.Struct, frozen=True):

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from agentplane.context import returned
 from agentplane.context.choose import Ask, Choice, choose
 from agentplane.context.pack_text import Size, frame, item, notes_section, other_lines, reserve, whole_text
 from agentplane.context.sources import Sources
@@ -136,10 +137,11 @@ def make(
 def _fitted(sources: Sources, ask: Ask, choice: Choice, repeated: Mapping[str, str]) -> Pack:
     ordered = [entry for entry in choice.ordered if entry.id not in repeated]
     size = _SIZES[ask.measure]
-    room = ask.budget - size(frame(sources, ask)) - reserve(ordered, size)
+    returned_text = returned.text(sources.sent_back, ask.budget // _SHARE_RETURNED, size)
+    room = ask.budget - size(frame(sources, ask) + returned_text) - reserve(ordered, size)
     forms, held_back = _forms(ordered, sources, room, size)
     left_out = [entry for entry in ordered if entry.id not in forms]
-    text = whole_text(sources, ask, ordered, forms, [entry.id for entry in left_out])
+    text = whole_text(sources, ask, ordered, forms, [entry.id for entry in left_out]) + returned_text
     with_notes = f"{text}{notes_section(sources.last_run)}"
     # Unreviewed notes get only the room that reviewed entries leave.
     text = with_notes if size(with_notes) <= ask.budget else text
@@ -181,6 +183,8 @@ def _expired(entry: Entry) -> Cut:
     return Cut(entry.id, f"expired on {expiry.day_of(entry.head)}", entry.head.pinned, "expired")
 
 
+_SHARE_RETURNED = 4
+"""Sent-back candidates get at most this part of the budget: one fourth."""
 _SIZES = {"tokens": tokens, "characters": characters}
 
 

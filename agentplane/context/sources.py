@@ -9,6 +9,7 @@ from agentplane.context.notes import Notes
 from agentplane.memory.entry import Entry
 from agentplane.review import delivery
 from agentplane.review.conflicts.assumptions import Contradiction
+from agentplane.review.feedback import Feedback
 
 
 class Sources(msgspec.Struct, frozen=True):
@@ -32,6 +33,8 @@ class Sources(msgspec.Struct, frozen=True):
     """The contradictions of each assumption that has one."""
     by_history: bool = False
     """Whether the history of the commit checked out decided which run was the last one."""
+    sent_back: tuple[Feedback, ...] = ()
+    """The candidates that a reviewer sent back to the reader."""
 
     def without(self, given: delivery.Given) -> "Sources":
         """Return these sources without entries that look like they contain a secret."""

@@ -13,6 +13,7 @@ from agentplane.api import Plane
 from agentplane.demo import story
 from agentplane.memory.operations import Proposal
 from agentplane.plane import create
+from agentplane.plane.derived import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Store, timestamp
@@ -92,6 +93,7 @@ def create_memory(project: Path, start: datetime) -> World:
     _change_minds(world)
     _propose_more(world)
     _record_runs(world)
+    cache.clear(Layout(root=world.root))  # this user approved nothing of it
     return world
 
 

@@ -161,6 +161,7 @@ HARMLESS: dict[str, str] = {
     "runs.keep_files": "how large the copies are that stay on this machine",
     "runs.keep_free": "how much room is left on the disk",
     "context.last_run": "the notes are labeled, and withheld where they are flagged",
+    "inbox.daily_limit": "the other candidates stay in the inbox, and no bulk approval takes them",
     "expiry.warn_days": "when a warning begins; what expired is left out anyway",
     "tools.deliver": "brings approved memory alone",
     "hooks.ask": "asks for candidates, and a person decides about them",

@@ -227,7 +227,7 @@ def _decides(
     if (record.verb, record.channel) == proven_ops.SETTLES:
         return alone and settle.complaint(record, empty, past) is not None
     relates = record.verb == "relate" and proven_ops.only_in_place(record)
-    return not (relates and ids.isdisjoint(shelf))
+    return not ((relates or proven_ops.only_replaces(record)) and ids.isdisjoint(shelf))
 
 
 def _summary(unsigned: Sequence[LoggedOp], now: Side) -> Finding:

@@ -73,7 +73,7 @@ def _op(
                 "op-settled-otherwise", "error", where, f"{op.name} {complaint}", (todo, back), op_id
             )
         return
-    is_open = proven_ops.only_proposes(record) or _relates_own(record, past)
+    is_open = proven_ops.only_proposes(record) or _relates_own(record, past) or _replaces_own(record, past)
     if complaint := None if is_open else _not_decided(record, base.settings, past, runs):
         todo = Instruction("Remove the operation, then repeat it in your own terminal:")
         yield Finding("op-not-decided", "error", where, f"{op.name} {complaint}", (todo, back), op_id)
@@ -92,6 +92,17 @@ def _relates_own(record: Record, past: Past) -> bool:
         return False
     heads = [_head(record, change, change.before, past) for change in record.changes]
     return all(head is not None and head.proposed_by == record.actor for head in heads)
+
+
+def _replaces_own(record: Record, past: Past) -> bool:
+    """True if the operation only replaces candidates that its actor proposed and that a person sent back."""
+    if not proven_ops.only_replaces(record):
+        return False
+    gone = [change for change in record.changes if change.left is None]
+    heads = [_head(record, change, change.before, past) for change in gone]
+    return all(
+        head is not None and head.proposed_by == record.actor and head.sent_back is not None for head in heads
+    )
 
 
 def _not_decided(record: Record, settings: Settings, past: Past, runs: set[str]) -> str | None:

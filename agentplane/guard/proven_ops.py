@@ -24,7 +24,7 @@ SETTLES = ("settle", "merge")
 
 _TOOLS = frozenset(tool.name for tool in TOOLS if tool.variables)
 """The tools that agentplane recognizes by environment variables. Other names can belong to people."""
-_WRITES = ("propose", "edit", "merge", "adopt")
+_WRITES = ("propose", "replace", "edit", "merge", "adopt")
 """The verbs that provide a text. The other verbs move a text or stamp it."""
 
 
@@ -134,13 +134,35 @@ def only_proposes(record: Record) -> bool:
     """
     if record.prunes or record.redacted or record.undoes:
         return False
-    fresh = all(
+    fresh = all(map(_is_new_candidate, record.changes))
+    return fresh and (record.verb == "propose" or not record.changes)
+
+
+def _is_new_candidate(change: Change) -> bool:
+    return (
         change.file == INBOX
         and (change.before, change.found, change.was) == (None, None, None)
         and change.left == change.after is not None
+    )
+
+
+def only_replaces(record: Record) -> bool:
+    """True if the operation removes candidates that operations put into the inbox, and adds new ones.
+
+    Whether their proposer may replace them is checked elsewhere.
+    """
+    if record.verb != "replace" or record.prunes or record.redacted or record.undoes:
+        return False
+    return all(
+        _is_new_candidate(change)
+        or (
+            change.file == INBOX
+            and change.was is None
+            and change.before == change.found is not None
+            and change.left is change.after is None
+        )
         for change in record.changes
     )
-    return fresh and (record.verb == "propose" or not record.changes)
 
 
 def only_notes_settings(record: Record) -> bool:

@@ -14,7 +14,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.guard.history import Past, recalled, tops_before
 from agentplane.guard.plane_at_commit import shown
 from agentplane.guard.proven_ops import LoggedOp
-from agentplane.memory import ids, operations, updates
+from agentplane.memory import ids, operations, postpone, updates
 from agentplane.memory.entry import INBOX_STATUS, Header, read_header
 from agentplane.memory.operations import Proposal, Stamp
 from agentplane.memory.view import Memory
@@ -25,6 +25,7 @@ from agentplane.plane.store.records import Change, Record
 from agentplane.plane.store.store import Edit, Plan
 from agentplane.review.conflicts import resolve
 from agentplane.review.conflicts.resolve import Choice
+from agentplane.text import days
 from agentplane.text.markdown import document, header
 
 
@@ -163,7 +164,10 @@ class _Case(msgspec.Struct, frozen=True):
         return recalled(self.past, Ledger(known=known, tops=tops_before(fresh)), files)
 
     def compared(self, plan: Plan | None) -> str | None:
-        return differing(self.record, plan.edits if plan else (), self.text)
+        return self.compared_edits(plan.edits if plan else ())
+
+    def compared_edits(self, edits: Iterable[Edit]) -> str | None:
+        return differing(self.record, edits, self.text)
 
     def moment(self, text: str | None) -> date:
         """Return the day that is stamped into an entry.
@@ -218,25 +222,50 @@ def how(change: Change, edit: Edit, text: Callable[[Change, str | None], bytes])
 
 
 def _propose(case: _Case) -> str | None:
-    for change in case.record.changes:
-        name = shown(change.id, 40)
-        if not change.id.startswith(f"{ids.CANDIDATE_PREFIX}-") or not ids.is_plain(change.id):
-            return f"gives the id {name}, and the ids of candidates begin with {ids.CANDIDATE_PREFIX}-"
-        if case.past.is_given_apart(change.id, case.place):
-            return f"gives {name} a second time"
-        block = case.past.block(case.text(change, change.left))
-        fields = fields_of(block.packed) if block else {}
-        if fields.get("status") != INBOX_STATUS:
-            status = shown(str(fields.get("status")), 30)
-            return f"brings {name} with `status: {status}`, and what is proposed is `{INBOX_STATUS}`"
-        if odd := sorted(shown(str(key), 30) for key in fields.keys() - OF_A_CANDIDATE):
-            return f"brings {name} with fields that no proposal has ({', '.join(odd[:5])})"
+    return next(filter(None, (_new_candidate(case, change) for change in case.record.changes)), None)
+
+
+def _new_candidate(case: _Case, change: Change) -> str | None:
+    name = shown(change.id, 40)
+    if not change.id.startswith(f"{ids.CANDIDATE_PREFIX}-") or not ids.is_plain(change.id):
+        return f"gives the id {name}, and the ids of candidates begin with {ids.CANDIDATE_PREFIX}-"
+    if case.past.is_given_apart(change.id, case.place):
+        return f"gives {name} a second time"
+    block = case.past.block(case.text(change, change.left))
+    fields = fields_of(block.packed) if block else {}
+    if fields.get("status") != INBOX_STATUS:
+        status = shown(str(fields.get("status")), 30)
+        return f"brings {name} with `status: {status}`, and what is proposed is `{INBOX_STATUS}`"
+    if odd := sorted(shown(str(key), 30) for key in fields.keys() - OF_A_CANDIDATE):
+        return f"brings {name} with fields that no proposal has ({', '.join(odd[:5])})"
     return None
 
 
 def fields_of(packed: bytes) -> dict[str, Any]:
     fields: dict[str, Any] = msgspec.msgpack.decode(packed)
     return fields
+
+
+def _replace(case: _Case) -> str | None:
+    gone = [change for change in case.record.changes if change.left is None]
+    come = [change for change in case.record.changes if change.left is not None]
+    if len(gone) != 1 or len(come) != 1 or come[0].file != INBOX or come[0].found is not None:
+        return "is not one candidate that takes the place of another"
+    (old,) = gone
+    name = shown(old.id, 40)
+    if old.file != INBOX or old.before is None or old.found != old.before or old.after is not None:
+        return f"replaces {name}, and only candidates are replaced"
+    before, after = _read_head(case.text(old, old.before)), case.head(come[0])
+    if before is None or before.sent_back is None:
+        return f"replaces {name}, which nobody sent back"
+    if before.proposed_by != after.proposed_by:
+        return f"replaces {name}, which another proposed"
+    return _new_candidate(case, come[0])
+
+
+def _read_head(text: bytes) -> Header | None:
+    blocks = document.parse(text).blocks
+    return read_header(blocks[0].packed)[0] if blocks else None
 
 
 def _relate(case: _Case) -> str | None:
@@ -252,12 +281,11 @@ def _relate(case: _Case) -> str | None:
                 return f"does not only add ids to `{name}` of {shown(change.id, 40)}"
         text = header.set_fields(case.text(change, change.found), grown)
         edits.append(Edit(change.id, INBOX, text))
-    return differing(case.record, edits, case.text)
+    return case.compared_edits(edits)
 
 
 def _links(text: bytes) -> dict[str, list[str]]:
-    blocks = document.parse(text).blocks
-    head = read_header(blocks[0].packed)[0] if blocks else None
+    head = _read_head(text)
     return {name: list(getattr(head, name, ())) for name in LINKS}
 
 
@@ -342,6 +370,37 @@ def _reject(case: _Case) -> str | None:
         if change.file != INBOX or (change.after, change.left, change.was) != (None, None, None):
             return f"changes {shown(change.id, 40)}, and only candidates are rejected"
     return None
+
+
+def _send_back(case: _Case) -> str | None:
+    changes = case.record.changes
+    head = case.head(changes[0]) if changes else None
+    day = days.day_of(head.snoozed_until) if head and head.snoozed_until else None
+    if head is None or head.sent_back is None or day is None:
+        return "sends no candidate back"
+    sent = day - timedelta(days=postpone.SENT_BACK_DAYS)
+    ids_ = [change.id for change in changes]
+    return case.compared(postpone.send_back(case.memory(), ids_, head.sent_back, sent))
+
+
+def _snooze(case: _Case) -> str | None:
+    changes = case.record.changes
+    until = case.head(changes[0]).snoozed_until if changes else None
+    day = days.day_of(until) if until else None
+    today = date.fromisoformat(case.record.ts[:10]) - _DAY
+    plan = postpone.snooze(case.memory(), [change.id for change in changes], day, today) if changes else None
+    return case.compared(plan)
+
+
+def _tag(case: _Case) -> str | None:
+    edits = []
+    for change in case.record.changes:
+        if change.found is None or change.left is None or change.found != change.before:
+            return f"does not change the tags of {shown(change.id, 40)}"
+        tags = list(case.head(change).tags) or header.DROP
+        text = header.set_fields(case.text(change, change.found), {"tags": tags})
+        edits.append(Edit(change.id, change.file, text))
+    return case.compared_edits(edits)
 
 
 def _deprecate(case: _Case) -> str | None:
@@ -471,12 +530,16 @@ _CHECKS: dict[str, Callable[[_Case], str | None]] = {
     "prune": _nothing,
     "propose": _propose,
     "relate": _relate,
+    "replace": _replace,
     "approve": _approve,
     "supersede": _approve,
     "reject": _reject,
+    "send-back": _send_back,
+    "snooze": _snooze,
     "deprecate": _deprecate,
     "pin": _pin,
     "unpin": _pin,
+    "tag": _tag,
     "edit": _edit,
     "merge": _merge,
     "adopt": _adopt,

@@ -29,6 +29,7 @@ from agentplane.text.visible import one_line
 if TYPE_CHECKING:
     from agentplane.api import Plane
     from agentplane.mcp.session import Key, Session
+    from agentplane.review.feedback import Feedback
 
 Call = ServerRequestContext[Any, Any]
 _Answer = TypeVar("_Answer")
@@ -61,6 +62,7 @@ class CallRunner:
         self._roots: list[str] | None = None
         self._own: dict[Key, str] = {}
         self._seen_failures: dict[Key, set[str]] = {}
+        self._told: dict[Key, tuple[Feedback, ...]] = {}
         self._call_limits: CallLimits | None = None
         self.write_lock = threading.Lock()
         """The lock while a call may write, so that the process can wait for it before it ends."""
@@ -92,7 +94,7 @@ class CallRunner:
             plane = self._opened(roots, actor).with_listeners(Listeners(step=step))
             run = open_run_here(plane.layout, self._environ, os.getpid())
             try:
-                return work(Session(plane, run, self._own, self._seen_failures))
+                return work(Session(plane, run, self._own, self._seen_failures, self._told))
             finally:
                 limits.after_call()
 
@@ -118,8 +120,8 @@ class CallRunner:
 
         if self._plane is not None:
             if not os.path.isdir(self._plane):
-                todo = "start the server with the folder of a plane, or run `agentplane init`."
-                raise BadInput("no such folder", where=one_line(self._plane, 60), todo=todo)
+                todo = "Start the server with the path to an .agentplane directory, or run `agentplane init`."
+                raise BadInput(f"Directory not found: {one_line(self._plane, 60)}", todo=todo)
             return open_plane(self._plane, channel="mcp", actor=actor)
         for folder in roots:
             try:

@@ -33,7 +33,7 @@ def recall(session: Session, asked: tools.Recall) -> Fields:
         raise BadInput("the query is empty", where="query", todo="say what you look for.")
     wanted = Wanted(asked.kind, asked.tag, asked.status, asked.path)
     found = session.plane.recall(asked.query, limit=asked.limit, wanted=wanted)
-    return {"results": [_found(result) for result in found]} | _notices(session)
+    return {"results": [_found(result) for result in found]} | _notices(session) | session.sent_back()
 
 
 def _notices(session: Session) -> Fields:
@@ -101,11 +101,12 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
     }
     if offered.earlier:
         fields["rejected"] = msgspec.to_builtins(offered.earlier)
-    return fields | _notices(session)
+    return fields | _notices(session) | session.sent_back(offered.memory)
 
 
 def context(session: Session, asked: tools.Context) -> Fields:
-    pack = session.plane.tools.pack(Ask(asked.task, tuple(asked.paths), asked.budget))
+    reader = session.plane.origin.actor
+    pack = session.plane.tools.pack(Ask(asked.task, tuple(asked.paths), asked.budget, reader=reader))
     receipt = pack.receipt
     return {
         "text": pack.text,

@@ -1,7 +1,9 @@
 """The session of a call, whose run is the source of proposals and records."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from agentplane import extensions
 from agentplane.api import Logged, Plane
@@ -9,6 +11,10 @@ from agentplane.extensions import ExtensionError
 from agentplane.mcp import resources
 from agentplane.runs.open.open_run import OpenRun
 
+
+if TYPE_CHECKING:
+    from agentplane.memory.view import Memory
+    from agentplane.review.feedback import Feedback
 
 Key = tuple[Path, str]
 """A plane and a tool."""
@@ -20,15 +26,22 @@ class Session:
     """The open run that the server belongs to. Without one, a logged run represents the session."""
 
     def __init__(
-        self, plane: Plane, run: OpenRun | None, own: dict[Key, str], seen_failures: dict[Key, set[str]]
+        self,
+        plane: Plane,
+        run: OpenRun | None,
+        own: dict[Key, str],
+        seen_failures: dict[Key, set[str]],
+        told: "dict[Key, tuple[Feedback, ...]]",
     ) -> None:
         """`own` has the runs of this server without a capsule, by plane and tool.
 
-        `seen_failures` has the extensions whose failure a tool was told.
+        `seen_failures` has the extensions whose failure a tool was told. `told` has the sent-back candidates that
+        a tool was told.
         """
         self.plane = plane
         self.run = run
         self._own = own
+        self._told = told
         self._key = (plane.layout.root, plane.origin.actor)
         self._seen_failures = seen_failures.setdefault(self._key, set())
 
@@ -37,6 +50,16 @@ class Session:
 
     def read(self, uri: str) -> resources.Content:
         return resources.read(self.plane, uri)
+
+    def sent_back(self, memory: "Memory | None" = None) -> dict[str, Any]:
+        """Return a field with the candidates that were sent back to this tool, if they aren't reported yet."""
+        from agentplane.review import feedback
+
+        found = feedback.given_to(memory or self.plane.memory.read(), self.plane.origin.actor)
+        if found == self._told.get(self._key, ()):
+            return {}
+        self._told[self._key] = found
+        return {"sent_back": msgspec.to_builtins(found)} if found else {}
 
     def new_failures(self) -> list[ExtensionError]:
         """Return the failures of extensions that this tool was not told yet."""

@@ -104,7 +104,8 @@ TOOLS = (
         _object(
             results=_list(
                 _object(id=_TEXT, kind=_TEXT, score=_NUMBER, text=_TEXT, why=_TEXT, file=_TEXT, trusted=_FLAG),
-            )
+            ),
+            sent_back=_OBJECTS,
         ),
         reads=True,
     ),
@@ -112,7 +113,7 @@ TOOLS = (
         "propose",
         "Propose one lasting memory; a person decides about it later. Not for progress or secrets. The answer "
         "names conflicts, near entries and earlier rejections: then propose the same statement again with "
-        "`relation`, or leave it.",
+        "`relation`, or leave it. `replaces` takes the place of your own candidate in `sent_back`.",
         Propose,
         _object(
             ["type", "statement"],
@@ -122,7 +123,7 @@ TOOLS = (
             evidence=_list(_TEXT) | {"description": "path, path:line, commit or URL; a fact needs it"},
             tags=_TEXTS,
             relation=_object(
-                ["kind", "id"], kind=_one_of("supersedes", "refines", "unrelated"), id=_text("DEC-001")
+                ["kind", "id"], kind=_one_of("supersedes", "refines", "unrelated", "replaces"), id=_text("DEC-001")
             ),
         ),
         _object(
@@ -134,6 +135,7 @@ TOOLS = (
             near=_OBJECTS,
             flags=_TEXTS,
             rejected={"type": "object"},
+            sent_back=_OBJECTS,
             waiting={"type": "integer"},
             again=_FLAG,
             refused=_TEXT,

@@ -12,7 +12,15 @@ import msgspec
 
 from agentplane.memory import ids
 from agentplane.memory.notes import ChangedTwice, Note, Renumbered, SameCandidate, SupersededTwice
-from agentplane.memory.replaced_text import as_candidate, candidate_id, fields, id_of, listed, says_the_same
+from agentplane.memory.replaced_text import (
+    POSTPONING,
+    as_candidate,
+    candidate_id,
+    fields,
+    id_of,
+    listed,
+    says_the_same,
+)
 from agentplane.memory.view import Memory
 from agentplane.plane.git import merge_entries
 from agentplane.plane.layout import INBOX
@@ -181,21 +189,32 @@ class _BranchMerge:
     def _rank(self, tip: Version) -> tuple[int, str, str]:
         """Return the sort key of a version. A higher key wins.
 
-        In the inbox, a text wins over a removal. In memory, a removal wins, then a status other than
-        accepted.
+        In the inbox, a text wins over a removal, unless the branch with the text only postponed the
+        candidate. In memory, a removal wins, then a status other than accepted.
         """
         if tip.file == INBOX:
-            return int(tip.digest is not None), tip.ts, tip.op
+            return 0 if self._only_postpones(tip) else 1 if tip.digest is None else 2, tip.ts, tip.op
         text = self._text(tip)
         if text is None:
             return 2, tip.ts, tip.op
         return int(fields(text).get("status") != "accepted"), tip.ts, tip.op
+
+    def _only_postpones(self, tip: Version) -> bool:
+        """True if a candidate has the proposed text and was sent back or snoozed."""
+        text = self._text(tip)
+        if text is None or fields(text).keys().isdisjoint(POSTPONING):
+            return False
+        root = text_versions.root(tip, self.story.versions[id_of(text)], self.story.graph)
+        proposed = self._text(root)
+        return proposed is not None and says_the_same(text, proposed)
 
     def _leave_over(self, tips: Iterable[Version], winner: Version, into: str | None) -> None:
         """Make candidates of the texts of the other branches, unless the winner says the same."""
         winning_text = self._text(winner)
         for tip in tips:
             text = self._text(tip)
+            if tip.file == INBOX and self._only_postpones(tip):
+                continue
             if text is not None and (winning_text is None or not says_the_same(text, winning_text)):
                 candidate = self._propose(tip.file, id_of(text), text, into if tip.file != INBOX else None)
                 self.notes.append(ChangedTwice(into or id_of(text), candidate))

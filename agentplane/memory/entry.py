@@ -60,6 +60,10 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     """True if a person wants it in every context pack whose scope it matches, with priority over other
     entries.
     """
+    sent_back: str | None = None
+    """In a candidate, the comment of the person who sent it back to its proposer."""
+    snoozed_until: str | None = None
+    """In a candidate, the first day on which it asks for attention again."""
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False, eq=False):

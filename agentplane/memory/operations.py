@@ -12,6 +12,7 @@ from agentplane.errors import BadInput, Refused
 from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry, Header, read_header, without_label
 from agentplane.memory.kinds import kind_named
+from agentplane.memory.replaced_text import POSTPONING
 from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import records
@@ -19,6 +20,7 @@ from agentplane.plane.store.store import Edit, Plan
 from agentplane.plane.views import external_ids
 from agentplane.text.markdown import document, header
 from agentplane.text.markdown.draft import Gap
+from agentplane.text.markdown.statement import statement_of
 from agentplane.text.visible import one_line
 
 
@@ -135,6 +137,7 @@ def approve(
         head = _approved_version(memory, entry, texts).head
         changes: dict[str, Any] = {"id": durable, **_arrival(head, durables), "updated": stamp.today}
         changes |= {"anchor": stamp.anchor} if stamp.anchor else {}
+        changes |= {name: header.DROP for name in POSTPONING if getattr(head, name) is not None}
         changes["approved_by"] = stamp.actor
         core = header.set_fields(texts.get(entry.id) or _core(memory, entry), changes)
         file = kind_named(memory.kinds, head.type).file
@@ -237,6 +240,24 @@ def unpin(memory: Memory, wanted: Sequence[str]) -> Plan:
     return Plan("unpin", edits)
 
 
+def tag(memory: Memory, wanted: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> Plan:
+    """Add tags to entries and candidates, and remove others. Those that have the result already stay as they
+    are.
+    """
+    edits = []
+    for entry in _distinct(memory, wanted):
+        kept = [tag for tag in entry.head.tags if tag not in remove]
+        tags = list(dict.fromkeys([*kept, *add]))
+        if tags != list(entry.head.tags):
+            check = check_candidate if entry.file == INBOX else check_untouched
+            check(memory, entry)
+            core = header.set_fields(_core(memory, entry), {"tags": tags or header.DROP})
+            edits.append(Edit(entry.id, entry.file, core))
+    if not edits:
+        raise BadInput("Nothing to change: the entries have these tags already.")
+    return Plan("tag", edits)
+
+
 def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | None:
     """Replace an entry with `text` by a person who saw the entry with the digest `seen_digest`. None if nothing
     changed.
@@ -244,9 +265,9 @@ def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | N
     entry = memory.get(wanted)
     if entry.digest != seen_digest:
         raise Refused(
-            f"{entry.id} was changed while it was being edited",
+            f"{entry.id} was changed while it was being edited.",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo="look at it again, then edit.",
+            todo="Read the current text, then edit it again.",
         )
     core = _single(memory, entry, text)
     if core == _core(memory, entry):
@@ -272,7 +293,7 @@ def adopt(
         if mark and mark.digest and mark.file != change.file and memory.snapshot.core(mark.file, change.id):
             raise Refused(
                 f"{change.id} is already in {mark.file}.",
-                where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
+                where=_place_of(memory, change),
                 todo=f"Give it another ID, or run `agentplane reject {change.id}` to discard the edit.",
             )
         if change.change == "removed" and change.id in added:
@@ -282,12 +303,18 @@ def adopt(
     return Plan("adopt", edits)
 
 
+def _place_of(memory: Memory, change: HandEdit) -> str:
+    """Return the file and, unless the entry is no longer in it, the line of a manual edit."""
+    path = memory.snapshot.layout.shown(change.file)
+    return path if change.line is None else f"{path}:{change.line}"
+
+
 def _check_seen(memory: Memory, change: HandEdit, seen_digests: Mapping[str, str | None]) -> None:
     now = memory.entries.get(change.id)
     if seen_digests.get(change.id) != (now.digest if now else None):
         raise Refused(
             f"{change.id} was edited again after it was shown.",
-            where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
+            where=_place_of(memory, change),
             todo="Nothing was accepted. Review the current text.",
         )
 
@@ -457,7 +484,7 @@ def _check_readable(memory: Memory, change: HandEdit) -> None:
     if change.change == "broken":
         raise Refused(
             f"{change.id} can't be read.",
-            where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
+            where=_place_of(memory, change),
             todo=f"Fix its header, or delete it and run `agentplane reject {change.id}`.",
         )
 
@@ -471,7 +498,7 @@ def _with(memory: Memory, entry: Entry, changes: dict[str, Any]) -> Edit:
 def _core(memory: Memory, entry: Entry) -> bytes:
     core = memory.snapshot.core(entry.file, entry.id)
     if core is None:
-        raise BadInput(f"no entry {entry.id}")
+        raise BadInput(f"Entry not found: {entry.id}")
     return core
 
 
@@ -510,6 +537,11 @@ def _single(memory: Memory, entry: Entry, text: bytes) -> bytes:
         )
     statuses = (INBOX_STATUS,) if entry.file == INBOX else SHELF_STATUSES
     if head.status not in statuses:
-        what = f"no status `{one_line(head.status, 30)}` here"
-        raise BadInput(what, where=where, todo=f"it is {' or '.join(statuses)}.")
+        raise BadInput(
+            f"Invalid status `{one_line(head.status, 30)}`.",
+            where=where,
+            todo=f"Use {' or '.join(f'`{status}`' for status in statuses)}.",
+        )
+    if not statement_of(page.body(block), kind.label).strip():
+        raise BadInput("The statement is empty.", where=where, todo="Write a sentence to remember.")
     return page.core(block)

@@ -11,9 +11,13 @@ from agentplane.text.markdown import document, header
 
 PROPOSED_BY = "merge"
 _ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+POSTPONING = ("sent_back", "snoozed_until")
+"""The fields that only decide when a candidate asks for attention."""
 # Fields that an approval, a pin or a status change writes. Texts that differ only in these fields say the
 # same.
-_STAMPS = ("id", "status", "updated", "anchor", "approved_by", "proposed_by", "superseded_by", "pinned")
+_STAMPS = (
+    "id", "status", "updated", "anchor", "approved_by", "proposed_by", "superseded_by", "pinned", *POSTPONING,
+)  # fmt: skip
 
 
 def candidate_id(id_: str, digest: str) -> str:
@@ -53,7 +57,7 @@ def as_candidate(text: bytes, id_: str, into: str | None) -> bytes:
     if into:
         changes["supersedes"] = [into]
     changes |= {"proposed_by": PROPOSED_BY, "superseded_by": header.DROP, "anchor": header.DROP}
-    changes["approved_by"] = header.DROP
+    changes |= dict.fromkeys(("approved_by", *POSTPONING), header.DROP)
     try:
         return header.set_fields(text, changes)
     except BadInput:

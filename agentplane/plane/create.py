@@ -16,7 +16,7 @@ from agentplane.text import files
 
 
 CONFIG = """\
-# Settings of agentplane. Every setting has a default. See docs/settings.md.
+# Settings of agentplane. Every setting has a default. See docs/reference/settings.md.
 
 [trust]
 # "review": a person accepts manual edits first. "accept": manual edits take effect immediately.

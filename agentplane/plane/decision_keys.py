@@ -15,6 +15,9 @@ KEYS: dict[str, str] = {
     "accept": "a",
     "reject": "r",
     "discard": "r",
+    "send_back": "h",
+    "snooze": "Z",
+    "tag": "number_sign",
     "edit": "e",
     "edit_outside": "E",
     "approve_clean": "A",
@@ -22,6 +25,7 @@ KEYS: dict[str, str] = {
     "deprecate": "d",
     "supersede": "S",
     "pin": "i",
+    "new": "ctrl+n",
     "undo": "u,ctrl+z",
     "redo": "U,ctrl+y",
     "list.mark": "space",
@@ -36,6 +40,7 @@ KEYS: dict[str, str] = {
     "filter.next": "greater_than_sign",
     "filter.previous": "less_than_sign",
     "group": "z",
+    "folded": "H",
     "list.open": "enter",
     "evidence": "f",
     "links": "l",
@@ -87,6 +92,7 @@ KEYS: dict[str, str] = {
     "runs": "3",
     "tools": "4",
     "pack": "5",
+    "find": "ctrl+f",
     "projects": "ctrl+g",
     "help": "question_mark,f1",
     "palette": "ctrl+p,colon",
@@ -103,7 +109,7 @@ KEYS: dict[str, str] = {
 
 DECISIONS = frozenset(
     {
-        "approve", "accept", "approve_clean", "reject", "discard", "deprecate", "supersede", "pin", "undo", "redo", "conflict.take",
+        "approve", "accept", "approve_clean", "reject", "send_back", "snooze", "tag", "discard", "deprecate", "supersede", "pin", "undo", "redo", "conflict.take",
         "conflict.choose_1", "conflict.choose_2", "conflict.choose_3", "conflict.choose_4",
     }
 )  # fmt: skip

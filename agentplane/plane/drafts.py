@@ -48,7 +48,7 @@ def edit(path: Path, before: bytes) -> None:
         is_changed = path.exists() and path.read_bytes() != before
         if not is_changed:
             path.unlink(missing_ok=True)
-        todo = f"your text is kept in {path}." if is_changed else None
+        todo = f"Your text is saved in {path}." if is_changed else None
         raise BadInput(f"The editor exited with {code}. Nothing was changed.", todo=todo)
 
 
@@ -70,7 +70,7 @@ def run_editor(path: Path, line: int | None = None) -> int:
     try:
         return subprocess.call(_found(command(shlex.split(editor), path, line)))
     except (OSError, ValueError):
-        what = f"cannot start the editor `{one_line(editor, 60)}`"
+        what = f"Cannot start the editor `{one_line(editor, 60)}`"
         raise BadInput(what, todo="Set VISUAL or EDITOR to an installed editor.") from None
     finally:
         if here:

@@ -20,22 +20,22 @@ from agentplane.text.visible import one_line
 
 class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hand_edits: Literal["review", "accept"] = "review"
-    """`review`: an edit by hand waits to be adopted. `accept`: it counts at once, for those who work alone."""
+    """`review`: a manual edit waits until a person accepts it. `accept`: it takes effect immediately."""
     tools_may_approve: bool = False
-    """Let approvals come from a coding tool's shell or without a terminal."""
+    """Allow decisions from a coding tool's shell or without a terminal."""
     require_signatures: bool = False
-    """`check` and `doctor` refuse changes that no allowed signer signed, and deciding without a signing key is refused."""
+    """Refuse decisions without a signature by an allowed signer, in `check`, in `doctor` and when deciding."""
     allowed_signers: tuple[str, ...] = ()
-    """Who may sign, each as a line of OpenSSH's allowed_signers file: `ada@example.org ssh-ed25519 AAAA…`."""
+    """Allowed signers, as lines of OpenSSH's allowed_signers file: `ada@example.org ssh-ed25519 AAAA…`."""
     signed_after: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")] | None = None
-    """The hash of the log line up to which `doctor` takes unsigned changes as they are."""
+    """Hash of the log line up to which `doctor` accepts unsigned changes."""
 
 
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     auto_approve_confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
-    """promote_fact approves facts of at least this confidence that cite evidence and a run; unset: never."""
+    """Minimum confidence at which `promote_fact` approves a fact that cites evidence and a run. Unset: never."""
     require_receipts: bool | Literal["appended"] = False
-    """Require a logged run and evidence that can be looked up for every entry. With `appended`, `check` also requires
+    """Require a logged run and evidence that exists for every entry. With `appended`, `check` also requires
     the run among the log lines of the branch.
     """
 
@@ -49,47 +49,45 @@ Action = Literal["refuse", "flag", "off"]
 
 
 class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What becomes of a proposal in which something is noticed: refused, flagged for the reviewer, or let pass.
+    """Action for each kind of finding in a proposal: refuse it, flag it for the reviewer, or ignore the finding.
 
-    The one list of what the gate looks for, with its defaults. `review/gate/gate.py` takes its codes from here.
+    This is the only list of the gate's codes and their defaults. `review/gate/gate.py` uses it.
     """
 
     secret: Action = "refuse"  # noqa: S105 -- a word of ours, not one
     """A key, token or password of a known form."""
     random: Action = "flag"
-    """A string that only looks random."""
+    """A string that looks random."""
     escape: Action = "refuse"
-    """Control characters, which steer a terminal."""
+    """Control characters, which can control a terminal."""
     bidi: Action = "refuse"
-    """Characters that turn the direction of the text around."""
+    """Characters that reverse the direction of text."""
     smuggled: Action = "refuse"
-    """Characters that show nothing and spell something."""
+    """Invisible characters that spell a text."""
     hidden: Action = "flag"
-    """Other invisible characters, text that is invisible when rendered, text in an encoding, and what the header of a
-    candidate has besides what is shown of it.
-    """
+    """Other invisible characters, text that is invisible when rendered, encoded text, and an unusual header."""
     instruction: Action = "flag"
-    """Text aimed at its reader."""
+    """Orders to the reader."""
     markup: Action = "flag"
-    """Marks of roles and tool calls."""
+    """Markers of roles and tool calls."""
     command: Action = "flag"
-    """Commands that run what nobody has read."""
+    """Commands that run unread code, or that expose or weaken the machine or the project."""
     size: Action = "flag"
-    """Longer than anybody reads. Beyond what the plane takes, it is refused always."""
+    """A statement that is too long. Above the size limit of an entry, it is always refused."""
     unsupported: Action = "flag"
     """A fact or an assumption without evidence."""
     gone: Action = "flag"
-    """Evidence that is not there."""
+    """Missing evidence."""
     outside: Action = "flag"
-    """Evidence outside of the project."""
+    """Evidence outside the project."""
     restated: Action = "flag"
-    """An instruction file says it word for word."""
+    """A statement that an instruction file already has, word for word."""
     known: Action = "refuse"
-    """An entry on the shelf says it word for word."""
+    """A statement that an approved entry already has, word for word."""
     status: Action = "flag"
-    """It will be over by tomorrow."""
+    """A temporary status, such as "tests are failing today"."""
     repeat: Action = "refuse"
-    """It was rejected before."""
+    """A statement that was rejected before."""
 
     @property
     def finds_secrets(self) -> bool:
@@ -99,26 +97,25 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     prefix: Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9]{1,7}$")]
-    """What its ids begin with, as `DEC` in `DEC-014`."""
+    """Prefix of its IDs, for example `DEC` in `DEC-014`."""
     file: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,40}\.md$")]
     """Its file under memory/."""
     label: Annotated[str, msgspec.Meta(pattern=r"^[^\W\d_][\w -]{0,30}\Z")] | None = None
-    """What the first line of its body begins with, as `Decision` in `Decision: Use Textual.`
+    """First word of an entry's text, for example `Decision` in `Decision: Use Textual.`
 
-    It has no colon: a label with one could reach into the statement and hide its first words.
+    It has no colon, because a label with one could hide the first words of the statement.
     """
 
 
 class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     share: tuple[str, ...] = ("summary.md", "meta.json")
-    """What of a capsule git carries; the rest stays on this machine."""
+    """Files of a run record that Git carries. All others stay on this machine."""
     keep_output: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 4_000_000
-    """Bytes kept of each output: the first half and the last one. Its size and hash are noted in full."""
+    """Bytes kept of each output, split between its start and its end. The full size and hash are recorded."""
     keep_files: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 4_000_000
-    """Largest input or untracked produced file that is copied, in bytes. Larger files are recorded by size and hash.
-    """
+    """Size limit in bytes for copies of input files and untracked produced files."""
     keep_free: Annotated[int, msgspec.Meta(ge=0)] = 200_000_000
-    """Bytes that stay free on the disk: with less, outputs are not kept any more."""
+    """Bytes that must stay free on the disk. With less, outputs are not kept."""
     environment: tuple[str, ...] = (
         "AGENTPLANE_*",
         "CI",
@@ -129,14 +126,21 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         "TZ",
         "VIRTUAL_ENV",
     )
-    """The variables that a capsule notes, by name; `*` stands for any letters."""
+    """Names of the environment variables that a run record includes. `*` matches any letters."""
 
 
 class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What tools are given besides the approved entries."""
+    """Parts of the context besides the approved entries."""
 
     last_run: bool = True
     """Add the notes of the last run to the context, labeled as not reviewed. Flagged notes are always withheld."""
+
+
+class Inbox(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The candidates that ask for attention."""
+
+    daily_limit: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
+    """Maximum number of candidates that ask for attention on one day. The others are folded. 0 means no limit."""
 
 
 class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -148,31 +152,29 @@ class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deliver: bool = True
-    """After a decision, bring the new memory at once to the files of coding tools that hold the old one."""
+    """Update the tool files that have the memory after each decision."""
     restart: Literal["ask", "auto"] = "ask"
-    """`auto`: after a decision, restart sessions with old memory that `agentplane run` runs, once they are idle.
-    `ask`: only when somebody asks for it.
-    """
+    """`auto`: after a decision, restart idle sessions with outdated memory. `ask`: only when a person asks."""
 
 
 class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the hooks of coding tools do."""
+    """Settings for the hooks of coding tools."""
 
     ask: bool = True
     """Ask a session once, when it stops after some work, to propose what later sessions should know."""
     name_runs: bool = True
-    """Give the run of a session a title in the log, which Git shares: the first sentence of the first prompt."""
+    """Give the run of a session a title in the log: the first sentence of its first prompt."""
 
 
 class Tui(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     theme: str = "auto"
-    """A theme by its name, as the theme list in the program has it; `auto`: light or dark, as the terminal is."""
+    """Name of a theme. `auto`: light or dark, depending on the terminal."""
     ascii: bool = False
-    """Draw marks with plain characters, for terminals whose font has no others."""
+    """Draw marks with plain characters, for fonts without symbols."""
     preview: Literal["auto", "right", "bottom"] = "auto"
-    """Where the text stands: beside the list, below it, or beside it where there is room."""
+    """Position of the text: right of the list, below it, or right if there is room."""
     keys: dict[str, str] = {}
-    """Other keys for actions, as `undo = "z"`; docs/keys.md has the actions."""
+    """Other keys for actions, for example `undo = "z"`. docs/reference/keys.md lists the actions."""
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -182,6 +184,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gate: Gate = Gate()
     runs: Runs = Runs()
     context: Context = Context()
+    inbox: Inbox = Inbox()
     expiry: Expiry = Expiry()
     tools: Tools = Tools()
     hooks: Hooks = Hooks()
@@ -211,7 +214,7 @@ def load(path: Path, shown: str) -> Settings:
 def parse(data: bytes, shown: str) -> Settings:
     if len(data) > LARGEST:
         what = f"is larger than {LARGEST >> 10} KiB"
-        raise BadInput(what, where=shown, todo="Remove what is no setting. docs/settings.md lists every key.")
+        raise BadInput(what, where=shown, todo="Shorten it. docs/reference/settings.md lists every key.")
     try:
         text = data.decode()
         table = limited.read(text)
@@ -222,7 +225,7 @@ def parse(data: bytes, shown: str) -> Settings:
         ) from None
     except limited.TomlError as error:
         where = shown if error.line is None else f"{shown}:{error.line}"
-        todo = "Fix this line. docs/settings.md lists every key."
+        todo = "Fix this line. docs/reference/settings.md lists every key."
         raise BadInput(error.what, where=where, todo=todo) from None
     try:
         found = msgspec.convert(table, Settings)

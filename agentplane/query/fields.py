@@ -1,6 +1,6 @@
 """The fields of a query, each with its meaning, its values, and the lists that it applies to.
 
-Parsing, completion and docs/query.md are made from this table.
+Parsing, completion and docs/reference/query.md are made from this table.
 """
 
 from typing import Literal
@@ -26,7 +26,7 @@ class Value(msgspec.Struct, frozen=True):
     name: str
     what: str
     where: tuple[Target, ...]
-    """The lists that it applies to. Empty for a reserved name."""
+    """The lists that it applies to."""
     aliases: tuple[str, ...] = ()
 
 
@@ -55,7 +55,8 @@ STATES = (
     Value("expired", "is past its expiry date", _ENTRIES),
     Value("expiring", "expires within the days of `expiry.warn_days`", _MEMORY),
     Value("pinned", "is pinned", _ENTRIES),
-    Value("snoozed", "reserved for a later version", ()),
+    Value("snoozed", "is folded until a date", _INBOX),
+    Value("sent-back", "was sent back to its proposer with a comment", _INBOX),
 )
 _STATUSES = (
     Value("accepted", "tools receive it", _MEMORY),
@@ -113,7 +114,7 @@ def of_target(target: Target) -> tuple[Field, ...]:
 
 
 def as_markdown() -> str:
-    """Return the tables of docs/query.md."""
+    """Return the tables of docs/reference/query.md."""
     fields = [
         f"| {_names(field.name, field.aliases)} | {field.what} | `{field.example}` | {_where(field.where)} |"
         for field in FIELDS
@@ -144,4 +145,4 @@ def _names(name: str, aliases: tuple[str, ...]) -> str:
 
 
 def _where(where: tuple[Target, ...]) -> str:
-    return ", ".join(where) or "-"
+    return ", ".join(where)

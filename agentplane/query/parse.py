@@ -183,8 +183,6 @@ def _term(token: Token, target: Target) -> Term:
 def _choice(field: Field, value: str, token: Token, target: Target) -> str:
     """Return the full name of a fixed value. Its beginning is enough if no other value begins like this."""
     exact = field.value(value)
-    if exact is not None and not exact.where:
-        raise QueryError(f"{field.name}:{exact.name} is {exact.what}.", _values_text(field, target), token)
     here = [one for one in field.values if target in one.where]
     if exact is not None and exact not in here:
         what = f"{field.name}:{exact.name} doesn't apply to {TITLES[target]}."

@@ -7,7 +7,7 @@ from datetime import date
 
 import msgspec
 
-from agentplane.memory import expiry
+from agentplane.memory import expiry, postpone
 from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.view import HandEdit
@@ -84,6 +84,7 @@ def states_of_candidate(
     entry: Entry, reviewed: Reviewed | None, today: date, *, edited: bool
 ) -> frozenset[str]:
     """Return the values of `is:` that a candidate has."""
+    postponed = postpone.of(entry.head, today)
     return _named(
         conflict=reviewed is not None and reviewed.contested,
         flagged=reviewed is not None and bool(reviewed.flags),
@@ -91,6 +92,8 @@ def states_of_candidate(
         unchecked=reviewed is None or not reviewed.checked,
         expired=expiry.is_over(entry.head, today),
         pinned=entry.head.pinned,
+        snoozed=postponed is not None and postponed.reason == "snoozed",
+        sent_back=entry.head.sent_back is not None,
         edited=edited,
     )
 
@@ -116,7 +119,7 @@ def of_edit(edit: HandEdit, entry: Entry | None) -> Record:
 
 
 def _named(*, edited: bool, **states: bool) -> frozenset[str]:
-    found = {name for name, has in states.items() if has}
+    found = {name.replace("_", "-") for name, has in states.items() if has}
     return frozenset({*found, "manual-edit"} if edited else found)
 
 

@@ -101,6 +101,7 @@ def provenance(entry: Entry) -> str:
     head = entry.head
     parts = [f"by {head.proposed_by}" if head.proposed_by else "added manually"]
     parts += [f"from run {head.source}"] if head.source else []
+    parts += [f"sent back with “{one_line(head.sent_back, 200)}”"] if head.sent_back else []
     parts += [f"arrives as {one_line(head.arrives, 20)}"] if head.arrives else []
     parts += [f"superseded by {', '.join(head.superseded_by)}"] if head.superseded_by else []
     parts += [f"says it refines {', '.join(head.refines)}"] if head.refines else []
@@ -116,7 +117,7 @@ def figures(snapshot: Snapshot) -> list[SourceFigures]:
     source_of: dict[str, str] = {}
     for record in in_force(snapshot):
         for change in record.changes:
-            if record.verb == "propose":
+            if record.verb in ("propose", "replace") and change.left is not None:
                 source_of[change.id] = record.actor
                 proposed[record.actor] += 1
             elif (record.verb == "reject" or change.id in record.rejected) and change.id in source_of:

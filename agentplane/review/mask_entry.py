@@ -19,7 +19,7 @@ from agentplane.text.markdown import header
 
 _NO_TEXT = b"(withheld: it looks like it contains a secret)\n"
 _LISTS = ("tags", "evidence", "scope")
-_TEXTS = ("check", "layer")
+_TEXTS = ("check", "layer", "sent_back")
 
 
 def plan(memory: Memory, wanted: str, seen_digest: str | None = None) -> Plan:
@@ -41,7 +41,9 @@ def for_tools(entry: Entry) -> Entry:
     head = msgspec.structs.replace(entry.head, **_fields(entry))
     masked = entry.with_text(_masked_body(entry).encode(), head)
     if gate.likely_secrets(masked):
-        bare = msgspec.structs.replace(entry.head, tags=(), evidence=(), scope=(), check=None, source=None)
+        bare = msgspec.structs.replace(
+            entry.head, tags=(), evidence=(), scope=(), check=None, source=None, sent_back=None
+        )
         return entry.with_text(_NO_TEXT, bare)
     return masked
 

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from agentplane.agents.catalog import TOOLS, tool_in
+from agentplane.agents.catalog import title_of, tool_in
 from agentplane.errors import Refused
 from agentplane.memory.operations import Proposal
 from agentplane.plane.settings import Settings
@@ -15,16 +15,20 @@ def check_person(settings: Settings, verb: str) -> None:
         return
     tool = tool_in(os.environ)
     if tool:
-        title = next((known.title for known in TOOLS if known.name == tool), tool)
-        what = f"{verb.capitalize()} requires a person, and this shell was started by {title}."
+        what = f"{needs_person(verb)}, and this shell was started by {title_of(tool)}."
     elif not (sys.stdin.isatty() or sys.stderr.isatty()):
-        what = f"{verb.capitalize()} requires a person, and this shell isn't interactive."
+        what = f"{needs_person(verb)}, and this shell isn't interactive."
     else:
         return
     raise Refused(
         what,
         todo="Run the command in your own terminal. To allow decisions by tools, set `trust.tools_may_approve = true` in config.toml.",
     )
+
+
+def needs_person(verb: str) -> str:
+    """Return the first part of a refusal, such as `Approving requires a person`."""
+    return f"{verb[:1].upper()}{verb[1:]} requires a person"
 
 
 def may_auto_approve(settings: Settings, fact: Proposal) -> bool:

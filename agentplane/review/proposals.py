@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.memory import operations
+from agentplane.memory import operations, postpone
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.operations import Proposal
@@ -71,7 +71,7 @@ class Offered(msgspec.Struct, frozen=True):
 
 def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None) -> Proposal:
     """Return the proposal with the link of the relation. A relation to a missing entry is refused."""
-    if relation is None:
+    if relation is None or replaces(relation):
         return proposal
     other = memory.get(relation.id)
     if relation.kind == "supersedes" and (other.file == INBOX or other.head.status != "accepted"):
@@ -79,10 +79,22 @@ def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None)
         raise BadInput(
             f"{other.id} {what}, so it can't be superseded.",
             where="relation",
-            todo="name an entry in force, or say how it refines the other.",
+            todo="Name an approved entry, or use `refines`.",
         )
     links = list(dict.fromkeys([*getattr(proposal, relation.kind), other.id]))
     return msgspec.structs.replace(proposal, **{relation.kind: links})
+
+
+def replaces(relation: Relation | None) -> bool:
+    """True if the proposal takes the place of a candidate that was sent back."""
+    return relation is not None and relation.kind == "replaces"
+
+
+def replacing(memory: Memory, planned: Plan, relation: Relation | None, by: str) -> Plan:
+    """Return the plan of a proposal, which also removes the candidate that it replaces."""
+    if relation is None or not replaces(relation):
+        return planned
+    return postpone.replace(memory, planned, relation.id, by)
 
 
 def waiting_copy(memory: Memory, proposal: Proposal, by: str) -> Entry | None:
@@ -105,7 +117,7 @@ def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan 
     entry = operations.candidates(memory, [candidate])[0]
     operations.check_candidate(memory, entry)
     if entry.head.proposed_by != by:
-        raise BadInput(f"{entry.id} was proposed by another", where="relation")
+        raise BadInput(f"{entry.id} has another proposer.", where="relation")
     changes: dict[str, Any] = {}
     for name in ("supersedes", "refines", "unrelated"):
         has, wanted = getattr(entry.head, name), getattr(proposal, name)

@@ -3,7 +3,8 @@
 People write them as `2026-12-31` or as a time with its zone.
 """
 
-from datetime import UTC, date, datetime
+import re
+from datetime import UTC, date, datetime, timedelta
 
 
 def day_of(text: str) -> date | None:
@@ -19,3 +20,17 @@ def day_of(text: str) -> date | None:
         return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
     except OverflowError:  # the first or last representable day, in another zone
         return moment.date()
+
+
+_DISTANCE = re.compile(r"(\d{1,4}) ?(d|w)", re.ASCII)
+_DAYS_IN = {"d": 1, "w": 7}
+
+
+def ahead(text: str, today: date) -> date | None:
+    """Return the day that a person means by `7d`, `2w` or `2026-12-31`, or None for another text."""
+    if found := _DISTANCE.fullmatch(text.strip()):
+        return today + timedelta(days=int(found[1]) * _DAYS_IN[found[2]])
+    try:
+        return date.fromisoformat(text.strip())
+    except ValueError:
+        return None

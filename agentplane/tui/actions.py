@@ -1,4 +1,4 @@
-"""The table of actions. Key bindings, footer, help, the command palette and docs/keys.md are made from its rows."""
+"""The table of actions. Key bindings, footer, help, the command palette and docs/reference/keys.md are made from its rows."""
 
 import re
 from collections.abc import Mapping
@@ -49,13 +49,15 @@ _GO_TO = tuple(row.name for row, _ in registry.tabs())
 _OF_SESSIONS = ("restart", "restart_by_itself")
 _MAINTENANCE = ("import", "sync", "doctor", "reconcile")
 _NOT_ON = {
-    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS)),
+    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS, "find")),
     # The text comes first there. Leaving asks whether to keep it.
     "edit": frozenset(
         (
             *_GO_TO,
             *_OF_SESSIONS,
             *_MAINTENANCE,
+            "new",
+            "find",
             "undo",
             "redo",
             "refresh",
@@ -65,7 +67,7 @@ _NOT_ON = {
             "leave",
         )
     ),
-    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "undo", "redo")),
+    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "find", "undo", "redo")),
     # There, the key restarts the selected sessions.
     "tools": frozenset(("restart",)),
 }
@@ -82,6 +84,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("accept", "a", "accept", "Accept the manual edit of the entry or of the selected entries.", ("shelf",), _DECIDE, rank=1, meaning=_APPROVE, also="approve adopt manual edit"),
     Action("reject", "r", "reject", "Reject the candidate or the selected candidates, with an optional reason. On a manual edit, discard it.", ("inbox",), _DECIDE, rank=2, meaning=_REJECT, also="discard revert"),
     Action("discard", "r", "discard", "Discard the manual edit and restore the approved text.", ("shelf",), _DECIDE, rank=2, meaning=_REJECT, also="reject revert manual edit"),
+    Action("send_back", "h", "send back", "Send the candidate or the selected candidates back to the proposer, with a comment.", ("inbox",), _DECIDE, also="return comment feedback"),
+    Action("snooze", "Z", "snooze", "Fold the candidate or the selected candidates until a date.", ("inbox",), _DECIDE, also="later postpone date"),
+    Action("tag", "number_sign", "tag", "Add tags to the entry or the selected entries, or remove tags.", _LISTS, _DECIDE, also="label untag bulk"),
     Action("edit", "e", "edit", "Edit the text.", _LISTS, _DECIDE, rank=3, also="change"),
     Action("edit_outside", "E", "edit in $EDITOR", "Edit the text in your own editor.", _LISTS, _DECIDE),
     Action("approve_clean", "A", "approve all ready", "Approve every listed candidate without a conflict or a flag, after a summary.", ("inbox",), _DECIDE, rank=5, also="bulk"),
@@ -89,6 +94,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("deprecate", "d", "deprecate", "Deprecate the entry, with an optional reason. Tools no longer get it.", ("shelf",), _DECIDE, rank=4, also="retire remove delete"),
     Action("supersede", "S", "supersede", "Write an entry that replaces this one. It goes to the inbox.", ("shelf",), _DECIDE, rank=5, also="replace"),
     Action("pin", "i", "pin", "Pin the entry or the selected entries. Tools get pinned entries before the others. Press again to unpin.", ("shelf", "pack"), _DECIDE, rank=5, also="unpin important"),
+    Action("new", "ctrl+n", "new candidate", "Write a candidate in a form. It goes to the inbox for review.", (EVERYWHERE,), _WRITE, also="create add propose write"),
     Action("undo", "u,ctrl+z", "undo", "Undo your last change. Press again to undo earlier changes.", (EVERYWHERE,), _DECIDE, also="revert back"),
     Action("redo", "U,ctrl+y", "redo", "Redo the change that you undid last.", (EVERYWHERE,), _DECIDE),
     Action("list.mark", "space", "select", "Select the row and go to the next one. Actions then apply to the selected rows that are listed.", (LIST,), _MARK, "mark", rank=4, also="mark"),
@@ -103,6 +109,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("filter.next", "greater_than_sign", "next filter", "Show the next saved filter.", _READ, _LOOK, "filter_step(1)"),
     Action("filter.previous", "less_than_sign", "previous filter", "Show the previous saved filter.", _READ, _LOOK, "filter_step(-1)"),
     Action("group", "z", "group", "Group candidates by run or by kind, and runs by day or by task.", ("inbox", "runs"), _LOOK),
+    Action("folded", "H", "show folded", "Show or hide candidates that were sent back, snoozed or are over the daily limit.", ("inbox",), _LOOK, also="hidden snoozed sent back limit"),
     Action("list.open", "enter", "open", "Open the row. A candidate with a conflict opens next to the conflicting entry.", (LIST,), _LOOK, "open", meaning=_OPEN, also="compare conflict contradiction read"),
     Action("evidence", "f", "open evidence", "Open a cited file in your editor.", _LISTS, _LOOK, also="file source"),
     Action("links", "l", "go to link", "Go to a linked entry, or to an entry that the run proposed.", _READ, _LOOK),
@@ -146,10 +153,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("conflict.down", "down,j", "down", "Go down in the choices or in a text.", ("conflict",), _MOVE, "step('down')"),
     Action("conflict.up", "up,k", "up", "Go up in the choices or in a text.", ("conflict",), _MOVE, "step('up')"),
     Action("rundiff.turn", "P", "switch layout", "Put the outputs side by side, or one above the other.", ("two runs",), _LOOK, "turn", rank=1, meaning=_LAYOUT),
-    Action("edit.save", "ctrl+s", "save", "Save the text. Validation errors appear below it.", ("edit",), _WRITE, "save", rank=1, priority=True),
+    Action("edit.save", "ctrl+s", "save", "Save the text. Validation errors appear below it.", ("edit",), _WRITE, "save", rank=1, priority=True, meaning=_SAVE),
     Action("edit.outside", "ctrl+o", "in $EDITOR", "Continue in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
     Action("edit.leave", "escape", "close", "Close the editor. Asks what to do with changes.", ("edit",), _WRITE, "leave", rank=3, priority=True, meaning=_BACK),
     *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),
+    Action("find", "ctrl+f", "find everything", "Search the inbox, memory and runs.", (EVERYWHERE,), _GO, also="search"),
     Action("projects", "ctrl+g", "open project", "Open another project or worktree. The list shows the number of candidates in each.", (EVERYWHERE,), _GO, also="switch repository worktree"),
     Action("help", "question_mark,f1", "help", "Show the keys of this screen.", (EVERYWHERE,), _GO, rank=7, also="keys shortcuts marks"),
     Action("palette", "ctrl+p,colon", "commands", "Find a command by what it does.", (EVERYWHERE,), _GO, "command_palette"),
@@ -328,7 +336,7 @@ def shown_key(key: str) -> str:
 
 
 def as_markdown() -> str:
-    """Return the tables of docs/keys.md."""
+    """Return the tables of docs/reference/keys.md."""
     parts = []
     for title, where in (
         *((row.title, row.name) for row in registry.SCREENS),

@@ -406,6 +406,31 @@ class PlaneApp(App[None]):
                 return screen is self.screen
         return True
 
+    async def action_new(self) -> None:
+        """Open the form for a new candidate."""
+        if not self._is_available("new") or not self.may_decide() or self.shown is None:
+            return
+        from agentplane.tui.screens.entry import editor
+
+        await editor.edit_here(self, editor.of_new(self.shown.memory))
+
+    async def action_find(self) -> None:
+        """Search the inbox, memory and runs, and go to the chosen result."""
+        if not self._is_available("find"):
+            return
+        from agentplane.tui.screens.find.screen import FindScreen
+
+        def chosen(id_: str | None) -> None:
+            if id_ is not None:
+                self.call_later(self.navigator.go_to_id, id_, self.shown)
+
+        await open_field(self, FindScreen(), chosen)
+
+    def _is_available(self, id_: str) -> bool:
+        """True if the open screen is not a dialog and has this action of every screen."""
+        screen = self.screen
+        return isinstance(screen, InRegistry) and actions.by_id(id_) in actions.on(screen.WHERE)
+
     def action_undo(self) -> None:
         self._decide_everywhere(Undo())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentplane.plane.derived import badge_stamp
-from agentplane.text.visible import one_line
+from agentplane.text.visible import cells, one_line
 from agentplane.tui import actions
 
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from agentplane.api.projects import Waiting
     from agentplane.tui.app import PlaneApp
 
+_WIDTH = 50
+"""The cells of a path in the list. A longer path is shortened."""
 _ENCODING = {True: "ascii", False: "utf-8"}
 
 
@@ -78,4 +80,14 @@ def _name(one: "Waiting") -> str:
     home = os.path.expanduser("~")
     path = str(one.project)
     short = f"~{path[len(home) :]}" if path.startswith(f"{home}{os.sep}") else path
-    return one_line(f"{short} ({one.branch})" if one.branch else short, 60)
+    name = _end_of(one_line(short))
+    return one_line(f"{name} ({one.branch})" if one.branch else name, 80)
+
+
+def _end_of(path: str) -> str:
+    """Return a path, or as many of its last folders as fit, because the last one names the project."""
+    folders = path.split(os.sep)
+    while len(folders) > 2 and cells(os.sep.join(folders)) > _WIDTH:
+        del folders[1]
+        folders[0] = "…"
+    return os.sep.join(folders)

@@ -1,4 +1,4 @@
-"""The table of screens. Tabs, number keys, help, the command palette and docs/keys.md are made from its rows.
+"""The table of screens. Tabs, number keys, help, the command palette and docs/reference/keys.md are made from its rows.
 
 To add a screen, write its class and add one row here. This module imports no screen. A row names the class,
 and the class is imported on the first visit.
@@ -45,7 +45,7 @@ class ScreenRow(msgspec.Struct, frozen=True):
     name: str
     """Its id in settings, in the `where` of an action and in `WHERE` of the class."""
     title: str
-    """A word or two, for its tab and its section of docs/keys.md."""
+    """A word or two, for its tab and its section of docs/reference/keys.md."""
     heading: str
     """The first line of its help."""
     tab: Tab | None = None
@@ -69,7 +69,7 @@ SCREENS: tuple[ScreenRow, ...] = (
             "1",
             "Go to the candidates to review.",
             "agentplane.tui.screens.inbox.screen:InboxScreen",
-            lambda view: len(view.inbox),
+            lambda view: view.waiting,
         ),
         "● ready   ≈ ready, with advice   ! conflict   ? flag   ~ manual edit   · not checked yet   ◆ selected   ✓ decided",
         letters=True,

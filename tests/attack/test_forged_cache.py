@@ -301,8 +301,8 @@ def test_where_no_secret_can_be_kept_the_cache_is_not_used(
 
 
 def documented() -> list[str]:
-    """The names of the table in docs/formats.md."""
-    text = (ROOT / "docs" / "formats.md").read_text()
+    """The names of the table in docs/reference/formats.md."""
+    text = (ROOT / "docs" / "reference" / "formats.md").read_text()
     table = text.partition("<!-- cache files -->")[2].partition("<!-- end -->")[0]
     return re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)
 
@@ -333,7 +333,7 @@ def use_all(plane: Plane) -> Iterator[None]:
 
 
 def test_every_file_of_the_cache_is_documented_and_has_a_mark(plane: Plane) -> None:
-    """A new file must be added to the table in docs/formats.md, with what keeps it from harm."""
+    """A new file must be added to the table in docs/reference/formats.md, with what keeps it from harm."""
     seen = set()
     for _ in use_all(plane):
         seen.update(names(plane))

@@ -1,7 +1,7 @@
 """Honest histories with one operation changed, every hash made to fit again: which changes of approved text pass `check`.
 
 The operations are those of two people who work at random on two branches and merge. Of each that left a text which is
-still in force, the text or the record is changed. What passes is what `docs/ci.md` says nobody can tell without signatures.
+still in force, the text or the record is changed. What passes is what `docs/guides/pull-requests.md` says nobody can tell without signatures.
 
     python -m pytest -m full -s tests/attack/test_mutations.py     # prints the figures by kind of operation
 """

@@ -229,7 +229,7 @@ def test_a_commit_is_held_back_by_the_hook(hooked: Repo) -> None:
 
 
 def test_what_is_ready_made_is_what_the_guide_says() -> None:
-    text = (ROOT / "docs" / "ci.md").read_text()
+    text = (ROOT / "docs" / "guides" / "pull-requests.md").read_text()
     blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
     workflow, pre_commit, gitlab = blocks
     checkout, ours = workflow["jobs"]["check"]["steps"]
@@ -243,7 +243,9 @@ def test_what_is_ready_made_is_what_the_guide_says() -> None:
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="there is no sh")
 def test_the_git_hook_of_the_guide(repo: Repo, programs: Path, tmp_path: Path) -> None:
-    (found,) = re.findall(r"```sh\n(#!/bin/sh\n.*?)```", (ROOT / "docs" / "ci.md").read_text(), re.DOTALL)
+    (found,) = re.findall(
+        r"```sh\n(#!/bin/sh\n.*?)```", (ROOT / "docs" / "guides" / "pull-requests.md").read_text(), re.DOTALL
+    )
     repo.git("init", "-q", "--bare", str(tmp_path / "origin.git"))
     repo.git("remote", "add", "origin", str(tmp_path / "origin.git"))
     repo.git("push", "-q", "origin", "main")

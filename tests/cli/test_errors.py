@@ -221,16 +221,15 @@ def test_a_plane_that_the_environment_names_and_is_not_there(
 def test_the_screens_in_a_browser_without_what_serves_them(
     plane: Plane, person: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it says to type is what the README and docs/web.md say."""
+    """What it says to type is what docs/guides/browser.md says."""
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "textual_serve" else find_spec(name)
     )
     told = person("web").refused(2, "not installed")
     for command in re.findall(r"`([^`]*)`", told):
-        assert command in (ROOT / "docs" / "web.md").read_text()
+        assert command in (ROOT / "docs" / "guides" / "browser.md").read_text()
     assert "pip install '.[web]'" in told
-    assert "pip install '.[web]'" in (ROOT / "README.md").read_text()
 
 
 CONFIGS = [

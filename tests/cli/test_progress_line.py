@@ -251,8 +251,8 @@ def test_the_checks_of_candidates_are_counted(
 @pytest.mark.parametrize(
     "words",
     [
-        ("doctor",), ("doctor", "--fix"), ("harvest", "--dry-run"), ("harvest",), ("inbox",), ("pack",),
-        ("recall", "anything"), ("sync",),
+        ("doctor",), ("doctor", "--fix"), ("import", "--dry-run"), ("import",), ("inbox",), ("context",),
+        ("search", "anything"), ("sync",),
     ],
 )  # fmt: skip
 def test_long_commands_leave_nothing_of_it(

@@ -97,12 +97,12 @@ def _first_line(path: Path) -> str:
 
 def tools() -> str:
     """The table of coding tools: what each reads."""
-    forms = {"block": "a block in it", "import": "an import line in it", "rule": "a file of our own"}
+    forms = {"block": "managed block", "import": "import line", "rule": "separate file"}
     rows = [
         f"| {tool.title} | `{tool.name}` | `{tool.target.path}` | {forms[tool.target.form]} | {_limit(tool)} |"
         for tool in TOOLS
     ]
-    return _table("| tool | name | file | what it gets | read up to |", rows)
+    return _table("| tool | name | file | content | size limit |", rows)
 
 
 def _limit(tool: Tool) -> str:
@@ -117,7 +117,7 @@ def wiring() -> str:
         mcp = "; ".join(map(_server, tool.mcp))
         resume = f"`{' '.join(tool.resume).replace('{id}', 'ID')}`" if tool.resume else ""
         rows.append(f"| {tool.title} | {hooks} | {mcp} | {resume} | {tool.hint} |")
-    return _table("| tool | hooks | MCP server | takes a session up again | once |", rows)
+    return _table("| tool | hooks | MCP server | resume command | one-time setup |", rows)
 
 
 def answers() -> str:
@@ -128,7 +128,7 @@ def answers() -> str:
             size = f"{tool.budget:,} {tool.measure}" if tool.dialect.start else ""
             asked = "yes" if tool.dialect.question else "no"
             rows.append(f"| `{tool.name}` | {'yes' if size else 'no'} | {size} | {asked} |")
-    return _table("| tool | the memory at the start | at most | is asked at the end |", rows)
+    return _table("| tool | memory at the start | size limit | question at the end |", rows)
 
 
 def _events(hooks: Hooks) -> str:

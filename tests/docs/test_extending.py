@@ -1,4 +1,4 @@
-"""The examples of docs/extending.md, installed as one package and used."""
+"""The examples of docs/reference/extending.md, installed as one package and used."""
 
 import re
 import sys
@@ -22,7 +22,7 @@ from tests.conftest import ROOT, decision
 from tests.extension_packages import Installed
 
 
-PAGE = (ROOT / "docs" / "extending.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "extending.md").read_text()
 MODULES = dict(re.findall(r"^`(\w+\.py)`[^\n]*:\n\n```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 (PACKAGE,) = re.findall(r"^```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 

@@ -49,16 +49,17 @@ def test_an_option_and_a_choice_are_completed(tmp_path: Path) -> None:
     ("command", "option"),
     [
         ("run", "--prompt"),
-        ("run", "log", "--stdin"),
+        ("run log", "--stdin"),
         ("timeline", "--since"),
-        ("diff", "--against"),
-        ("artifacts", "--verify"),
+        ("run diff", "--against"),
+        ("run artifacts", "--verify"),
     ],
 )
 def test_the_options_of_the_commands_for_runs_are_completed(
     tmp_path: Path, command: str, option: str
 ) -> None:
-    assert f"plain,{option}" in _complete(tmp_path, "bash", f"agentplane {command} {option[:4]}", "2")
+    line = f"agentplane {command} {option[:4]}"
+    assert f"plain,{option}" in _complete(tmp_path, "bash", line, str(len(line.split()) - 1))
 
 
 def test_ids_are_completed_by_what_the_command_takes(repository: Path) -> None:
@@ -73,12 +74,12 @@ def test_ids_are_completed_by_what_the_command_takes(repository: Path) -> None:
     assert offered(f"approve {second[:6].lower()}") == [second]
     assert offered(f"approve {second} ") == []
     assert offered("pin ") == ["DEC-001"]
-    assert offered("adopt ") == []
+    assert offered("adopt ") == offered("approve ")
     assert set(offered("show ")) == {"DEC-001", second}
     assert len(offered("undo ")) == 4
     assert offered("list --kind a") == ["assumption"]
     assert offered("tools connect codex,cl") == ["codex,claude-code", "codex,cline"]
-    assert offered("harvest --from a") == ["adr"]
+    assert offered("import --from a") == ["adr"]
     assert offered("run -- ma") == ["file,ma"]
     assert offered("--plane nowhere pin ") == []
 

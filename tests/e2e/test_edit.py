@@ -28,8 +28,8 @@ def _edit(shelf: Path, script: str, *answers: tuple[str, str], **env: str) -> Se
 
 
 def _kept(seen: Seen) -> Path:
-    """The path where the text is said to be kept."""
-    found = re.search(r"kept in (\S.*\.md)", seen.screen)
+    """The path where the text is said to be saved."""
+    found = re.search(r"saved in (\S.*\.md)", seen.screen)
     assert found, seen.screen
     return Path(found[1])
 
@@ -40,7 +40,7 @@ def test_a_good_edit_is_one_op(shelf: Path) -> None:
     assert seen.code == 0, seen.screen
     assert "DEC-001" in seen.screen
     assert "Use Rich." in shelf.read_text()
-    assert "(terminal" in started(["ops", "-n", "1"], shelf.parents[2]).stdout
+    assert "(terminal" in started(["history", "-n", "1"], shelf.parents[2]).stdout
     assert started(["doctor"], shelf.parents[2]).returncode == 0
     assert list((shelf.parents[1] / "cache" / "edit").iterdir()) == []
 
@@ -49,7 +49,7 @@ def test_an_edit_that_changes_nothing_is_no_op(shelf: Path) -> None:
     log = (shelf.parent / "log.jsonl").read_bytes()
     seen = _edit(shelf, "true")
     assert seen.code == 0
-    assert "nothing was changed" in seen.screen
+    assert "Nothing was changed." in seen.screen
     assert (shelf.parent / "log.jsonl").read_bytes() == log
 
 
@@ -84,6 +84,7 @@ BROKEN = {
     "no kind": 'sed -i "s/^type: .*/type: rumour/" "$1"',
     "no status": 'sed -i "s/^status: .*/status: banana/" "$1"',
     "status of the inbox": 'sed -i "s/^status: .*/status: proposed/" "$1"',
+    "no statement": 'sed -i "/^Decision: /d" "$1"',
     "two entries": 'cat "$1" "$1" > "$1.2"; mv "$1.2" "$1"',
     "not UTF-8": r'printf "\377\376" >> "$1"',
     "a binary": r'printf "\0\0" >> "$1"',
@@ -166,7 +167,7 @@ def test_an_editor_that_is_not_there(shelf: Path, editor: str) -> None:
     seen = typed(["edit", "dec-1"], shelf.parents[2], env={"EDITOR": editor})
 
     assert seen.code == 2
-    assert "cannot start the editor" in seen.screen
+    assert "Cannot start the editor" in seen.screen
     assert "EDITOR" in seen.screen
     assert "Traceback" not in seen.screen
     # Nobody has written anything yet: nothing is left behind.

@@ -33,13 +33,13 @@ def forked(folder: Path) -> None:
 
 def test_init_tells_git_once(git_project: Path) -> None:
     done = started(["init", "--yes"], git_project)
-    assert "set: git config merge.agentplane.driver" in done.stderr
-    assert "set: git hook post-merge" in done.stderr
+    assert "Configured: git config merge.agentplane.driver" in done.stderr
+    assert "Configured: git hook post-merge" in done.stderr
     driver = git(git_project, "config", "--get", "merge.agentplane.driver").strip()
     assert " merge-file %O %A %B %L %P;" in driver
     again = started(["init", "--yes"], git_project)
-    assert "nothing was missing" in again.stderr
-    assert "set:" not in again.stderr
+    assert "Already initialized. Nothing to do." in again.stderr
+    assert "Configured:" not in again.stderr
     assert started(["doctor"], git_project).returncode == 0
 
 
@@ -61,7 +61,7 @@ def test_a_clone_that_was_not_told_settles_from_the_index(repository: Path) -> N
     git(repository, "merge", "--no-edit", "side", code=1)
     told = json.loads(started(["doctor", "--json"], repository).stdout)
     assert any("agentplane reconcile" in finding["remedy"] for finding in told["findings"])
-    done = json.loads(started(["settle", "--json"], repository).stdout)
+    done = json.loads(started(["reconcile", "--json"], repository).stdout)
     assert done["schema"] == "agentplane/settle@1"
     assert done["told"] == ["two branches gave DEC-001: the later one is DEC-002"]
     assert set(done["resolved"]) == {"memory/decisions.md", "memory/state.json"}
@@ -82,7 +82,7 @@ def test_settling_brings_what_both_branches_decided_to_the_files_of_tools(reposi
     rules = wired(repository)
     forked(repository)
     git(repository, "merge", "-q", "side", code=1)
-    done = started(["settle"], repository)
+    done = started(["reconcile"], repository)
     assert "Updated AGENTS.md" in done.stderr
     assert "Deploys wait for the bank." in rules.read_text()
     assert "Logs go to standard error." in rules.read_text()
@@ -93,7 +93,7 @@ def test_a_file_of_tools_that_git_left_in_conflict_is_settled_too(repository: Pa
     forked(repository)
     git(repository, "merge", "-q", "side", code=1)
     assert "<<<<<<<" in rules.read_text()
-    done = started(["settle", "--json"], repository)
+    done = started(["reconcile", "--json"], repository)
     assert json.loads(done.stdout)["old_memory"] == {}
     assert git(repository, "ls-files", "-u") == ""
     text = rules.read_text()
@@ -122,7 +122,7 @@ def test_what_was_resolved_by_hand_stays(repository: Path) -> None:
     theirs = git(repository, "show", ":3:.agentplane/memory/decisions.md")
     mine = ours + "\n" + theirs[theirs.index("---") :].replace("DEC-001", "DEC-002") + "\nA note.\n"
     path.write_text(mine)
-    assert started(["settle"], repository).returncode == 0
+    assert started(["reconcile"], repository).returncode == 0
     assert "A note." in path.read_text()
     statements = {entry.statement for entry in plane_in(repository).memory.read().shelf}
     assert statements == {"Deploys wait for the bank.", "Logs go to standard error."}

@@ -69,7 +69,7 @@ def _told(done: Process, code: int, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["status", "inbox", "list", "ops", "badge", "doctor", "show CAND", "history CAND"]
+    "words", ["status", "inbox", "list", "history", "badge", "doctor", "show CAND", "history CAND"]
 )
 def test_a_plane_that_may_only_be_read_can_be_read(plane: Path, words: str) -> None:
     subprocess.run(("chmod", "-R", "a-w", str(plane)), check=True)
@@ -123,13 +123,13 @@ def test_what_may_not_be_written_leaves_all_or_nothing(plane: Path, name: str) -
 
 
 def test_a_recorded_change_that_waits_for_its_file_is_no_hand_edit(plane: Path) -> None:
-    """`adopt` would undo what `propose` has just promised to complete."""
+    """Accepting it would undo what `propose` has just promised to complete."""
     (plane / "memory").chmod(0o555)
     done = run(plane.parent, "propose", "Half a change.")
     shown = run(plane.parent, "status")
     (plane / "memory").chmod(0o755)
     if "recorded" in done.stderr:
-        assert " 0 hand edits" in shown.stdout or shown.returncode == 4
+        assert " 0 manual edits" in shown.stdout or shown.returncode == 4
 
 
 def test_a_cache_that_may_not_be_used_only_costs_time(plane: Path) -> None:

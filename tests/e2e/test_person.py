@@ -15,11 +15,11 @@ from tests.e2e.terminal import typed
 
 
 TOOLS = {
-    "CLAUDECODE": "claude-code",
-    "CODEX_SANDBOX": "codex",
-    "GEMINI_CLI": "gemini-cli",
-    "CURSOR_AGENT": "cursor",
-    "COPILOT_CLI": "copilot",
+    "CLAUDECODE": "Claude Code",
+    "CODEX_SANDBOX": "Codex CLI",
+    "GEMINI_CLI": "Gemini CLI",
+    "CURSOR_AGENT": "Cursor",
+    "COPILOT_CLI": "GitHub Copilot",
     "OPENCODE": "opencode",
 }
 
@@ -58,7 +58,7 @@ def test_without_a_terminal_it_is_refused(repository: Path) -> None:
 
     assert done.returncode == 3
     assert done.stdout == ""
-    assert "person's decision" in done.stderr
+    assert "Approving requires a person" in done.stderr
     assert "terminal" in done.stderr
     assert len(done.stderr.splitlines()) == 2
     assert _last(repository).verb == "propose"
@@ -73,8 +73,8 @@ def test_in_a_tools_shell_it_is_refused_even_in_a_terminal(
     seen = typed(["approve", id_], repository, env={variable: "1"})
 
     assert seen.code == 3
-    assert tool in seen.screen
-    assert "person's decision" in seen.screen
+    assert f"this shell was started by {tool}." in seen.screen
+    assert "Approving requires a person" in seen.screen
     assert _last(repository).verb == "propose"
 
 
@@ -86,7 +86,7 @@ def test_the_settings_can_lift_it(repository: Path) -> None:
 
     assert done.returncode == 0
     op = _last(repository)
-    assert (op.actor, op.channel, op.program) == ("cursor", "cli", "cursor")
+    assert (op.actor, op.channel, op.program) == ("Cursor", "cli", "Cursor")
 
 
 def test_an_op_names_the_program_that_started_it(repository: Path) -> None:
@@ -127,7 +127,7 @@ def test_init_asks_in_a_terminal(git_project: Path) -> None:
 def test_init_that_is_broken_off_makes_nothing(git_project: Path, key: str) -> None:
     seen = typed(["init"], git_project, ("?", key))
     assert seen.code == 130
-    assert "stopped" in seen.screen
+    assert "Canceled. Nothing was changed." in seen.screen
     assert "Traceback" not in seen.screen
     assert not (git_project / ".agentplane").exists()
 
@@ -181,7 +181,7 @@ def test_undo_and_redo_in_a_terminal(repository: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-@pytest.mark.parametrize("words", [["inbox"], ["list"], ["ops"], ["badge"]])
+@pytest.mark.parametrize("words", [["inbox"], ["list"], ["history"], ["badge"]])
 def test_rows_fit_the_terminal(repository: Path, columns: int, words: list[str]) -> None:
     approved(repository, "A long statement that goes on. " * 6)
     proposed(

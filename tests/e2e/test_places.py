@@ -14,7 +14,7 @@ from tests.e2e.terminal import AGENTPLANE, typed
 
 LONG = "A" * 4000
 READS = (
-    ["status"], ["badge"], ["inbox"], ["list"], ["show", "dec-1"], ["history", "dec-1"], ["ops"], ["doctor"],
+    ["status"], ["badge"], ["inbox"], ["list"], ["show", "dec-1"], ["history", "dec-1"], ["history"], ["doctor"],
 )  # fmt: skip
 Quick = Callable[..., Answered]
 
@@ -53,8 +53,8 @@ def _outside(world: Path) -> dict[str, object]:
         ["undo", "../../x"],
         ["approve", LONG],
         ["edit", LONG],
-        ["adopt"],
-        ["revert"],
+        ["approve", "--edits"],
+        ["reject", "--edits"],
         ["deprecate", "../../x"],
         ["doctor", "--fix"],
     ],
@@ -80,11 +80,11 @@ def test_paths_in_ids_stay_ids(world: Path, id_: str, quick: Quick) -> None:
     name = id_ if "\\u" not in id_ else "a"
 
     for words in (
-        ["adopt"],
+        ["approve", "--edits"],
         ["edit", "--", name],
         ["deprecate", "--", name],
         ["undo"],
-        ["revert"],
+        ["reject", "--edits"],
         ["doctor", "--fix"],
     ):
         seen = quick(words, repository, env={"EDITOR": "sed -i s/hostile/edited/"})

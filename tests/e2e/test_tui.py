@@ -71,7 +71,7 @@ def test_the_demo_opens_the_screens_with_a_hint(tmp_path_factory: pytest.TempPat
     folder = tmp_path_factory.mktemp("demo")
     tmux = Tmux(folder, tmp_path_factory.mktemp("tmux") / "socket", (100, 30), words=["demo", "--into", "."])
     try:
-        tmux.wait_for("9 wait")
+        tmux.wait_for("9 to review")
         tmux.wait_for("Hint 1/3  a approves this candidate.")
         tmux.press("q")
         shown = tmux.wait_for("ended with 0")
@@ -108,7 +108,7 @@ def test_approve_undo_and_quit(plane: Plane, terminal: Tmux) -> None:
 
 
 @pytest.mark.parametrize(
-    ("editor", "said"), [("false", "ended with 1"), ("/nowhere/ed", "cannot start the editor")]
+    ("editor", "said"), [("false", "The editor exited with 1"), ("/nowhere/ed", "Cannot start the editor")]
 )
 def test_an_editor_that_fails_leaves_the_screens_alive(
     plane: Plane, tmp_path_factory: pytest.TempPathFactory, editor: str, said: str

@@ -8,10 +8,11 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from agentplane.memory import operations
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records
-from agentplane.plane.store.store import Edit, Plan
+from agentplane.plane.store.store import Edit, Plan, random_token
 from agentplane.text.log import chain
 from agentplane.text.markdown import document
 from tests.conftest import decision
@@ -105,6 +106,57 @@ def text_changed_by_what_should_relate(repo: Repo) -> None:
 def candidate_of_another_related(repo: Repo) -> None:
     id_ = repo.plane("Mara").propose(decision("Queues run on Redis."))
     relate(repo, INBOX, id_, b"status: proposed\n", b"status: proposed\nrefines: [DEC-001]\n")
+
+
+def replace(repo: Repo, actor: str, *, sent_back: bool = True) -> None:
+    """An op of another tool, or of the same one for a candidate that nobody sent back."""
+    codex = repo.plane("codex", "mcp", "codex")
+    old = codex.propose(decision("Queues run on Redis.", source=branches.RUN))
+    if sent_back:
+        repo.plane().inbox.send_back([old], "Name the version.")
+    other = repo.plane(actor, "mcp", actor)
+    planned = operations.propose(
+        other.memory.read(),
+        decision("Queues run on Redis 8.", source=branches.RUN),
+        actor,
+        other.today(),
+        random_token,
+    )
+    edits = [*planned.edits, Edit(old, INBOX, None)]
+    other.store.commit(lambda _: Plan("replace", edits), other.origin)
+
+
+@bad(rf"{LOG}:\d+", r"replace of CAND-\w+, CAND-\w+\) came over the channel `mcp`")
+def candidate_of_another_replaced(repo: Repo) -> None:
+    replace(repo, "gemini-cli")
+
+
+@bad(rf"{LOG}:\d+", r"replaces CAND-\w+, which nobody sent back")
+def candidate_replaced_that_nobody_sent_back(repo: Repo) -> None:
+    replace(repo, "codex", sent_back=False)
+
+
+@bad(rf"{LOG}:\d+", r"send-back of CAND-\w+\) came over the channel `mcp`")
+def candidate_sent_back_by_a_tool(repo: Repo) -> None:
+    plane = repo.plane("codex", "mcp", "codex")
+    plane.inbox.send_back(plane.memory.read().inbox_ids, "Name the file.")
+
+
+@bad(rf"{LOG}:\d+", r"does not leave DEC-001 as `tag` would \(text\)")
+def text_changed_by_what_should_tag(repo: Repo) -> None:
+    core = repo.plane().memory.read().snapshot.core("memory/decisions.md", "DEC-001") or b""
+    edit = Edit("DEC-001", "memory/decisions.md", core.replace(b"Use Textual", b"Use Rich"))
+    repo.plane().store.commit(lambda _: Plan("tag", [edit]), repo.plane().origin)
+
+
+@bad(rf"{LOG}:\d+", r"does not leave CAND-\w+ as `snooze` would \(text\)")
+def text_changed_by_what_should_snooze(repo: Repo) -> None:
+    plane = repo.plane()
+    (id_,) = plane.memory.read().inbox_ids
+    core = plane.memory.read().snapshot.core(INBOX, id_) or b""
+    core = core.replace(b"status: proposed\n", b"status: proposed\nsnoozed_until: 2999-12-31\n")
+    edit = Edit(id_, INBOX, core.replace(b"carry a", b"carry no"))
+    plane.store.commit(lambda _: Plan("snooze", [edit]), plane.origin)
 
 
 @bad(rf"{LOG}:\d+", r"relate of DEC-001\) came over the channel `mcp`")

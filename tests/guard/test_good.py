@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,36 @@ def tool_that_relates_its_candidate(repo: Repo) -> None:
     for kind in ("supersedes", "refines", "unrelated"):
         offer(codex, offered, Relation(kind, "DEC-001"))
     assert [op.verb for op in codex.history.ops(3)] == ["relate", "relate", "propose"]
+
+
+def tool_that_replaces_its_candidate(repo: Repo) -> None:
+    codex = repo.plane("codex", "mcp", "codex")
+    old = codex.propose(decision("Screens are drawn by Rich.", source=RUN))
+    repo.plane().inbox.send_back([old], "Name the screens.")
+    offer(codex, decision("All screens are drawn by Rich.", source=RUN), Relation("replaces", old))
+    assert [op.verb for op in codex.history.ops(3)] == ["replace", "send-back", "propose"]
+
+
+def postpone(repo: Repo) -> None:
+    inbox = repo.plane().inbox
+    ids = repo.plane().memory.read().inbox_ids
+    inbox.snooze(ids, date(2999, 12, 31))
+    inbox.snooze(ids, None)
+    inbox.send_back(ids, "Name the file.")
+    inbox.snooze(ids, date(2999, 12, 31))
+    repo.plane().history.undo()
+
+
+def approve_what_was_sent_back(repo: Repo) -> None:
+    ids = repo.plane().memory.read().inbox_ids
+    repo.plane().inbox.send_back(ids, "Name the file.")
+    repo.plane().inbox.approve(ids)
+
+
+def tag(repo: Repo) -> None:
+    ids = [*repo.plane().memory.read().entries]
+    repo.plane().memory.tag(ids, ["ui", "old"])
+    repo.plane().memory.tag(ids, remove=["ui", "old"])
 
 
 def approve_what_a_tool_proposed(repo: Repo) -> None:
@@ -227,6 +258,10 @@ GOOD: list[Callable[[Repo], None]] = [
     edit_a_candidate_of_a_tool,
     tool_that_cites_its_run,
     tool_that_relates_its_candidate,
+    tool_that_replaces_its_candidate,
+    postpone,
+    approve_what_was_sent_back,
+    tag,
     approve_what_a_tool_proposed,
     deprecate,
     supersede,

@@ -748,7 +748,7 @@ def test_the_signed_bytes_are_those_of_the_event_and_can_be_verified_by_hand(rep
 
 def test_the_page_shows_how_to_verify_by_hand(repo: Repo, keys: Path, tmp_path: Path) -> None:
     repo.approved("Logs go to standard error.")
-    page = (ROOT / "docs/formats.md").read_text()
+    page = (ROOT / "docs/reference/formats.md").read_text()
     script = (
         page[page.index("## Signatures") :]
         .split("```sh\n")[1]

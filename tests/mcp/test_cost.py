@@ -42,7 +42,7 @@ def proposing(plane: Plane) -> Callable[[str], Fields]:
     def propose(statement: str) -> Fields:
         opened = open_plane(plane.layout.root, channel="mcp", actor="codex")
         asked = asked_of.Propose(type="decision", statement=statement)
-        return handlers.propose(Session(opened, None, own, {}), asked)
+        return handlers.propose(Session(opened, None, own, {}, {}), asked)
 
     return propose
 

@@ -118,6 +118,30 @@ def test_what_nobody_approved_is_not_recalled(shelf: Plane) -> None:
     assert ok(call(shelf.layout.project, "recall", query="Redis"))["results"] == []
 
 
+def test_a_tool_gets_what_was_sent_back_to_it_and_replaces_it(shelf: Plane) -> None:
+    async def said(client: Client) -> list[Any]:
+        old = ok(await client.call_tool("propose", {"type": "decision", "statement": "Queues run on Redis."}))
+        shelf.inbox.send_back([old["id"]], "Name the version.")
+        first = ok(await client.call_tool("recall", {"query": "ledger"}))
+        again = ok(await client.call_tool("recall", {"query": "ledger"}))
+        context = ok(await client.call_tool("context", {}))
+        asked = {"type": "decision", "statement": "Queues run on Redis 8."}
+        relation = {"kind": "replaces", "id": old["id"]}
+        new = ok(await client.call_tool("propose", {**asked, "relation": relation}))
+        refused = no(await client.call_tool("propose", {**asked, "relation": relation}))
+        return [old, first, again, context, new, refused]
+
+    old, first, again, context, new, refused = talk(shelf.layout.project, said)
+    jsonschema.validate(first, tools.BY_NAME["recall"].output)
+    told = {"id": old["id"], "comment": "Name the version.", "statement": "Queues run on Redis."}
+    assert first["sent_back"] == [told]
+    assert "sent_back" not in again
+    assert f"- {old['id']}: Name the version." in context["text"]
+    assert "sent_back" not in new
+    assert old["id"] in refused["refused"]
+    assert shelf.memory.read().inbox_ids == [new["id"]]
+
+
 def test_a_tool_is_told_once_that_a_retriever_failed(shelf: Plane) -> None:
     query = {"query": "ledger webhooks reports"}
     expected = ok(call(shelf.layout.project, "recall", **query))
@@ -285,7 +309,7 @@ def test_nothing_takes_the_place_of_a_candidate(shelf: Plane) -> None:
             relation=relation,
         )
     )
-    assert "waits in the inbox" in told["refused"]
+    assert "is a candidate" in told["refused"]
 
 
 def test_the_candidate_of_another_is_not_touched(shelf: Plane) -> None:

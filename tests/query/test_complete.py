@@ -37,7 +37,7 @@ def offered(text: str) -> list[str]:
         ('tag:"on', ['tag:"on call"']),
         ("run:", ["run:azz8"]),
         ("is:p", ["is:pinned"]),
-        ("is:s", []),
+        ("is:s", ["is:snoozed", "is:sent-back"]),
         ("older:", ["older:1d", "older:7d", "older:2w", "older:4w"]),
         ("task:", []),
         ('"ki', []),

@@ -11,7 +11,7 @@ from agentplane.query.parse import QueryError, parse
 from tests.conftest import ROOT
 
 
-PAGE = (ROOT / "docs" / "query.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "query.md").read_text()
 EXAMPLES = re.findall(r"^\| (inbox|memory|runs) \| `([^`]+)` \|", PAGE, re.MULTILINE)
 COMMANDS = {"inbox": "inbox", "list": "memory", "search": "memory", "timeline": "runs"}
 

@@ -62,7 +62,7 @@ def test_the_order_is_not_a_term() -> None:
         ("is:confict", "inbox", 'is: has no value "confict". Did you mean is:conflict?', (0, 10)),
         ("is:e", "inbox", '"e" can mean several values. Use is:manual-edit or is:expired.', (0, 4)),
         ("is:conflict", "memory", "is:conflict doesn't apply to memory.", (0, 11)),
-        ("is:snoozed", "inbox", "is:snoozed is reserved for a later version.", (0, 10)),
+        ("is:snoozed", "memory", "is:snoozed doesn't apply to memory.", (0, 10)),
         ("older:soon", "inbox", '"soon" is not a date or an age. Use an age such as', (0, 10)),
         ('a tag:"x y', "inbox", 'The quote isn\'t closed. Add " at the end.', (2, 10)),
         ("sort:newest sort:oldest", "inbox", "sort: can only be used once.", (12, 23)),

@@ -362,7 +362,7 @@ def test_a_driver_of_an_earlier_version_is_named_and_renewed(tmp_path: Path) -> 
     made.git("config", "merge.agentplane.driver", f"{merge_driver.command()} merge-file %O %A %B %L %P")
     done = agentplane(made, "doctor")
     assert done.returncode == 0
-    assert ".git/config: An earlier version told Git how to merge this plane." in done.stdout
+    assert ".git/config: Git's merge driver was configured by an earlier version." in done.stdout
     agentplane(made, "init", "--yes")
     assert "earlier version" not in agentplane(made, "doctor").stdout
 
@@ -811,11 +811,13 @@ def test_a_persons_hook_is_chained_only_on_request_and_can_be_put_back(tmp_path:
     path = hook(made, mine, "post-rewrite")
     done = agentplane(made, "init", "--yes")
     assert path.read_text() == mine
-    assert "Git hook post-rewrite not set: .git/hooks/post-rewrite is a hook of your own." in done.stderr
+    assert (
+        "Git hook post-rewrite was not added: .git/hooks/post-rewrite is a hook of your own." in done.stderr
+    )
     assert "To run agentplane after these hooks, run `agentplane init --hooks chain`." in done.stderr
     assert any("post-rewrite" in one.what for one in health.collect(made.plane.store))
     done = agentplane(made, "init", "--yes", "--hooks", "chain")
-    assert "chained: .git/hooks/post-rewrite (to undo: mv " in done.stderr
+    assert "Chained: .git/hooks/post-rewrite (to undo: mv " in done.stderr
     out = tmp_path / "out"
     ran = subprocess.run(
         [str(path), "rebase", "x"],

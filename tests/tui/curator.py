@@ -79,5 +79,5 @@ def visit(project: str) -> None:
     assert "## Curator\n" in table
     assert "| `6` | curator | What needs care. | `curator` |" in table
     taken = actions.keymap({"approve": "6"}).problems
-    assert taken == ("[tui.keys] approve: `6` is curator already",)
+    assert taken == ("[tui.keys] approve: `6` is already used for curator",)
     print("visited")

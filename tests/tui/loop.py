@@ -47,29 +47,34 @@ class Scene(msgspec.Struct, frozen=True):
 
 
 SCENES = (
-    Scene((), "CAND-QTVPDR", "What coding tools propose waits here, with its evidence and its run.", 4),
+    Scene(
+        (),
+        "CAND-W22FTG",
+        "Coding tools propose entries. Each one waits here with its evidence and its run.",
+        4,
+    ),
     Scene(
         ("R",),
         "log verified",
-        "R shows that run: what the tool did, what it was given, and what it proposed.",
+        "R goes to the run: what the tool did, received and proposed.",
         4,
         also="Candidates",
     ),
     Scene(
         ("q", "a"),
         "has outdated memory",
-        "a approves. The files that tools read have it at once; one session does not.",
+        "a approves. Tool files are updated at once. One session still has outdated memory.",
     ),
-    Scene(("down", "down", "enter"), "keep both", "A conflict stands beside what was decided before.", 4),
-    Scene(("c",), "Memory 28", "The new decision takes the place of the old one, and both say so."),
-    Scene(("A",), "in one change?", "A approves all ready candidates, after one summary."),
-    Scene(("y",), "Approved", "u takes any of it back."),
+    Scene(("down", "down", "enter"), "keep both", "enter compares a conflict with the earlier decision.", 4),
+    Scene(("c",), "Memory 28", "c replaces the old decision, and both entries record it."),
+    Scene(("A",), "in one change?", "A approves all ready candidates, after a summary."),
+    Scene(("y",), "Approved", "u undoes any of it."),
+    Scene(("M",), "restarts when idle", "M restarts the session with outdated memory when it is idle."),
+    Scene((), "restarted", "The conversation continues with the new decision."),
+    Scene(("4", "down"), "AGENTS.md", "Every tool has the current memory in the file that it reads.", 4),
     Scene(
-        ("M",), "restarts when idle", "M restarts the session that has the outdated memory, once it is idle."
+        ("2",), "DEC-0", "Decisions are Markdown in your repository, with who approved them, when and why.", 4
     ),
-    Scene((), "restarted", "The conversation goes on, with what was just decided."),
-    Scene(("4", "down"), "AGENTS.md", "Every tool has the current memory, in the files that it reads.", 4),
-    Scene(("2",), "DEC-0", "What was decided: Markdown in the repository, with who, when and why.", 4),
 )
 
 

@@ -83,7 +83,7 @@ class Picture(msgspec.Struct, frozen=True):
 _COMPARE = ("down", "down", "down", "enter")
 _DIFF = ("3", "D", "down", "D")
 _SESSION = ("4", "space", "down", "space", "w", "y")
-_PACK = ("5", "t", *"webhook", "enter", "b", *"600", "enter", *("down",) * 14, "i")
+_PACK = ("5", "t", *"webhook", "enter", "B", *"600", "enter", *("down",) * 14, "i")
 PICTURES = (
     Picture("inbox", WIDE, documented=True),
     Picture("conflict", WIDE, _COMPARE, documented=True),
@@ -102,7 +102,7 @@ PICTURES = (
     *(Picture("bulk", size, ("A",)) for size in (USUAL, NARROW)),
     *(Picture("runs", size, ("3", "down")) for size in (USUAL, NARROW, SMALL)),
     *(Picture("rundiff", size, _DIFF) for size in (USUAL, NARROW)),
-    Picture("chart", WIDE, ("3", "C", "t")),
+    Picture("chart", WIDE, ("3", "C", "z")),
     Picture("chart", USUAL, ("3", "C")),
     Picture("no-runs", USUAL, ("3",), empty=True),
     Picture("marked", USUAL, ("space", "space")),
@@ -119,7 +119,7 @@ PICTURES = (
     *(Picture("which", size, ("a", "M"), sessions=True) for size in (WIDE, USUAL, NARROW)),
     *(Picture("type", size, ("a", "M", "2"), sessions=True) for size in (WIDE, USUAL, NARROW)),
     Picture("pack", WIDE, _PACK, documented=True),
-    Picture("packtool", WIDE, ("4", "w", "y", "5", "b", *"600", "enter", "down"), documented=True),
+    Picture("packtool", WIDE, ("4", "w", "y", "5", "B", *"600", "enter", "down"), documented=True),
     *(Picture("pack", size, _PACK) for size in (USUAL, NARROW, SMALL)),
     Picture("no-pack", USUAL, ("5",), empty=True),
     Picture("light", WIDE, theme="textual-light"),

@@ -64,6 +64,9 @@ class Stand(App[None]):
     def say(self, text: str, *, stays: bool = False, show_while: Callable[[], bool] | None = None) -> None:
         self.said.append(text)
 
+    def update_hint(self) -> None:
+        pass
+
     def figures(self) -> Figures:
         return Figures(len(self.shown.inbox), self.shown.conflicts, len(self.shown.hand_edits))
 

@@ -131,7 +131,13 @@ def test_all_work_has_a_description() -> None:
 
 def test_help_tells_the_marks_as_they_are_drawn(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "linux")
-    told = {"1": "o ready", "2": "> superseded", "3": "- ended", "4": ". not wired", "5": "x left out"}
+    told = {
+        "1": "o ready",
+        "2": "> superseded",
+        "3": "- unknown exit status",
+        "4": ". not connected",
+        "5": "x left out",
+    }
 
     async def steps(sitting: Sitting) -> None:
         for key, mark in told.items():
@@ -429,10 +435,10 @@ def test_in_the_shell_of_a_tool_nothing_is_decided_and_it_says_why(
     before = files_of(three)
 
     async def steps(sitting: Sitting) -> None:
-        assert "this is a shell of codex" in sitting.screen
+        assert "this shell was started by Codex CLI" in sitting.screen
         for key in ("a", "r", "A", "e", "u"):
             await sitting.press(key)
-            assert "a person's decision" in sitting.said
+            assert "requires a person" in sitting.said
         await sitting.calm()
 
     sit(three, steps, check=policy.check_person)
@@ -445,14 +451,14 @@ def test_a_file_that_is_broken_while_it_is_open_is_said_and_the_rest_goes_on(thr
     async def steps(sitting: Sitting) -> None:
         whole = path.read_text()
         path.write_text(whole.replace("type: decision", "type: [decision", 1))
-        await sitting.until(lambda: "× 1 cannot be read" in sitting.screen, "broken")
+        await sitting.until(lambda: "× 1 unreadable" in sitting.screen, "broken")
         await sitting.calm()
         assert len([row for row in sitting.rows if "broken" not in row]) == 2
         await sitting.press("g", "a")
         await sitting.calm()
         assert on_shelf(three) == ["Log in JSON lines."]
         path.write_text(whole.replace("type: decision", "type: decision", 1))
-        await sitting.until(lambda: "cannot be read" not in sitting.screen, "mended")
+        await sitting.until(lambda: "unreadable" not in sitting.screen, "mended")
 
     sit(three, steps)
 
@@ -558,7 +564,7 @@ def test_what_is_to_be_done_is_that_of_the_error_also_where_there_is_a_conflict(
         await sitting.calm()
         with monkeypatch.context() as patch:
             patch.setattr(files, "os", types.SimpleNamespace(**{**vars(os), "write": full}))
-            await sitting.press("1")
+            await sitting.press("c")
             await sitting.until(lambda: "no space is left on the" in sitting.said, "said")
         assert "Free some space" in sitting.said
         assert "compares" not in sitting.said
@@ -660,7 +666,7 @@ class Terminal:
 def test_a_bare_agentplane_opens_the_screens_and_ends_with_q(three: Plane) -> None:
     terminal = Terminal(three.layout.project)
     terminal.until("Use Postgres for the ledger.")
-    terminal.until("clean")
+    terminal.until("all ready")
     terminal.type("q")
     assert terminal.ends() == 0
     assert "\x1b[?1049l" in terminal.seen
@@ -753,7 +759,7 @@ def test_in_tmux_a_person_approves_undoes_and_quits(three: Plane, tmp_path: Path
         until("Approved DEC-001 · u to undo")
         assert on_shelf(three) == ["Use Postgres for the ledger."]
         tmux("send-keys", "u")
-        until("Undid the approve")
+        until("Undid approval of")
         assert on_shelf(three) == []
         tmux("send-keys", "q")
         until("ended 0")

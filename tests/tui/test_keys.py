@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from textual.widgets import Input, OptionList
+from textual.widgets import Input, OptionList, TextArea
 
 from agentplane.api import Plane
 from agentplane.tui import actions
@@ -250,7 +250,7 @@ def test_what_is_typed_right_after_e_is_text(three: Plane) -> None:
         await sitting.burst("e", *"aAru")
         screen = sitting.app.screen
         assert isinstance(screen, EditScreen)
-        assert screen.area.text.endswith("aAru")
+        assert screen.query_one("#statement", TextArea).text.endswith("aAru")
 
     sit(three, steps)
     assert len(waiting(three)) == 3

@@ -14,10 +14,10 @@ from tests.tui.pictures import PICTURES, Picture, taken
 _TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
 # What must be on a picture: one that is empty would else equal an empty one for good.
 _SAYS = {
-    "inbox": "CAND-QTVPDR", "conflict": "supersede", "shelf": "DEC-003", "bulk": "in one change?", "help": "Review",
-    "first": "Nothing to review.", "edit": "status: proposed", "reason": "Reject", "marked": "2 selected",
+    "inbox": "CAND-W22FTG", "conflict": "supersede", "shelf": "DEC-003", "bulk": "in one change?", "help": "Review",
+    "first": "Nothing to review.", "edit": "ctrl+s", "reason": "Reject", "marked": "2 selected",
     "runs": "log verified", "rundiff": "only in the first", "chart": "runs per day: 10, 1 failed", "no-runs": "No runs yet.",
-    "filtered": "matches", "light": "CAND-QTVPDR", "ansi": "CAND-QTVPDR", "no-colour": "CAND-QTVPDR",
+    "filtered": "matches", "light": "CAND-W22FTG", "ansi": "CAND-W22FTG", "no-colour": "CAND-W22FTG",
     "tools": "Connected CLAUDE.md", "wiring": "Connect Codex CLI?",
     "sessions": "since 07:12", "restart": "have outdated memory", "which": "Restart a session", "type": "then run",
     "pack": "pinned", "packtool": "At the start of a session", "no-pack": "no approved entries yet",

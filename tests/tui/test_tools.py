@@ -99,7 +99,7 @@ def test_wiring_shows_every_line_before_one_key_writes_them(one: Plane) -> None:
         await at(sitting, screen, "codex")
         before = tree(project)
         await asked(sitting, "w")
-        assert "Wire Codex CLI?" in sitting.screen
+        assert "Connect Codex CLI?" in sitting.screen
         assert "~ AGENTS.md  changed" in sitting.screen
         assert "+ .codex/hooks.json  new" in sitting.screen
         assert tree(project) == before
@@ -109,7 +109,7 @@ def test_wiring_shows_every_line_before_one_key_writes_them(one: Plane) -> None:
         await asked(sitting, "w")
         await sitting.press("y")
         await done(sitting, screen)
-        assert state(screen, "codex") == ("in use here", "wired")
+        assert state(screen, "codex") == ("in use here", "connected")
         assert "Connected AGENTS.md, .codex/hooks.json" in sitting.screen
 
     sit(one, steps, size=(120, 60))
@@ -123,7 +123,7 @@ def test_of_a_long_file_the_command_is_named_that_shows_all_of_it(one: Plane) ->
     change = Change("AGENTS.md", None, b"line\n" * 500)
 
     async def steps(sitting: Sitting) -> None:
-        for verb, command in (("wire", "tools diff"), ("unwire", "tools remove --check")):
+        for verb, command in (("wire", "tools diff"), ("unwire", "tools disconnect --check")):
             await sitting.app.push_screen(Writes(Planned(verb, (codex,), (change,), {}, {})))
             await sitting.press(*["pagedown"] * 60)
             await sitting.until(
@@ -145,10 +145,10 @@ def test_several_are_wired_at_once_and_taken_out_without_a_trace(one: Plane) -> 
             await at(sitting, screen, name)
             await sitting.press("space")
         await asked(sitting, "w")
-        assert "Wire 2 tools?" in sitting.screen
+        assert "Connect 2 tools?" in sitting.screen
         await sitting.press("y")
         await done(sitting, screen)
-        assert [state(screen, name)[1] for name in ("claude-code", "codex")] == ["wired", "wired"]
+        assert [state(screen, name)[1] for name in ("claude-code", "codex")] == ["connected", "connected"]
         for name in ("claude-code", "codex"):
             await at(sitting, screen, name)
             await sitting.press("space")
@@ -170,14 +170,14 @@ def test_what_was_written_into_the_block_is_shown_and_becomes_a_candidate(one: P
 
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        assert state(screen, "codex")[1] == "edited inside"
+        assert state(screen, "codex")[1] == "manual edit"
         await at(sitting, screen, "codex")
         assert "+- Never on Fridays." in sitting.screen
         await asked(sitting, "s")
-        assert "Bring the memory to Codex CLI?" in sitting.screen
+        assert "Update the memory for Codex CLI?" in sitting.screen
         await sitting.press("y")
         await done(sitting, screen)
-        assert state(screen, "codex")[1] == "wired"
+        assert state(screen, "codex")[1] == "connected"
 
     sit(one, steps, size=(120, 60))
     assert waiting(one) == ["Never on Fridays."]
@@ -194,12 +194,14 @@ def test_old_memory_is_told_and_brought(one: Plane) -> None:
         screen = await opened(sitting)
         assert state(screen, "codex")[1] == "incomplete"
         await at(sitting, screen, "codex")
-        assert f"Press s to update it to {one.status().revision}" in " ".join(sitting.screen.split())
+        assert f"Press s to update it to {one.status().revision}" in " ".join(
+            sitting.screen.replace("│", " ").split()
+        )
         await asked(sitting, "s")
         assert "+- DEC-002" in sitting.screen
         await sitting.press("y")
         await done(sitting, screen)
-        assert state(screen, "codex")[1] == "wired"
+        assert state(screen, "codex")[1] == "connected"
         await sitting.press("s")
         await sitting.until(lambda: "already up to date" in sitting.screen, "why not")
         assert sitting.app.screen is screen
@@ -218,11 +220,11 @@ def test_a_file_that_is_not_ours_to_write_stays_and_what_to_add_is_said(one: Pla
         await at(sitting, screen, "codex")
         assert "Add this to .codex/config.toml yourself" in sitting.screen
         await asked(sitting, "w")
-        assert "× .codex/config.toml is not touched" in sitting.screen
+        assert "× .codex/config.toml is not changed: it is" in sitting.screen
         await sitting.press("y")
         await done(sitting, screen)
         assert "was not changed" in sitting.screen
-        assert state(screen, "codex")[1] == "cannot be written"
+        assert state(screen, "codex")[1] == "not writable"
 
     sit(one, steps, size=(140, 80))
     assert settings.read_bytes() == b"not = [toml\n"
@@ -237,7 +239,7 @@ def test_a_link_out_of_the_project_is_not_followed(one: Plane, tmp_path: Path) -
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await at(sitting, screen, "goose")
-        assert "is a link to outside of the project" in " ".join(sitting.screen.split())
+        assert "is a link to outside of the project" in " ".join(sitting.screen.replace("│", " ").split())
 
     sit(one, steps, size=(160, 50))
     assert outside.read_text() == "theirs\n"
@@ -267,6 +269,6 @@ def test_what_was_wired_elsewhere_meanwhile_is_seen_on_return(one: Plane) -> Non
         await sitting.press("1")
         one.tools.wire(presence.named(["codex"]))
         await sitting.press("4")
-        await sitting.until(lambda: state(screen, "codex")[1] == "wired", "seen")
+        await sitting.until(lambda: state(screen, "codex")[1] == "connected", "seen")
 
     sit(one, steps)

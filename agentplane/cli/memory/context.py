@@ -1,10 +1,12 @@
 """The command context, which writes the context pack."""
 
+import os
 from collections.abc import Sequence
 
 import click
 import msgspec
 
+from agentplane.agents.catalog import tool_in
 from agentplane.cli import output
 from agentplane.cli.help import command
 from agentplane.cli.open import json_option, opened
@@ -40,7 +42,9 @@ def context_command(
     that don't fit are listed by ID.
     """
     plane = opened(doing="Choosing entries")
-    made = plane.tools.imported_pack(Ask(task, paths, budget))
+    # The file is for every reader, so it has no comments for one tool.
+    ask = Ask(task, paths, budget, reader=tool_in(os.environ) if printed else None)
+    made = plane.tools.imported_pack(ask)
     changed = False if printed else plane.tools.write_pack(made)
     if as_json:
         output.emit("pack", text=made.text, receipt=msgspec.to_builtins(made.receipt))

@@ -7,36 +7,55 @@ import click
 
 from agentplane.api import Plane
 from agentplane.api.results import Committed
-from agentplane.cli import complete, output
+from agentplane.cli import output
 from agentplane.cli.help import command
 from agentplane.cli.memory import confirming
-from agentplane.cli.open import json_option, opened
+from agentplane.cli.open import ids_argument, json_option, opened
 from agentplane.cli.report import carry_out, report
-from agentplane.commands import Edit, Mask, Merge
+from agentplane.commands import Edit, Mask, Merge, Tag
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.entry import Entry
 from agentplane.plane import drafts
 from agentplane.text import files
 
 
-@command("edit DEC-014", "edit DEC-014 --mask")
-@click.argument("id", metavar="ID", shell_complete=complete.ids("all"))
+@command("edit DEC-014", "edit DEC-014 --mask", "edit DEC-014 CAND-7F3K2Q --tag storage --untag db")
+@ids_argument("all")
+@click.option("--tag", "add", multiple=True, metavar="TAG", help="Tag to add. Can be repeated.")
+@click.option("--untag", "remove", multiple=True, metavar="TAG", help="Tag to remove. Can be repeated.")
 @click.option("--mask", is_flag=True, help="Mask likely secrets without opening the editor.")
 @click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)
 @json_option
-def edit_command(id: str, mask: bool, codes: str | None, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
-    """Edit an entry or a candidate in your editor ($VISUAL or $EDITOR)."""
+def edit_command(
+    ids: tuple[str, ...],
+    add: tuple[str, ...],
+    remove: tuple[str, ...],
+    mask: bool,
+    codes: str | None,
+    as_json: bool,
+) -> None:
+    """Edit an entry or a candidate in your editor ($VISUAL or $EDITOR).
+
+    --tag and --untag change the tags of several entries and candidates in one step, without the editor.
+    """
+    if (add or remove) and (mask or codes is not None):
+        raise BadInput("--tag and --untag can't be combined with --mask or --confirm.")
+    if len(ids) > 1 and not (add or remove):
+        raise BadInput("Edit one entry at a time.", todo="Only --tag and --untag take several IDs.")
     plane = opened(deciding="editing")
+    if add or remove:
+        carry_out(plane, Tag(ids, add, remove), as_json=as_json)
+        return
     if mask:
         if codes is not None:
             raise BadInput("Use either --mask or --confirm, not both.")
-        carry_out(plane, Mask(id), as_json=as_json)
+        carry_out(plane, Mask(ids[0]), as_json=as_json)
         output.note(
             "The history still contains the earlier text. If the secret is real, revoke it and run `agentplane prune`."
         )
         return
     memory = plane.memory.read()
-    entry = memory.get(id)
+    entry = memory.get(ids[0])
     core = memory.snapshot.core(entry.file, entry.id) or b""
 
     def take(text: bytes) -> Committed | None:

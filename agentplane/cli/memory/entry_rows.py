@@ -111,6 +111,8 @@ def as_entry(entry: Entry, today: date) -> dict[str, Any]:
         "proposed_by": head.proposed_by,
         "approved_by": head.approved_by,
         "pinned": head.pinned,
+        "sent_back": head.sent_back,
+        "snoozed_until": head.snoozed_until,
     }
 
 
@@ -136,6 +138,8 @@ def as_candidate(reviewed: "Reviewed") -> dict[str, Any]:
         "age_days": reviewed.age,
         "arrives": entry.head.arrives,
         "superseded_by": entry.head.superseded_by,
+        "sent_back": entry.head.sent_back,
+        "snoozed_until": entry.head.snoozed_until,
         "like": reviewed.like,
         "refines": entry.head.refines,
         "unrelated": entry.head.unrelated,
@@ -207,6 +211,8 @@ def _facts(entry: Entry) -> dict[str, str | None]:
         "check": head.check,
         "updated": head.updated,
         "pinned": "yes" if head.pinned else "",
+        "sent back": head.sent_back,
+        "snoozed until": head.snoozed_until,
         "layer": head.layer,
         "scale": "" if head.systemic_scale is None else f"{head.systemic_scale:g}",
         "imported": head.harvested,

@@ -1,6 +1,7 @@
 """The command import, which imports candidates from other places."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import click
 import msgspec
@@ -47,6 +48,13 @@ def import_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
         for offer in found.offers:
             output.line(output.row([(offer.proposal.type, 10)], offer.proposal.statement))
             output.line(output.row([("", 10)], offer.proposal.evidence[0]), dim=True)
+    print_result(found, done, names)
+    if not dry_run and not any(done.ids):
+        output.note("Nothing new to import.")
+
+
+def print_result(found: Harvest, done: Harvested, names: Sequence[str]) -> None:
+    """Print what was skipped, and the number of candidates from each of these sources."""
     for name in names:
         _print_skipped(_haul(found, name))
     for name in names:
@@ -56,8 +64,6 @@ def import_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
         output.note(
             f"Added {output.count(len(new_ids), 'candidate')} to the inbox. Run `agentplane undo` to undo the import."
         )
-    elif not dry_run:
-        output.note("Nothing new to import.")
 
 
 def _rows(found: Harvest, done: Harvested) -> list[dict[str, object]]:

@@ -16,6 +16,7 @@ from agentplane.cli.open import ids_option, json_option, opened, run_named
 from agentplane.commands import Propose
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.memory.operations import Proposal
+from agentplane.review.conflicts.relation import Relation
 from agentplane.text.visible import one_line, visible
 
 
@@ -50,6 +51,12 @@ from agentplane.text.visible import one_line, visible
 )
 @ids_option("--supersedes", "shelf", "Entry to replace. Can be repeated.")
 @click.option(
+    "--replaces",
+    metavar="ID",
+    shell_complete=complete.ids("inbox"),
+    help="Candidate of yours to replace, which was sent back to you.",
+)
+@click.option(
     "--expires",
     "expires_at",
     metavar="DATE",
@@ -68,6 +75,7 @@ def propose_command(
     confidence: float | None,
     scope: tuple[str, ...],
     supersedes: tuple[str, ...],
+    replaces: str | None,
     expires_at: str | None,
     check: str | None,
     again: bool,
@@ -93,7 +101,8 @@ def propose_command(
         proposal, source=known or source or _run_around(plane), supersedes=superseded
     )
     try:
-        offered = plane.inbox.offer(Propose(proposal, again))
+        relation = Relation("replaces", replaces) if replaces else None
+        offered = plane.inbox.offer(Propose(proposal, again, relation))
     except Refused as error:
         if as_json:
             output.emit("propose", refused=error.what, **_repeated(error))

@@ -21,13 +21,14 @@ from agentplane.memory.view import Memory
 from agentplane.plane.derived import badge_stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import lock
-from agentplane.review import promote
+from agentplane.review import promote, streak
 from agentplane.text.visible import one_line
 
 
 if TYPE_CHECKING:
     from agentplane.api import Plane
     from agentplane.memory.view import HandEdit
+    from agentplane.review.attention import Attention, Folded
     from agentplane.review.inbox import Reviewed
     from agentplane.tools.receivers import Receivers
 
@@ -49,6 +50,7 @@ def status_command(as_json: bool) -> None:
     output.line(f"Memory revision {status.revision}  {plane.layout.root}")
     counts = [output.count(status.waiting, "candidate"), output.count(status.hand_edits, "manual edit")]
     counts += [f"{status.conflicts} with conflicts"] if status.conflicts else []
+    counts += [f"{status.folded} folded"] if status.folded else []
     counts += [output.count(status.broken, "unreadable entry", "unreadable entries")] if status.broken else []
     counts += (
         [f"{output.count(status.expired, 'expired entry', 'expired entries')}"] if status.expired else []
@@ -63,7 +65,8 @@ def status_command(as_json: bool) -> None:
     if status.weakened:
         output.line(f"  Weakened trust settings: {', '.join(status.weakened)}")
     if status.unchecked:
-        output.line(f"  {_checked_text(status.waiting, status.unchecked, in_background=in_background)}")
+        total = status.waiting + status.folded
+        output.line(f"  {_checked_text(total, status.unchecked, in_background=in_background)}")
     for text in _receiver_lines(tools):
         output.line(f"  {text}")
     output.line(f"  Next: {status.next}")
@@ -116,9 +119,16 @@ def badge_command(everywhere: bool, as_json: bool) -> int:
 @querying.query_argument
 @click.option("--sources", is_flag=True, help="Show the acceptance rate of each source instead.")
 @click.option("--wait", is_flag=True, help="Check every candidate before printing the list.")
+@click.option(
+    "--folded",
+    is_flag=True,
+    help="Include candidates that were sent back, snoozed or are over the daily limit.",
+)
 @click.option("--all", "everywhere", is_flag=True, help="Include all projects and worktrees that you use.")
 @json_option
-def inbox_command(words: tuple[str, ...], sources: bool, wait: bool, everywhere: bool, as_json: bool) -> None:
+def inbox_command(
+    words: tuple[str, ...], sources: bool, wait: bool, folded: bool, everywhere: bool, as_json: bool
+) -> None:
     """List candidates and manual edits to review.
 
     QUERY filters them, for example `is:conflict tool:codex`.
@@ -152,7 +162,8 @@ def inbox_command(words: tuple[str, ...], sources: bool, wait: bool, everywhere:
         total, edits = len(found), querying.edits_of(plane, memory, query)
         found = querying.candidates_of(plane, memory, found, query)
         found = [entry_rows.readable_candidate(memory, reviewed) for reviewed in found]
-        _print_found(memory, found, edits, unchecked, as_json=as_json)
+        folded_ids = plane.inbox.attention(memory).folded
+        _print_found(memory, found, edits, unchecked, folded_ids, as_json=as_json)
         if unchecked and not as_json:
             output.note(_checked_text(total, unchecked, in_background=in_background))
         return
@@ -161,27 +172,38 @@ def inbox_command(words: tuple[str, ...], sources: bool, wait: bool, everywhere:
     dated = {
         entry.id: entry for entry in entry_rows.readable(memory, [memory.entries[id_] for id_ in expiring])
     }
+    attention = plane.inbox.attention(memory)
     if as_json:
-        output.emit("inbox", **_inbox_as_json(memory, found, expiring, dated), unchecked=unchecked)
+        output.emit("inbox", **_inbox_as_json(memory, found, attention, expiring, dated), unchecked=unchecked)
         return
     for reviewed in found:
-        _print_candidate(reviewed)
+        if reviewed.entry.id not in attention.folded:
+            _print_candidate(reviewed)
+    _print_folded(attention, found, listed=folded or query is not None)
     _print_hand_edits(memory, memory.hand_edits)
     _print_expiring(dated, expiring)
     if unchecked:
         output.note(_checked_text(len(found), unchecked, in_background=in_background))
     _print_inbox_notes(memory)
+    if notice := streak.notice(plane.layout):
+        output.note(notice)
     all_projects.print_other_worktrees(plane.layout)
     if not (memory.inbox_ids or memory.hand_edits or expiring or memory.broken):
         output.note("Nothing to review.")
 
 
 def _print_found(
-    memory: Memory, found: "Sequence[Reviewed]", edits: "Sequence[HandEdit]", unchecked: int, *, as_json: bool
+    memory: Memory,
+    found: "Sequence[Reviewed]",
+    edits: "Sequence[HandEdit]",
+    unchecked: int,
+    folded: "Mapping[str, Folded]",
+    *,
+    as_json: bool,
 ) -> None:
     """Print the candidates and the manual edits that match a query."""
     if as_json:
-        candidates = [entry_rows.as_candidate(reviewed) for reviewed in found]
+        candidates = _candidates_as_json(found, folded)
         hand_edits = [entry_rows.as_hand_edit(edit) for edit in edits]
         output.emit(
             "inbox",
@@ -199,20 +221,41 @@ def _print_found(
         output.note("No matches.")
 
 
+def _candidates_as_json(
+    found: "Sequence[Reviewed]", folded: "Mapping[str, Folded]"
+) -> list[dict[str, object]]:
+    return [
+        entry_rows.as_candidate(reviewed) | {"folded": msgspec.to_builtins(folded.get(reviewed.entry.id))}
+        for reviewed in found
+    ]
+
+
 def _inbox_as_json(
     memory: Memory,
     found: "Sequence[Reviewed]",
+    attention: "Attention",
     expiring: Mapping[str, Expiry],
     dated: Mapping[str, Entry],
 ) -> dict[str, object]:
     return {
-        "candidates": [entry_rows.as_candidate(reviewed) for reviewed in found],
+        "candidates": _candidates_as_json(found, attention.folded),
         "hand_edits": [entry_rows.as_hand_edit(edit) for edit in memory.hand_edits],
         "awaited": [{"id": id_, "run_id": run} for id_, run in promote.awaited(memory).items()],
         "expiring": [
             entry_rows.as_expiring(dated[id_], entry_expiry) for id_, entry_expiry in expiring.items()
         ],
     }
+
+
+def _print_folded(attention: "Attention", found: "Sequence[Reviewed]", *, listed: bool) -> None:
+    """Print the folded candidates among `found` if they are `listed`, or else how to list them."""
+    by_id = {reviewed.entry.id: reviewed for reviewed in found} if listed else {}
+    for id_, folded in attention.folded.items():
+        if id_ in by_id:
+            _print_candidate(by_id[id_])
+            output.line(output.row([("", 1)], folded.text(by_id[id_].entry.head)), dim=True)
+    if attention.folded and not listed:
+        output.note(f"{attention.summary()}. To list them, run `agentplane inbox --folded`.")
 
 
 def _print_expiring(dated: Mapping[str, Entry], expiring: Mapping[str, Expiry]) -> None:
@@ -306,6 +349,8 @@ def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
     entries = entry_rows.readable(memory, [memory.get(id_) for id_ in ids])
     candidates = [entry.id for entry in entries if entry.file == INBOX]
     found = plane.inbox.reviewer(memory).look(candidates) if candidates else []
+    if candidates:
+        streak.note_opened(plane.layout, plane.origin)
     reviewed = {each.entry.id: entry_rows.readable_candidate(memory, each) for each in found}
     if as_json:
         output.emit(

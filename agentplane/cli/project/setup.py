@@ -2,12 +2,14 @@
 
 import shlex
 import sys
+from collections import Counter
 from pathlib import Path
 
 import click
 
 from agentplane import setup
 from agentplane.agents.model import Tool
+from agentplane.api import open_plane
 from agentplane.cli import complete, output
 from agentplane.cli.help import command
 from agentplane.cli.memory import all_projects
@@ -21,6 +23,9 @@ from agentplane.plane.layout import Layout
 from agentplane.text.visible import one_line, visible
 from agentplane.tools import presence
 from agentplane.tools.memory_file import git_conflicts
+
+
+_FIRST_PROPOSAL = 'agentplane propose --type decision "…", then agentplane inbox.'
 
 
 @command("init", "init --yes --tools codex,claude-code", "init --tools none")
@@ -37,6 +42,12 @@ from agentplane.tools.memory_file import git_conflicts
     type=click.Choice(["chain", "leave"]),
     help="Whether agentplane runs after your existing Git hooks (`chain`) or not (`leave`) [default: ask].",
 )
+@click.option(
+    "--import/--no-import",
+    "wants_import",
+    default=None,
+    help="Whether to import existing memories and decision records as candidates [default: ask].",
+)
 @click.option("--ignore-context", is_flag=True, help="Only stop tracking .agentplane/context in Git.")
 @click.option(
     "--remove-git-setup", is_flag=True, help="Only remove agentplane's merge drivers and hooks from .git."
@@ -47,6 +58,7 @@ def init_command(
     yes: bool,
     names: str | None,
     hooks: str | None,
+    wants_import: bool | None,
     ignore_context: bool,
     remove_git_setup: bool,
 ) -> int:
@@ -85,8 +97,47 @@ def init_command(
                 f"To use this directory, set: export AGENTPLANE_PLANE={shlex.quote(visible(str(folder)))}"
             )
         output.note(f"Initialized agentplane in {folder.name}/.")
-        output.note('Next: agentplane propose --type decision "…", then agentplane inbox.')
+        _offer_import(folder, wants_import, yes=yes)
+        for tool in wanted.tools:
+            output.note(_next_session(tool))
+        waits = open_plane(folder).memory.read().inbox_ids
+        output.note(f"Next: {'run `agentplane` to review the inbox.' if waits else _FIRST_PROPOSAL}")
     return int(bool(made.wired and made.wired.blocked))
+
+
+def _offer_import(folder: Path, wanted: bool | None, *, yes: bool) -> None:
+    """Import what tools remember and what the project's files say, if the person wants that."""
+    from agentplane.cli.memory import import_candidates
+    from agentplane.tools.harvest import harvest
+
+    if wanted is False:
+        return
+    plane = open_plane(folder, channel="terminal" if sys.stdin.isatty() else "cli")
+    found = plane.tools.harvest(list(harvest.SOURCES))
+    if not found.offers:
+        return
+    counts = Counter(offer.source for offer in found.offers)
+    each = ", ".join(
+        f"{counts[source]} {harvest.TITLES[source]}" for source in harvest.SOURCES if counts[source]
+    )
+    what = output.count(len(found.offers), "existing memory", "existing memories")
+    if wanted is None and (yes or not sys.stdin.isatty()):
+        output.note(f"Found {what}: {each}. Run `agentplane import` to review them.")
+        return
+    if wanted is None and not output.confirmed(f"Found {what}: {each}. Add them to the inbox?", default=True):
+        return
+    import_candidates.print_result(found, plane.tools.take_in(found), list(harvest.SOURCES))
+
+
+def _next_session(tool: Tool) -> str:
+    """Return what the next session of a connected tool does with the memory."""
+    gets = (
+        "starts with the approved memory"
+        if tool.hooks
+        else f"reads the approved memory in {tool.target.path}"
+    )
+    can = " It can also search the memory and propose entries." if tool.mcp else ""
+    return f"{tool.title}: the next session {gets}.{can}"
 
 
 def _ignore_context(layout: Layout) -> None:

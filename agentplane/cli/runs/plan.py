@@ -38,7 +38,7 @@ def rating(plan: Plan | None, layer: str | None, scale: str | None, impact: str 
         raise BadInput(
             f"A plan requires {_listed(missing)}, and stdin isn't a terminal.",
             where=plan.path,
-            todo=f"Pass {_listed(missing)}, or add them to the plan. docs/runs.md explains the rubric.",
+            todo=f"Pass {_listed(missing)}, or add them to the plan. docs/guides/runs.md explains the rubric.",
         )
     return Rating(
         known.layer or str(_ask("Layer", rubric.LAYERS, rubric.layer)),

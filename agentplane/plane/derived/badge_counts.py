@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 
 import msgspec
@@ -26,11 +27,18 @@ class Badge(msgspec.Struct, frozen=True):
     hand_edits: int
 
 
-def keep(layout: Layout, badge: Badge, shas: Mapping[str, str], log_size: int) -> None:
-    """Store the counts under the stamp of the files, unless a file has changed since it was counted."""
+def keep(
+    layout: Layout, badge: Badge, shas: Mapping[str, str], log_size: int, until: date | None = None
+) -> None:
+    """Store the counts under the stamp of the files, unless a file has changed since it was counted.
+
+    From the day `until` on, they have to be counted again.
+    """
     try:
         now = badge_stamp.of(str(layout.root))
-        text = f"{badge.waiting} {badge.conflicts} {badge.hand_edits}\n{now}".encode(errors="surrogateescape")
+        day = "" if until is None else f" {badge_stamp.number_of(until)}"
+        counts = f"{badge.waiting} {badge.conflicts} {badge.hand_edits}{day}"
+        text = f"{counts}\n{now}".encode(errors="surrogateescape")
         # If the counts and the files are the same, there is nothing to check or to write.
         if cache.load(layout, _COUNTS) != text and _unchanged(layout, shas, log_size):
             cache.save(layout, _COUNTS, text)

@@ -1,6 +1,7 @@
-"""The part of `badge` that imports only os and the user's key, because it runs in every shell prompt."""
+"""The part of `badge` that imports only os, time and the user's key, because it runs in every shell prompt."""
 
 import os
+import time
 
 from agentplane.plane.derived import cache_file
 
@@ -10,10 +11,18 @@ FOLDER = ".agentplane"
 FOREIGN_MARKS = ("WORKFLOW.md", "cache.sqlite", "appendix")
 """Files of another program that also uses a folder of this name."""
 KEPT = "badge"
-VERSION = "2"
+VERSION = "3"
 """The version of the stored counts."""
 _LARGEST = 1 << 20
 _LONGEST_LINE = 4096
+_DAY = 86_400
+_DAYS_TO_1970 = 719_163
+"""The number that `datetime.date` gives the first day of 1970."""
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from datetime import date
 
 
 def folder_of(start: str) -> str | None:
@@ -104,13 +113,19 @@ def _line_of(path: str) -> str:
         os.close(fd)
 
 
+def number_of(day: "date") -> int:
+    """Return the number of days from the start of 1970 to this day."""
+    return day.toordinal() - _DAYS_TO_1970
+
+
 def kept_counts(folder: str) -> list[int] | None:
-    """Return the last counts, or None if a file has changed since."""
+    """Return the last counts, or None if a file has changed since, or if they were only valid until today."""
     try:
         found = cache_file.read(folder, KEPT, VERSION, _LARGEST)
         counts, _, stamp = (found or b"").decode("utf-8", "surrogateescape").partition("\n")
         if found is not None and stamp == of(folder):
-            return [int(count) for count in counts.split()]
+            numbers = [int(count) for count in counts.split()]
+            return None if any(time.time() // _DAY >= day for day in numbers[3:]) else numbers[:3]
     except (OSError, ValueError):
         pass
     return None

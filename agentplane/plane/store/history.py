@@ -13,6 +13,8 @@ from agentplane.plane.store.undo import out_of_force
 
 
 _FEW = 50
+_REPLACE = "replace"
+"""The verb of a proposal that takes the place of a candidate that was sent back."""
 
 
 class _Act(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,6 +92,8 @@ def _family(snapshot: Snapshot, id_: str) -> tuple[set[str], list[Stored]]:
         mine = [stored for stored in _each(snapshot.layout, marks) if stored.record.op in committed]
         changes = [change for stored in mine for change in stored.record.changes if change.id in family]
         fresh = {change.was for change in changes if change.was} - family
+        replacing = (stored.record for stored in mine if stored.record.verb == _REPLACE)
+        fresh |= {change.id for record in replacing for change in record.changes} - family
     return family, mine
 
 
@@ -103,6 +107,9 @@ def _main_changes(stored: Stored, family: set[str]) -> list[Change]:
     If a change only passes its text to another id, return that id's change.
     """
     taker = {change.was: change for change in stored.record.changes if change.was}
+    if stored.record.verb == _REPLACE:
+        new = next(change for change in stored.record.changes if change.left is not None)
+        taker |= {change.id: new for change in stored.record.changes}
     mine = [taker.get(change.id, change) for change in stored.record.changes if change.id in family]
     return list({change.id: change for change in mine}.values())
 

@@ -24,7 +24,7 @@ from agentplane.text.json import canonical
 from agentplane.text.log import event_line
 
 
-NEEDS_NONE = frozenset({"init", "propose", "relate", "settle", rules.VERB})
+NEEDS_NONE = frozenset({"init", "propose", "relate", "replace", "settle", rules.VERB})
 """The verbs that decide nothing. Anyone may propose, and settling follows from other people's decisions."""
 
 _KEY = "signature"

@@ -30,7 +30,7 @@ from agentplane.text.visible import one_line
 NAMESPACE = "agentplane"
 """Prevents a signature from being valid for other data that people sign with the same key."""
 
-GUIDE = "docs/ci.md#signed-approvals"
+GUIDE = "docs/guides/pull-requests.md#signed-approvals"
 
 _SIGN_SECONDS = 15
 """Time for a person to touch a security key or to confirm in the agent. The plane is locked meanwhile."""

@@ -6,5 +6,6 @@ import msgspec
 
 
 class Relation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    kind: Literal["supersedes", "refines", "unrelated"]
+    kind: Literal["supersedes", "refines", "unrelated", "replaces"]
+    """`replaces` names a candidate of the same proposer that a person sent back."""
     id: str

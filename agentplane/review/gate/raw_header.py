@@ -21,7 +21,7 @@ from agentplane.text.yaml.yaml12 import YamlError, load
 _KNOWN = frozenset(Header.__struct_fields__)
 _DECIDED = ("pinned", "approved_by", "superseded_by", "anchor")
 """Keys that are written only when a person decides."""
-_DATES = ("updated", "expires_at")
+_DATES = ("updated", "expires_at", "snoozed_until")
 _MARK = re.compile(r"[0-9a-f]{16}")
 _LISTS = ("tags", "evidence", "scope", "supersedes", "superseded_by", "refines", "unrelated")
 _TEXTS = ("check", "external_id", "layer", "arrives")

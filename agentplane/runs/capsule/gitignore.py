@@ -9,7 +9,7 @@ from agentplane.runs.capsule.capsule import RAW_INPUTS, RAW_OUTPUTS, WORK
 from agentplane.text import files
 
 
-_HEAD = "# Made from `share` under [runs] in config.toml: what of a capsule is shared.\n/*/*\n"
+_HEAD = "# Generated from `share` under [runs] in config.toml. Selects the files of run records that Git carries.\n/*/*\n"
 _RAW = (RAW_INPUTS, RAW_OUTPUTS)
 """Folders with copies of files that weren't meant for Git. A pattern such as `*` doesn't share them unless it names
 them.

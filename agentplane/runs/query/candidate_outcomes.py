@@ -16,7 +16,7 @@ from agentplane.text.log import chain
 _MONTHS = 3
 """Number of operation files that are searched for former candidates, from the run's month on."""
 _MONTH = re.compile(r"(\d{4})-(\d\d)\.jsonl")
-_ENDS = {"reject": "rejected", "merge": "merged"}
+_ENDS = {"reject": "rejected", "merge": "merged", "replace": "replaced"}
 
 
 class CandidateOutcome(msgspec.Struct, frozen=True):
@@ -58,7 +58,9 @@ def proposed(layout: Layout, run_id: str) -> dict[str, str]:
             continue
         for line in lines:
             stored = records.readable(line)
-            for change in stored.record.changes if stored and stored.record.verb == "propose" else ():
+            for change in (
+                stored.record.changes if stored and stored.record.verb in ("propose", "replace") else ()
+            ):
                 text = stored.raw(change.left) if stored else None
                 if text is not None and source in text.decode(errors="replace"):
                     found[change.id] = text.decode(errors="replace")

@@ -111,9 +111,7 @@ def run_named(layout: Layout, wanted: str) -> RunEvent:
             return run
     if wanted == "latest":
         raise BadInput("The log has no runs.", todo="Run `agentplane run -- COMMAND` to record one.")
-    raise BadInput(
-        f"Run not found: {one_line(wanted, 40)}.", todo="Run `agentplane timeline` to list runs."
-    )
+    raise BadInput(f"Run not found: {one_line(wanted, 40)}.", todo="Run `agentplane timeline` to list runs.")
 
 
 def _backwards(layout: Layout, mark: bytes = b"") -> Iterator[RunEvent]:

@@ -100,7 +100,7 @@ def make(store: "Store", by: "Origin", tool: "Tool", task: str | None) -> Answer
     before = badge_stamp.of(root)
     snapshot = deliverable(store.snapshot())
     here, tip = badge_stamp.checked_out(root), badge_stamp.tip(root)
-    ask = Ask(task, budget=tool.budget, measure=tool.measure)
+    ask = Ask(task, budget=tool.budget, measure=tool.measure, reader=tool.name)
     own = _own_lines(store, tool)
     read = _stamps(root, own.read)
     made, by_history = _pack(store, snapshot, ask, own)
@@ -125,7 +125,7 @@ def _incomplete(store: "Store", tool: "Tool", task: str | None) -> Answer:
     from agentplane.tools.hooks import unreadable
 
     reserved = _RESERVED[tool.measure]
-    ask = Ask(task, budget=tool.budget - reserved, measure=tool.measure)
+    ask = Ask(task, budget=tool.budget - reserved, measure=tool.measure, reader=tool.name)
     made, _ = _pack(store, deliverable(store.snapshot()), ask, _own_lines(store, tool))
     return Answer(f"{unreadable.incomplete()}\n\n{made.text}", _receipt(made, tool))
 
@@ -165,7 +165,7 @@ def wrong(store: "Store") -> "Iterator[str]":
             text, reader = found["text"], BY_NAME.get(tool)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # no hook would use it
-        ask = Ask(task, budget=budget, measure=measure)
+        ask = Ask(task, budget=budget, measure=measure, reader=tool)
         if is_current and text != _pack(store, store.snapshot(), ask, _own_lines(store, reader))[0].text:
             yield f"{_FOLDER}/{name}"
 

@@ -24,7 +24,8 @@ from agentplane.plane.derived import badge_stamp, cache
 from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX
 from agentplane.plane.settings import Settings, Tui
-from agentplane.review import policy
+from agentplane.review import policy, streak
+from agentplane.review.attention import Attention
 from agentplane.review.conflicts.result_cache import ResultCache
 from agentplane.review.inbox import Reviewed, Reviewer
 from agentplane.tui.backend.entries import first_rows, inbox_rows
@@ -59,12 +60,22 @@ class PlaneView(msgspec.Struct, frozen=True):
     settings: Tui
     reviewed: dict[str, Reviewed]
     """The results of the checks so far, by candidate. A thread adds to them."""
+    attention: Attention
+    """The candidates that ask for attention today, and the folded ones."""
     expiring: dict[str, Expiry] = {}
     """The entries that expired or soon do, by id."""
+    streak: str | None = None
+    """A note that many candidates were approved in a row without opening one."""
+
+    @property
+    def waiting(self) -> int:
+        """The number of candidates that ask for attention."""
+        return len(self.attention.asking)
 
     @property
     def conflicts(self) -> int:
-        return sum(found.contested for found in list(self.reviewed.values()))
+        asking = self.attention.asking_ids
+        return sum(found.contested and id_ in asking for id_, found in list(self.reviewed.items()))
 
     @property
     def shelf_edits(self) -> tuple[HandEdit, ...]:
@@ -139,7 +150,9 @@ class PlaneModel:
             refusal=self._refusal(memory.snapshot.settings),
             settings=memory.snapshot.settings.tui,
             reviewed=kept,
+            attention=self.plane.inbox.attention(memory),
             expiring=self.plane.memory.expiring(memory),
+            streak=streak.notice(self.plane.layout),
         )
         self._reviewer = None
         if self.shown and self.shown.memory.snapshot.ledger.pruned != memory.snapshot.ledger.pruned:
@@ -217,10 +230,10 @@ class PlaneModel:
             return
         marks = inbox_rows.PLAIN if shown.settings.ascii else inbox_rows.Marks()
         made = inbox_rows.rows(shown, inbox_rows.Place("run", self.plane.store.clock(), marks))
-        counts = [len(shown.inbox), shown.conflicts, len(shown.hand_edits)]
+        counts = [shown.waiting, shown.conflicts, len(shown.hand_edits)]
         more = {"project": shown.project, "theme": shown.settings.theme, "ascii": shown.settings.ascii}
         if self._mark_read is not None:
-            data = first_rows.packed(made, len(shown.inbox), counts, self._mark_read, more)
+            data = first_rows.packed(made, shown.waiting, counts, self._mark_read, more)
             head = shown.memory.snapshot.ledger.head
             kept = cache.CacheFile(first_rows.KEPT, first_rows.VERSION)
             cache.save_as_of(self.plane.layout, head, kept, data)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 DOING = {
     "approve": "approving",
     "reject": "rejecting",
+    "send-back": "sending back",
+    "snooze": "snoozing",
+    "tag": "tagging",
     "merge": "merging",
     "edit": "editing",
     "mask": "masking",
@@ -39,6 +42,10 @@ PAST = {
     "approve": "approved",
     "supersede": "approved",
     "reject": "rejected",
+    "send-back": "sent back",
+    "snooze": "snoozed",
+    "tag": "tagged",
+    "replace": "replaced",
     "merge": "merged",
     "edit": "edited",
     "deprecate": "deprecated",
@@ -147,7 +154,8 @@ def _file_note(outcome: Outcome) -> str:
     """Return a short text about the tool files with the new or the old memory."""
     if outcome.outdated_files:
         more = f" and {len(outcome.outdated_files) - 1} more" if len(outcome.outdated_files) > 1 else ""
-        return f" · outdated: {one_line(outcome.outdated_files[0], 30)}{more}. Sync the tools."
+        verb = "are" if more else "is"
+        return f" · {one_line(outcome.outdated_files[0], 30)}{more} {verb} outdated, sync the tools"
     if outcome.updated_files:
         return f" and updated {one_line(outcome.updated_files[0], 30) if len(outcome.updated_files) == 1 else f'{len(outcome.updated_files)} tool files'}"
     return ""

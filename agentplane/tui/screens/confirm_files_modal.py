@@ -18,7 +18,7 @@ from agentplane.tui.widgets.modals.modal import SCROLL_KEYS, Box
 
 _ASKS = {"wire": "Connect {}?", "sync": "Update the memory for {}?", "unwire": "Disconnect {}?"}
 _KEYS = {"wire": "y connect", "sync": "y update", "unwire": "y disconnect"}
-_ALL = {"wire": "agentplane tools diff", "unwire": "agentplane tools remove --check"}
+_ALL = {"wire": "agentplane tools diff", "unwire": "agentplane tools disconnect --check"}
 """Commands that print all of a long diff."""
 _MOST_LINES = 400
 

@@ -69,6 +69,13 @@ class EntryScreen(ListScreen):
         pairs = [(id_, entries.get(id_)) for id_ in (name.removeprefix(EDIT) for name in ids)]
         return tuple((id_, entry.digest if entry else None) for id_, entry in pairs)
 
+    @property
+    def target_entries(self) -> "list[Entry]":
+        """The entries that an action applies to, without manual edits of other entries."""
+        shown = self.plane_app.shown
+        entries = shown.memory.entries if shown else {}
+        return [entries[id_] for id_ in self.view.listing.target_ids if id_ in entries]
+
     # Confirming
 
     async def confirm_first(self, op: Command, entry: "Entry | None") -> None:
@@ -251,6 +258,13 @@ class EntryScreen(ListScreen):
         return [known[id_] for id_ in (name.removeprefix(EDIT) for name in names) if id_ in known]
 
     # Changing the text
+
+    async def action_tag(self) -> None:
+        """Change the tags of the selected entries, or of the entry under the cursor."""
+        from agentplane.tui.screens import postponing
+
+        if self.may("tag") and (entries := self.target_entries):
+            await postponing.tag(self, entries)
 
     async def action_edit(self) -> None:
         from agentplane.tui.screens.entry.editor import edit_here

@@ -71,8 +71,12 @@ def make(survey: Survey, *, bare: bool = False) -> str:
         plane = open_plane(wanted.folder, channel="tui")
         imported = plane.tools.take_in(plane.tools.harvest(list(harvest.SOURCES)))
         refused = Counter(one_line(why, 80) for why in imported.refused if why)
-        messages += [f"{count} existing memories were not imported: {why}" for why, count in refused.items()]  # fmt: skip
+        messages += [f"{_memories(count)} not imported: {why}" for why, count in refused.items()]
     return "\n".join(messages)
+
+
+def _memories(count: int) -> str:
+    return "1 existing memory was" if count == 1 else f"{count:,} existing memories were"
 
 
 class First(App[str | None]):

@@ -5,9 +5,10 @@ import signal
 import sys
 from pathlib import Path
 
-from agentplane.agents.catalog import tool_in
+from agentplane.agents.catalog import title_of, tool_in
 from agentplane.errors import Refused
 from agentplane.plane.settings import Settings
+from agentplane.review.policy import needs_person
 
 
 def check_person(settings: Settings, verb: str) -> None:
@@ -19,8 +20,8 @@ def check_person(settings: Settings, verb: str) -> None:
     tool = None if settings.trust.tools_may_approve else tool_in(os.environ)
     if tool:
         raise Refused(
-            f"{verb} is a person's decision, and this is a shell of {tool}",
-            todo="start `agentplane web` in a terminal of your own.",
+            f"{needs_person(verb)}, and `agentplane web` was started by {title_of(tool)}.",
+            todo="Start `agentplane web` in your own terminal.",
         )
 
 

@@ -56,11 +56,11 @@ def of_glimpse(glimpse: Mapping[str, Any], dot: str) -> Figures:
 
 
 def tools_text(tools: "Receivers | None") -> str:
-    """Return which tools get the memory, such as `→ Codex, Claude Code  ~ Cursor behind`."""
+    """Return which tools get the memory, such as `→ Codex, Claude Code  ~ Cursor outdated`."""
     if tools is None or not (tools.current or tools.behind):
         return ""
     current = _listed(tools.current) if tools.current else "no tool"
-    return f"→ {current}" + (f"  ~ {_listed(tools.behind)} behind" if tools.behind else "")
+    return f"→ {current}" + (f"  ~ {_listed(tools.behind)} outdated" if tools.behind else "")
 
 
 def _listed(titles: Sequence[str]) -> str:
@@ -78,7 +78,7 @@ def of_shown(
     if shown.damaged and not problem:
         problem = "The log and the files don't match. Run agentplane doctor."
     return Figures(
-        waiting=len(shown.inbox),
+        waiting=shown.waiting,
         conflicts=shown.conflicts,
         hand_edits=len(shown.hand_edits),
         broken=shown.broken,

@@ -383,7 +383,7 @@ def test_merging_takes_the_words_that_were_saved(
     assert plane.memory.read().inbox_ids == [id_]
     assert not list((plane.layout.cache / "edit").iterdir())
 
-    monkeypatch.setenv("EDITOR", "sed -i -e s/Redis/Valkey/ -e /^Decision:.Do.not/d")
+    monkeypatch.setenv("EDITOR", "sed -i s/Do.not.use.Redis/Use\\ Valkey/")
     ran = person("approve", id_, "--merge-into", "dec-1")
     assert (ran.code, ran.out) == (0, f"{id_} -> DEC-001\n")
     assert plane.memory.read().inbox == []

@@ -1,4 +1,4 @@
-"""`agentplane harvest`."""
+"""`agentplane import`."""
 
 from pathlib import Path
 

@@ -111,7 +111,7 @@ def test_the_timeline_takes_a_query(filled: Plane, cli: Cli) -> None:
     assert told("newer:1h pool") == ["Fixed the pool."]
     assert told("older:1h") == []
     assert set(told("by:ada")) == {"op"}
-    assert "nothing that fits task:none." in cli("timeline", "task:none").err
+    assert "No runs or changes match task:none." in cli("timeline", "task:none").err
 
 
 def test_an_error_names_the_term_and_the_fix(filled: Plane, cli: Cli) -> None:

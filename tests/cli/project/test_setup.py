@@ -10,6 +10,7 @@ import pytest
 from agentplane.plane.create import INTRODUCTIONS
 from tests.cli.conftest import Cli
 from tests.conftest import plane_in
+from tests.e2e.terminal import typed
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:
@@ -322,3 +323,45 @@ def test_init_says_what_it_left_in_a_tools_file(cli: Cli, project: Path) -> None
     assert again.code == 1
     assert ".mcp.json was not changed" in again.err
     assert (project / ".mcp.json").read_text() == "{"
+
+
+@pytest.fixture
+def written(project: Path) -> Path:
+    """A project with instruction files, a decision record and traces of Claude Code."""
+    (project / ".claude").mkdir()
+    (project / "docs" / "adr").mkdir(parents=True)
+    (project / "AGENTS.md").write_text("# Rules\n\n- Keep amounts as whole minor units.\n")
+    (project / "docs" / "adr" / "0001-use-postgresql.md").write_text(
+        "# 1. Use PostgreSQL\n\n## Status\n\nAccepted\n\n## Decision\n\nUse PostgreSQL 16 for the ledger.\n"
+    )
+    return project
+
+
+def test_init_says_what_can_be_imported_and_what_the_next_sessions_get(cli: Cli, written: Path) -> None:
+    ran = cli("init", "--yes")
+    assert (
+        "Found 2 existing memories: 1 from instruction files, 1 from decision records."
+        " Run `agentplane import` to review them.\n" in ran.err
+    )
+    assert "Claude Code: the next session starts with the approved memory." in ran.err
+    assert 'Next: agentplane propose --type decision "…"' in ran.err
+    assert cli("inbox", "--json").json("inbox")["candidates"] == []
+
+
+def test_init_imports_if_a_script_wants_it(cli: Cli, written: Path) -> None:
+    ran = cli("init", "--yes", "--import")
+    assert "Added 2 candidates to the inbox." in ran.err
+    assert "Next: run `agentplane` to review the inbox.\n" in ran.err
+    statements = [row["statement"] for row in cli("inbox", "--json").json("inbox")["candidates"]]
+    assert "Keep amounts as whole minor units." in statements
+
+
+def test_init_says_nothing_of_an_import_that_nobody_wants(cli: Cli, written: Path) -> None:
+    assert "existing" not in cli("init", "--yes", "--no-import").err
+
+
+def test_init_asks_a_person_whether_to_import(written: Path) -> None:
+    shown = typed(["init"], written, ("?", "y\n"), ("inbox?", "y\n")).screen
+    assert "Add them to the inbox? [Y/n]" in shown
+    assert "Added 2 candidates to the inbox." in shown
+    assert len(plane_in(written).memory.read().inbox_ids) == 2

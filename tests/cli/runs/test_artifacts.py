@@ -85,7 +85,7 @@ def test_hostile_names_are_shown_and_not_sent(plane: Plane, cli: Cli, project: P
     name = "a\x1b[31m\u202eb"
     (project / name).write_text("x")
     plane.write_log({"task": name, "outputs": [{"path": name}]})
-    for words in (["artifacts"], ["artifacts", "--verify"]):
+    for words in (["run", "artifacts"], ["run", "artifacts", "--verify"]):
         ran = cli(*words)
         assert (ran.code, len(ran.out.splitlines())) == (0, 1)
         assert not set("\x1b\u202e") & set(ran.out)

@@ -60,7 +60,9 @@ def test_stdin_takes_it(plane: Plane, cli: Cli) -> None:
 
 def test_the_event_of_the_docs_is_taken_as_it_is_printed(plane: Plane, cli: Cli) -> None:
     (printed,) = re.findall(
-        r'^\{"ts": .*\}$', (ROOT / "docs/compatibility.md").read_text(encoding="utf-8"), re.MULTILINE
+        r'^\{"ts": .*\}$',
+        (ROOT / "docs/reference/compatibility.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
     )
     assert '"output_sha256": "…"' in printed
     assert cli("run", "log", "--stdin", piped=printed + "\n").out.split() == [RUN]
@@ -172,6 +174,7 @@ def test_show_prints_the_fields_of_the_format(plane: Plane, cli: Cli) -> None:
     event = cli("show", RUN, "--json").json("run")["event"]
     assert " ".join(event) == (
         "run_id ts parent_run_id task title activity layer systemic_scale impact branch commit tool command started"
-        " seconds exit_status summary revision inputs outputs derived_facts next_actions receipts capsule made_at"
+        " seconds exit_status restarted summary revision inputs outputs derived_facts next_actions receipts capsule"
+        " made_at"
     )
     assert event["summary"] == "Defined memory schema."

@@ -71,7 +71,7 @@ def test_a_new_revision_makes_them_old_and_a_proposal_does_not(plane: Plane) -> 
 def test_a_pack_of_the_same_memory_is_as_good_until_somebody_or_time_changes_it(
     plane: Plane, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`agentplane pack` writes into the same file, for a task say, and with what passes soon."""
+    """`agentplane context` writes into the same file, for a task say, and with what passes soon."""
     ending = decision(UNLIKE[1])
     plane.inbox.approve([plane.propose(msgspec.structs.replace(ending, expires_at="2030-01-01"))])
     claude = [tool for tool in TOOLS if tool.target.form == "import"]

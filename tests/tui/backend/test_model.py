@@ -87,7 +87,7 @@ def test_each_verb_is_carried_out(three: Plane) -> None:
     seen = (("DEC-001", model.load().memory.get("DEC-001").digest),)
     assert message_of(model.do(Adopt(("DEC-001",), seen))) == "Accepted DEC-001 · u to undo"
     path.write_text(path.read_text().replace("MariaDB", "Oracle"))
-    assert message_of(model.do(Revert(("DEC-001",)))) == "Reverted DEC-001 · u to undo"
+    assert message_of(model.do(Revert(("DEC-001",)))) == "Discarded DEC-001 · u to undo"
     assert b"MariaDB" in files_of(three)["memory/decisions.md"]
 
 
@@ -101,7 +101,7 @@ def test_what_is_adopted_is_what_was_seen(three: Plane) -> None:
     with pytest.raises(Refused, match="edited again after it was shown"):
         model.do(Adopt(("DEC-001",), seen))
     path.write_text("# Decisions\n")
-    with pytest.raises(Refused, match="once more"):
+    with pytest.raises(Refused, match=r"decisions\.md: DEC-001 was edited again after it was shown"):
         model.do(Adopt(("DEC-001",), seen))
     model.do(Adopt(("DEC-001",), (("DEC-001", None),)))
     assert not three.memory.read().shelf
@@ -112,8 +112,8 @@ def test_a_decision_is_a_persons(three: Plane, monkeypatch: pytest.MonkeyPatch) 
     model = PlaneModel(three)
     before = files_of(three)
     shown = model.load()
-    assert shown.refusal == "deciding is a person's decision, and this is a shell of codex"
-    with pytest.raises(Refused, match="approving is a person's decision"):
+    assert shown.refusal == "Deciding requires a person, and this shell was started by Codex CLI."
+    with pytest.raises(Refused, match="Approving requires a person"):
         model.do(Approve((shown.inbox[0].id,)))
     assert files_of(three) == before
 
@@ -165,7 +165,7 @@ def test_hand_edits_are_rows_of_their_own_after_the_candidates(three: Plane) -> 
     path.write_text(path.read_text().replace("Postgres", "MariaDB"))
     model = model_of(three)
     made = rows(model.load(), Place("run", three.store.clock()))
-    assert [(row.id, row.badge, row.group) for row in made][-1] == ("edit:DEC-001", "~", "edited by hand")
+    assert [(row.id, row.badge, row.group) for row in made][-1] == ("edit:DEC-001", "~", "manual edits")
     assert len(made) == 3
 
 
@@ -248,11 +248,11 @@ def test_where_tools_have_the_new_memory_is_said(three: Plane) -> None:
     model = model_of(three)
     first, second, _ = (entry.id for entry in model.load().inbox)
     three.tools.sync(presence.named(["codex", "claude", "copilot"]), three.tools.pack(Ask(passing=False)))
-    assert message_of(model.do(Approve((first,)))) == "Approved DEC-001, in 3 files · u to undo"
+    assert message_of(model.do(Approve((first,)))) == "Approved DEC-001 and updated 3 tool files · u to undo"
     rules = three.layout.project / "AGENTS.md"
     rules.write_text(rules.read_text().replace("## Decisions", "## Decisions\n\n- Mine."))
     done = model.do(Approve((second,)))
-    assert message_of(done) == "Approved DEC-002 · outdated memory in AGENTS.md: sync · u to undo"
+    assert message_of(done) == "Approved DEC-002 · AGENTS.md is outdated, sync the tools · u to undo"
 
 
 def test_branches_that_had_to_be_settled_first_are_told_of(git_project: Path) -> None:
@@ -267,7 +267,7 @@ def test_branches_that_had_to_be_settled_first_are_told_of(git_project: Path) ->
     repository.git("merge", "-q", "--no-edit", "other")
     model = model_of(repository.plane)
     done = model.do(Propose(decision(UNLIKE[3])))
-    assert message_of(done).startswith("Settled merged branches · Proposed CAND-")
+    assert message_of(done).startswith("Reconciled merged branches · Proposed CAND-")
     assert message_of(model.do(Approve((done.ids[0],)))).startswith("Approved DEC-004")
 
 
@@ -279,4 +279,7 @@ def test_an_approval_says_what_it_is_against(plane: Plane) -> None:
     first, second = (entry.id for entry in plane.memory.read().inbox)
     model = PlaneModel(plane, lambda *_: None)
     assert message_of(model.do(Approve((first,)))) == "Approved FACT-001 · u to undo"
-    assert message_of(model.do(Approve((second,)))) == "Approved FACT-002, against FACT-001 · u to undo"
+    assert (
+        message_of(model.do(Approve((second,))))
+        == "Approved FACT-002, which contradicts FACT-001 · u to undo"
+    )

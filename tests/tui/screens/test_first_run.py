@@ -94,7 +94,7 @@ def test_what_the_gate_refuses_is_told(bare: Path) -> None:
         await pilot.press("y")
 
     told = str(drive(bare, steps).return_value)
-    assert told.startswith("of what is remembered, 2 did not enter the inbox: holds a hidden"), told
+    assert told.startswith("2 existing memories were not imported: holds a hidden"), told
     assert [entry.statement for entry in open_plane(bare).memory.read().inbox] == [
         "Always use UTC for timestamps.",
         "Never commit secrets.",
@@ -117,10 +117,10 @@ def test_a_file_that_cannot_be_written_is_told(bare: Path) -> None:
     (bare / ".mcp.json").write_text("not json")
 
     async def steps(pilot: Pilot[str | None], app: First) -> None:
-        assert "× .mcp.json  is not touched" in words_on(app)
+        assert "× .mcp.json  is not changed: it" in words_on(app)
         await pilot.press("y")
 
-    assert ".mcp.json was not touched" in str(drive(bare, steps).return_value)
+    assert ".mcp.json was not changed: it" in str(drive(bare, steps).return_value)
     assert (bare / ".mcp.json").read_text() == "not json"
 
 

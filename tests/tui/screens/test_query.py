@@ -217,7 +217,7 @@ def test_the_next_conflict(four: Plane) -> None:
 def test_a_group_is_selected_as_far_as_it_is_visible(four: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         marks = sitting.inbox.view.listing
-        await sitting.press("t")
+        await sitting.press("z")
         await sitting.until(lambda: {row.group for row in marks.rows} == {"decisions", "facts"}, "by kind")
         await sitting.press("V")
         assert {row.text for row in marks.shown if row.id in marks.marks} == {JSON, MYSQL, TUESDAYS}

@@ -186,7 +186,9 @@ def refused(plane: Plane, *words: str, **more: str) -> str:
 
 
 def test_the_shell_of_a_tool_serves_nothing(three: Plane) -> None:
-    assert "a shell of" in refused(three, CLAUDECODE="1")
+    assert "Serving the TUI requires a person, and this shell was started by Claude Code." in refused(
+        three, CLAUDECODE="1"
+    )
 
 
 def test_a_port_that_is_taken_is_said(three: Plane, served: Served) -> None:

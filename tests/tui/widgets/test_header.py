@@ -17,7 +17,7 @@ def test_it_says_what_waits_and_where_one_is(three: Plane) -> None:
         first, second = sitting.screen.splitlines()[:2]
         assert first.startswith(" agentplane  ● 3 to review")
         assert "project" in first
-        assert f"memory {three.status().revision[:6]}" in first
+        assert f"memory revision {three.status().revision}" in first
         assert "1 Inbox 3" in second
         assert "2 Memory 0" in second
 

@@ -33,7 +33,9 @@ def clean_ones(shown: "PlaneView", in_list: Collection[str]) -> Bulk:
     edited = {edit.id for edit in shown.hand_edits}
     for entry in shown.inbox:
         reviewed = shown.reviewed.get(entry.id)
-        if entry.id not in wanted:
+        if entry.id in shown.attention.folded:
+            left_out["folded"] += 1
+        elif entry.id not in wanted:
             left_out["hidden by the filter"] += 1
         elif entry.id in edited:
             left_out["with a manual edit"] += 1

@@ -96,7 +96,7 @@ class _Trial:
         return ChoicePreview("supersede", label, writes, op, why)
 
     def merge(self, target: str) -> ChoicePreview:
-        writes = f"You edit one text made from both. {target} gets it, and {self.id} leaves the inbox."
+        writes = f"You edit one text made from both. {target} gets the text, and {self.id} leaves the inbox."
         _, why = _tried(lambda: resolve.merged_draft(self.memory, self.id, target))
         if not why:
             _, why = _tried(lambda: operations.check_candidate(self.memory, self.reviewed.entry))

@@ -1,7 +1,7 @@
 """The rows of the inbox for candidates and manual edits, in groups."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import date, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +15,7 @@ from agentplane.tui.backend.list_state import Row
 if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
     from agentplane.memory.view import HandEdit
+    from agentplane.review.attention import Folded
     from agentplane.review.inbox import Reviewed
     from agentplane.tui.backend.model import PlaneView
 
@@ -46,16 +47,39 @@ class Place(msgspec.Struct, frozen=True):
     by: By
     now: datetime
     marks: Marks = Marks()
+    folded: bool = False
+    """True to include the folded candidates, after the others."""
 
 
 def rows(shown: "PlaneView", place: Place) -> list[Row]:
     """Return all rows of the inbox in the order in which they are shown."""
     edited = {edit.id for edit in shown.hand_edits}
     reviewed = shown.reviewed
+    folded = shown.attention.folded
+    asking = (entry for entry in shown.inbox if entry.id not in folded)
     candidate_rows = [
-        row(entry, reviewed.get(entry.id), place, edited=entry.id in edited) for entry in shown.inbox
+        row(entry, reviewed.get(entry.id), place, edited=entry.id in edited) for entry in asking
     ]
-    return [*grouped(candidate_rows), *(edit_row(shown, edit, place) for edit in shown.shelf_edits)]
+    found = [*grouped(candidate_rows), *(edit_row(shown, edit, place) for edit in shown.shelf_edits)]
+    return [*found, *_folded_rows(shown, place, edited)] if place.folded else found
+
+
+def _folded_rows(shown: "PlaneView", place: Place, edited: Collection[str]) -> list[Row]:
+    entries = {entry.id: entry for entry in shown.inbox}
+    found = [
+        folded_row(entry, one, shown.reviewed.get(id_), place, edited=id_ in edited)
+        for id_, one in shown.attention.folded.items()
+        if (entry := entries.get(id_))
+    ]
+    return grouped(found)
+
+
+def folded_row(
+    entry: "Entry", folded: "Folded", reviewed: "Reviewed | None", place: Place, *, edited: bool = False
+) -> Row:
+    made = row(entry, reviewed, place, edited=edited)
+    until = _until(folded.until, place.now.date()) if folded.until else made.right
+    return msgspec.structs.replace(made, group=folded.text(entry.head).partition(",")[0], right=until)
 
 
 def grouped(ungrouped: Iterable[Row]) -> list[Row]:
@@ -77,6 +101,11 @@ def row(entry: "Entry", reviewed: "Reviewed | None", place: Place, *, edited: bo
         state=state,
         group=_group(entry, place),
     )
+
+
+def _until(day: date, today: date) -> str:
+    """Return a day in the few characters that a row has for it."""
+    return f"until {day:%b} {day.day}" if day.year == today.year else str(day)
 
 
 def edit_row(shown: "PlaneView", edit: "HandEdit", place: Place) -> Row:

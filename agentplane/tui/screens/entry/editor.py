@@ -4,21 +4,20 @@ The typed text is kept in a draft file until an operation has saved it.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 from rich.text import Text
-from textual import on
 from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.binding import BindingType
 from textual.document._document import Document
 from textual.timer import Timer
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
 from agentplane.commands import Command, Edit, Merge, Propose
 from agentplane.errors import AgentplaneError, BadInput
@@ -27,10 +26,11 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.store.store import random_token
 from agentplane.review.confirm import Unconfirmed
 from agentplane.text import files
-from agentplane.text.visible import hidden, one_line, visible
+from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.protocols import HasStatusLine
+from agentplane.tui.screens.entry.safe_area import SafeArea
 from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.widgets.footer import KeyBar
 from agentplane.tui.widgets.header import Badge
@@ -40,9 +40,14 @@ from agentplane.tui.widgets.modals.modal import AnswersOnce
 
 if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
+    from agentplane.memory.entry_form import Form
+    from agentplane.memory.kinds import Kind
     from agentplane.memory.view import Memory
     from agentplane.tui.app import PlaneApp
+    from agentplane.tui.screens.entry.form import EntryForm
 
+_NEW = "NEW"
+"""The id in the text of a candidate until the inbox gives it one."""
 _REST = 0.8
 """Seconds from a change to the next write of the draft. More typing does not delay the write."""
 
@@ -59,6 +64,10 @@ class Draft(msgspec.Struct, frozen=True):
     check: Callable[[bytes], None]
     """Raises an error if the plane would refuse the text."""
     op: Callable[[bytes], Command]
+    kinds: "Mapping[str, Kind] | None" = None
+    """The kinds of memory, if the text is an entry whose fields can be edited in a form."""
+    kind_stays: bool = False
+    """True if the kind can't be changed."""
     saves_unchanged: bool = False
     """True if the text is already a change, so that a person may save it as it is."""
 
@@ -77,6 +86,44 @@ def of_entry(memory: "Memory", entry: "Entry") -> Draft:
         layout=memory.snapshot.layout,
         check=lambda text: _discard(operations.edit(memory, entry.id, text, entry.digest)),
         op=lambda text: Edit(entry.id, text, entry.digest),
+        kinds=memory.kinds,
+        kind_stays=entry.head.status != "proposed",
+    )
+
+
+def of_new(memory: "Memory") -> Draft:
+    """Return a draft of a new candidate."""
+    from agentplane.memory.entry_form import Form
+
+    return _of_proposal(memory, _NEW, "New candidate", Form(kind=next(iter(memory.kinds))))
+
+
+def _of_proposal(
+    memory: "Memory", id_: str, title: str, form: "Form", supersedes: Sequence[str] = ()
+) -> Draft:
+    """Return a draft of a candidate that isn't in the inbox yet. The name of its draft file begins with `id_`."""
+    from agentplane.memory import entry_form, operations
+    from agentplane.memory.operations import Proposal
+
+    def proposal(text: bytes) -> Proposal:
+        found = entry_form.proposal(text, memory.kinds)
+        if found is None:
+            raise BadInput(
+                "The text is not one entry with a readable header.",
+                todo="Keep the header between two `---` lines.",
+            )
+        return found
+
+    links = {"supersedes": list(supersedes)} if supersedes else {}
+    return Draft(
+        id=id_,
+        title=title,
+        hint="It goes to the inbox for review.",
+        text=_text(entry_form.new(form, memory.kinds, datetime.now(UTC).date(), id_=_NEW, **links)),
+        layout=memory.snapshot.layout,
+        check=lambda text: operations.check_proposal(memory, proposal(text)),
+        op=lambda text: Propose(proposal(text)),
+        kinds=memory.kinds,
     )
 
 
@@ -103,7 +150,7 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
     else:
         title, result = (
             f"Merge {candidate} into {into.id}",
-            f"{into.id} gets it, and {candidate} leaves the inbox.",
+            f"{into.id} gets the text, and {candidate} leaves the inbox.",
         )
 
         def check(text: bytes) -> None:
@@ -124,47 +171,14 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
 
 def of_successor(memory: "Memory", entry: "Entry") -> Draft:
     """Return a draft of a new entry that supersedes this one."""
-    from agentplane.memory import operations
-    from agentplane.memory.operations import Proposal
+    from agentplane.memory import entry_form
+    from agentplane.memory.entry_form import Form
 
-    def proposal(text: bytes) -> Proposal:
-        statement, _, rest = text.decode(errors="replace").strip().partition("\n")
-        rationale = rest.strip()
-        if rationale.lower().startswith("rationale:"):
-            rationale = rationale[len("rationale:") :].strip()
-        head = entry.head
-        return Proposal(
-            type=head.type,
-            statement=statement.strip(),
-            rationale=rationale or None,
-            tags=list(head.tags),
-            scope=list(head.scope),
-            supersedes=[entry.id],
-        )
-
-    body = entry.body.strip().partition(entry.statement)[2].strip()
-    return Draft(
-        id=entry.id,
-        title=f"Supersede {entry.id}",
-        hint="The first line is the statement of the new entry. It goes to the inbox for review.",
-        text=f"{entry.statement}\n\n{body or 'Rationale: '}\n",
-        layout=memory.snapshot.layout,
-        check=lambda text: operations.check_proposal(memory, proposal(text)),
-        op=lambda text: Propose(proposal(text)),
-    )
-
-
-class _SafeArea(TextArea):
-    """A text area that shows each hidden or steering character as a mark of one cell.
-
-    The character stays in the text.
-    """
-
-    def get_line(self, line_index: int) -> Text:
-        line = self.document.get_line(line_index)
-        for char in hidden(line):
-            line = f"{line[: char.offset]}�{line[char.offset + 1 :]}"
-        return Text(line, end="", no_wrap=True)
+    core = memory.snapshot.core(entry.file, entry.id) or b""
+    form = entry_form.read(core, memory.kinds) or Form(entry.head.type, entry.statement)
+    kind = form.kind if form.kind in memory.kinds else next(iter(memory.kinds))
+    form = msgspec.structs.replace(form, kind=kind, evidence="", expires="")
+    return _of_proposal(memory, entry.id, f"Supersede {entry.id}", form, [entry.id])
 
 
 class EditScreen(AnswersOnce[Command | None]):
@@ -180,14 +194,16 @@ class EditScreen(AnswersOnce[Command | None]):
         & #told { height: auto; max-height: 2; color: $text-muted; padding: 0 1; min-width: 8; }
         & #said { height: auto; max-height: 4; padding: 0 1; min-width: 8; }
         & #said.-error { color: $text-error; background: $error 20%; text-style: bold; }
-        & TextArea {
+        & > TextArea {
             scrollbar-size-vertical: 1; scrollbar-color: $foreground 25%; scrollbar-background: $background;
         }
-        & TextArea { height: 1fr; min-width: 12; border: round $foreground 25%; padding: 0; background: $background; }
-        & TextArea:focus { border: round $primary; }
+        & > TextArea { height: 1fr; min-width: 12; border: round $foreground 25%; padding: 0; background: $background; }
+        & > TextArea:focus { border: round $primary; }
         &.-low #told { display: none; }
-        &.-low TextArea { border: none; min-height: 1; }
-        &:ansi { background: ansi_default; & TextArea { background: ansi_default; } }
+        &.-low > TextArea { border: none; min-height: 1; }
+        &.-low .field { margin-bottom: 0; }
+        &.-low #rationale { min-height: 1; }
+        &:ansi { background: ansi_default; & > TextArea { background: ansi_default; } }
     }
     """
 
@@ -198,12 +214,7 @@ class EditScreen(AnswersOnce[Command | None]):
     def __init__(self, draft: Draft, text: str | None = None, *, save_now: bool = False) -> None:
         super().__init__()
         self.draft = draft
-        self.area = _SafeArea(
-            draft.text if text is None else text,
-            soft_wrap=True,
-            show_line_numbers=False,
-            tab_behavior="indent",
-        )
+        self.area = self._area(draft.text if text is None else text)
         self._save_now = save_now
         self._original = draft.text
         self._submitted: Command | None = None
@@ -211,6 +222,15 @@ class EditScreen(AnswersOnce[Command | None]):
         self._write_timer: Timer | None = None
         self._draft_closed = False
         self._writing = threading.Lock()
+
+    def _area(self, text: str) -> "SafeArea | EntryForm":
+        """Return the fields of a text, or the whole text if a form can't show it."""
+        from agentplane.tui.screens.entry.form import EntryForm, shows
+
+        kinds = self.draft.kinds
+        if kinds is not None and shows(text, kinds):
+            return EntryForm(text, kinds, self.draft.layout.project, kind_stays=self.draft.kind_stays)
+        return SafeArea(text, soft_wrap=True, show_line_numbers=False, tab_behavior="indent")
 
     def compose(self) -> ComposeResult:
         yield Badge()
@@ -221,14 +241,12 @@ class EditScreen(AnswersOnce[Command | None]):
         yield KeyBar("edit")
 
     def on_mount(self) -> None:
-        self.area.cursor_blink = False
-        self.area.focus()
-        self.area.move_cursor(self.area.document.end)
+        self.area.begin()
         app: PlaneApp = self.app  # type: ignore[assignment]
         self.query_one(Badge).show(app.figures())
         self.query_one(KeyBar).show(self._keymap, {})
         if self._save_now:
-            self.action_save()
+            self._save()
         else:
             self.app.run_worker(
                 self._mention_old_drafts, thread=True, group="draft", exit_on_error=False, description="draft"
@@ -261,10 +279,14 @@ class EditScreen(AnswersOnce[Command | None]):
     # Saving
 
     def action_save(self) -> None:
-        if self._submitted is not None:
+        """Save the text, once the field in focus has handled the keys that were typed before."""
+        (self.focused or self).call_later(self._save)
+
+    def _save(self) -> None:
+        if self._submitted is not None or not self.area.is_valid():
             return
         if not self.changed and not self.draft.saves_unchanged:
-            self.say(f"No changes to save. {self._key('edit.leave')} to close.")
+            self.say(f"No changes to save. Press {self._key('edit.leave')} to close.")
             return
         text = self._text
         try:
@@ -325,6 +347,8 @@ class EditScreen(AnswersOnce[Command | None]):
     # Leaving
 
     async def action_leave(self) -> None:
+        if self.area.close_menu():
+            return
         if not self.changed:
             self._drop()
             self.dismiss(None)
@@ -341,8 +365,16 @@ class EditScreen(AnswersOnce[Command | None]):
 
     # The draft
 
-    @on(TextArea.Changed)
-    def _typed(self) -> None:
+    def on_text_area_changed(self) -> None:
+        self._keep_later()
+
+    def on_input_changed(self) -> None:
+        self._keep_later()
+
+    def on_select_changed(self) -> None:
+        self._keep_later()
+
+    def _keep_later(self) -> None:
         if self._write_timer is None and self.changed:
             self._write_timer = self.set_timer(_REST, self._keep)
 
@@ -406,14 +438,34 @@ class EditScreen(AnswersOnce[Command | None]):
             if self._path is not None:
                 self._path.unlink(missing_ok=True)
 
-    def action_outside(self) -> None:
+    async def action_outside(self) -> None:
         try:
             text = outside(self.app, self.draft, self.area.text)
         except NoEditorOutside:
             return
         if text is not None and text != self.area.text:
-            self.area.text = text
+            await self._replace(text)
             self.say(f"Text from your editor. {self._key('edit.save')} to save.")
+
+    async def _replace(self, text: str) -> None:
+        """Show another text, in fields if that is possible."""
+        await self.area.remove()
+        self.area = self._area(text)
+        await self.mount(self.area, before="#said")
+        self.area.begin()
+
+    async def before_key(self, key: str) -> bool:
+        """Drop the keys of other screens while a field without a cursor has the focus, such as the kind."""
+        focused = self.focused
+        if focused is not None and focused.check_consume_key("a", "a"):
+            return False
+        here = {other for one in actions.on("edit") for other in self._keymap.of(one).split(",")}
+        return key not in here and key in {
+            other
+            for one in actions.ACTIONS
+            if actions.EVERYWHERE in one.where
+            for other in self._keymap.of(one).split(",")
+        }
 
 
 async def edit_here(
@@ -423,7 +475,10 @@ async def edit_here(
 
     The user's editor is used if a screen would change bytes that the person didn't type.
     """
-    if Document(draft.text).text == draft.text:
+    from agentplane.tui.screens.entry.form import shows
+
+    is_form = draft.kinds is not None and shows(draft.text, draft.kinds)
+    if is_form or Document(draft.text).text == draft.text:
         await open_field(app, EditScreen(draft), then)
     else:
         await edit_outside(app, draft, then)
@@ -437,6 +492,7 @@ async def edit_outside(
     If saving is refused, a screen keeps the text for more changes. If no editor can run, the person edits in
     a screen.
     """
+    draft = msgspec.structs.replace(draft, kinds=None)
     try:
         text = outside(app, draft, draft.text)
     except NoEditorOutside:

@@ -198,6 +198,8 @@ class About:
             "unrelated": ", ".join(head.unrelated),
             "expires": head.expires_at,
             "pinned": "yes, before other entries" if head.pinned else "",
+            "sent back": head.sent_back,
+            "snoozed": f"until {head.snoozed_until}" if head.snoozed_until else "",
             "check": head.check,
             "proposed by": "" if entry.file == INBOX else head.proposed_by,
             "anchor": head.anchor,

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from agentplane.commands import Adopt, Approve, Command, Edit, Mask, Reject, Revert
+from agentplane.commands import Adopt, Approve, Command, Edit, Mask, Reject, Revert, SendBack, Snooze, Tag
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.entries.inbox_rows import EDIT
 from agentplane.tui.backend.outcome_text import rejected_by
@@ -135,15 +135,21 @@ class Decisions:
     def off(self) -> dict[str, str]:
         """Return the actions that are not available now, each with the reason."""
         listing, shown = self._screen.view.listing, self._shown
-        changing = ("edit", "edit_outside")
+        changing, postponing = ("edit", "edit_outside"), ("send_back", "snooze", "tag")
         if shown is None:
-            return dict.fromkeys(changing, STILL_READ)
+            return dict.fromkeys((*changing, *postponing), STILL_READ)
         if shown.refusal:
-            return dict.fromkeys(("approve", "reject", *changing, "approve_clean"), shown.refusal)
+            return dict.fromkeys(
+                ("approve", "reject", *postponing, *changing, "approve_clean"), shown.refusal
+            )
         off: dict[str, str] = {}
         if not listing.target_ids:
             why = SELECTION_HIDDEN if listing.marks else NO_ROW
-            off |= dict.fromkeys(("approve", "reject"), "" if not listing.rows else why)
+            off |= dict.fromkeys(("approve", "reject", *postponing), "" if not listing.rows else why)
+        elif not all(id_ in shown.memory.entries for id_ in listing.target_ids):
+            off |= dict.fromkeys(postponing, "a manual edit is selected")
+        if not shown.attention.folded:
+            off["folded"] = "nothing is folded"
         if listing.current is None:
             off |= dict.fromkeys(changing, NO_ROW)
         if not listing.rows and self._screen.rows_view is shown:
@@ -327,6 +333,11 @@ class Decisions:
 
             view.reopen([*done.ids, *(f"{EDIT}{id_}" for id_ in done.ids)])
             self._screen.go_to_when_read(next(filter(is_candidate, done.ids), None))
+        elif isinstance(message.op, SendBack | Snooze | Tag):
+            # The candidate still waits. The next reading folds it, or shows its new tags.
+            view.reopen(message.op.ids)
+        elif done.verb == "propose":
+            self._screen.go_to_when_read(next(iter(done.ids), None))
         elif isinstance(message.op, Mask):
             # The masked candidate is checked again and stays in its row.
             view.reopen(message.op.ids)

@@ -5,16 +5,19 @@ A pane next to the list shows the facts that a person needs to decide.
 
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
+from agentplane.review import streak
 from agentplane.tui import actions
 from agentplane.tui.backend.entries import inbox_rows
 from agentplane.tui.backend.entries.inbox_rows import EDIT
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.outcome_text import DOING
 from agentplane.tui.messages import Looked, OpDone, OpFailed
+from agentplane.tui.screens import postponing
 from agentplane.tui.screens.entry_list_screen import EntryScreen
 from agentplane.tui.screens.inbox.decisions import Decisions
 
@@ -27,10 +30,13 @@ if TYPE_CHECKING:
 
 FIRST_START = (
     "Nothing to review. Coding tools propose memories, and you review them here.\n"
-    'Try it: agentplane propose --type decision "Use UTC everywhere"\n'
+    "Press n to write the first candidate yourself.\n"
     "Then press a to approve, r to reject and u to undo. Press ? for all keys."
 )
-NOTHING_LEFT = "Nothing to review.\nPress 2 for the approved entries, and u to undo your last change."
+NOTHING_LEFT = (
+    "Nothing to review.\n"
+    "Press 2 for the approved entries, n for a new candidate, and u to undo your last change."
+)
 NO_CONFLICT = "No conflicts in this list."
 NO_HIT = "No matches.\nPress esc to clear the filter."
 
@@ -45,6 +51,9 @@ class InboxScreen(EntryScreen):
         super().__init__()
         self._by: inbox_rows.By = "run"
         self._place_of: dict[str, int] = {}
+        self._shows_folded = self._rows_have_folded = False
+        self._has_opened = False
+        """True if a candidate was opened since the plane was read. Then the note about approvals is outdated."""
         self._entry_records: EntryRecords | None = None
         self.decisions = Decisions(self)
 
@@ -59,10 +68,17 @@ class InboxScreen(EntryScreen):
     @property
     def _place(self) -> inbox_rows.Place:
         marks = inbox_rows.PLAIN if self.plane_app.plain else inbox_rows.Marks()
-        return inbox_rows.Place(self._by, datetime.now(UTC), marks)
+        return inbox_rows.Place(self._by, datetime.now(UTC), marks, self._lists_folded)
+
+    @property
+    def _lists_folded(self) -> bool:
+        """True if folded candidates are listed. A filter searches them too."""
+        return self._shows_folded or bool(self._words)
 
     def rows_of(self, shown: "PlaneView") -> list[Row]:
-        return inbox_rows.rows(shown, self._place)
+        place = self._place
+        self._rows_have_folded = place.folded
+        return inbox_rows.rows(shown, place)
 
     def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
         return self.selected(words)
@@ -77,7 +93,13 @@ class InboxScreen(EntryScreen):
             self._entry_records = EntryRecords(records.of_candidate)
         return self._entry_records.of_inbox(self._shown, states=states)
 
+    def _filter(self, words: str) -> None:
+        if self._rows_have_folded != self._lists_folded:
+            self.read(force=True)
+        super()._filter(words)
+
     def rows_replaced(self) -> None:
+        self._has_opened = False
         self._place_of = {row.id: place for place, row in enumerate(self._rows)}
         # Both use the same list, so that a changed row is replaced in both.
         self.view.listing.rows = self._rows
@@ -87,6 +109,9 @@ class InboxScreen(EntryScreen):
 
     def empty_text(self) -> str:
         fresh = self._shown is not None and not self._shown.shelf
+        folded = self._shown.attention.summary() if self._shown else ""
+        if folded and not self._words:
+            return f"Nothing asks for attention today. {folded}.\nH shows the folded candidates."
         return NO_HIT if self._words else FIRST_START if fresh else NOTHING_LEFT
 
     def on_looked(self, message: Looked) -> None:
@@ -113,7 +138,13 @@ class InboxScreen(EntryScreen):
             reviewed, at = shown.reviewed.get(id_), self._place_of.get(id_)
             if reviewed is None or at is None:
                 continue
-            new = inbox_rows.row(reviewed.entry, reviewed, place, edited=id_ in edited)
+            folded = shown.attention.folded.get(id_)
+            entry, by_hand = reviewed.entry, id_ in edited
+            new = (
+                inbox_rows.folded_row(entry, folded, reviewed, place, edited=by_hand)
+                if folded
+                else inbox_rows.row(entry, reviewed, place, edited=by_hand)
+            )
             self._rows[at] = new
             line = listing.place_of(id_)
             if line is not None:
@@ -131,7 +162,12 @@ class InboxScreen(EntryScreen):
             self.plane_app.in_sight((*([self.current] if self.current else []), *self.view.in_sight))
 
     def idle_status(self) -> str:
-        return " · ".join(filter(None, (f"grouped by {self._by}" if self.current else "", self._dates())))
+        shown = self._shown
+        if shown and shown.streak and not self._has_opened:
+            return shown.streak
+        folded = f"{shown.attention.summary()}: H" if shown and shown.attention.folded else ""
+        grouped = f"grouped by {self._by}" if self.current else ""
+        return " · ".join(filter(None, (grouped, folded, self._dates())))
 
     def _dates(self) -> str:
         """Return a text with the number of approved entries that have expired or soon will."""
@@ -156,11 +192,27 @@ class InboxScreen(EntryScreen):
 
     async def open_row(self, id_: str) -> None:
         shown = self.plane_app.shown
+        self._note_opened()
         reviewed = shown.reviewed.get(id_) if shown else None
         if reviewed is not None and reviewed.conflicts:
             await self.decisions.compare(id_)
         else:
             await super().open_row(id_)
+
+    def _note_opened(self) -> None:
+        """End the streak of approvals without opening a candidate."""
+        model = self.plane_app.model
+        if model is not None:
+            self._has_opened = True
+            work = partial(streak.note_opened, model.plane.layout, model.plane.origin)
+            self.run_worker(work, thread=True, group="opened", description="opened")
+            self.update_status()
+
+    def action_folded(self) -> None:
+        """Show or hide the folded candidates."""
+        if self.may("folded"):
+            self._shows_folded = not self._shows_folded
+            self.read(force=True)
 
     def action_group(self) -> None:
         self._by = "kind" if self._by == "run" else "run"
@@ -196,9 +248,20 @@ class InboxScreen(EntryScreen):
     async def action_reject(self) -> None:
         await self.decisions.reject()
 
-    def action_next_conflict(self) -> None:
-        """Move the cursor to the next candidate that needs a choice."""
-        if not self.view.seek_state("conflict"):
+    async def action_send_back(self) -> None:
+        if self.may("send_back"):
+            await postponing.send_back(self, self.target_entries)
+
+    async def action_snooze(self) -> None:
+        model = self.plane_app.model
+        if self.may("snooze") and model is not None:
+            await postponing.snooze(self, self.target_entries, model.plane.today())
+
+    async def action_next_conflict(self) -> None:
+        """Move the cursor to the next candidate that needs a choice. If the inbox is empty, write a candidate."""
+        if not self._rows:
+            await self.plane_app.action_new()
+        elif not self.view.seek_state("conflict"):
             reviewed = self._shown.reviewed if self._shown else {}
             unchecked = self._shown is None or any(
                 id_ not in reviewed or not reviewed[id_].checked for id_ in self._place_of if EDIT not in id_

@@ -96,9 +96,7 @@ def _entries(view: View) -> Iterator[Row]:
                 badge, state = ("●", "clean") if view.forms[entry.id] == "full" else ("~", "edited")
                 yield _entry(entry, width, badge, state, why(view, entry), pack_text.title(name))
     if not view.entries:
-        yield Row(
-            NOTHING, "·", " ", "no approved entries yet: press 1 for the inbox", "", "quiet", "included"
-        )
+        yield Row(NOTHING, "·", " ", "no approved entries yet: press 1", "", "quiet", "included")
 
 
 def _entry(entry: Entry, width: int, badge: str, state: str, right: str, group: str) -> Row:

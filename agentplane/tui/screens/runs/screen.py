@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from agentplane.tui.screens.runs.detail import RunDetail
 
 NOTHING = (
-    "No runs yet. A run is a recorded session of a coding tool, or a command and its output.\n"
+    "No runs yet. A run is a recorded tool session, or a command and its output.\n"
     "Try it: agentplane run -- make test\n"
     "Sessions of connected tools are recorded too."
 )

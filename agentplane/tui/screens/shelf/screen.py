@@ -81,7 +81,7 @@ class ShelfScreen(EntryScreen):
 
     def what_is_off(self) -> dict[str, str]:
         shown, listing = self.plane_app.shown, self.view.listing
-        deciding = ("accept", "discard", "edit", "edit_outside", "deprecate", "supersede", "pin")
+        deciding = ("accept", "discard", "edit", "edit_outside", "deprecate", "supersede", "pin", "tag")
         if shown is None:
             return dict.fromkeys(deciding, STILL_READ)
         if shown.refusal:
@@ -98,6 +98,8 @@ class ShelfScreen(EntryScreen):
             off["supersede"] = f"the entry is already {one_line(entry.head.status, 20)}"
         if not self._deprecable():
             off["deprecate"] = "the entry is already deprecated, or has a manual edit"
+        if not self.target_entries or not all(entry.trusted for entry in self.target_entries):
+            off["tag"] = "the entry has a manual edit"
         if not self._pins():
             off["pin"] = "the entry is not in force, or has a manual edit"
         return off

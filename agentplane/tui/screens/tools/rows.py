@@ -25,7 +25,7 @@ _PLAIN = {"●": "o", "×": "x", "·": "."}
 _MARKS = {"current": "●", "old": "~", "absent": "·", "edited": "!", "blocked": "×"}
 _STYLES = {"current": "good", "old": "warn", "absent": "muted", "edited": "bad", "blocked": "bad"}
 _PARTS = {"file": "memory", "hooks": "hooks", "mcp": "MCP"}
-_STATES = {"current": "current", "old": "old", "absent": "not there", "edited": "edited inside", "blocked": "cannot be written"}  # fmt: skip
+_STATES = {"current": "current", "old": "outdated", "absent": "missing", "edited": "manual edit", "blocked": "not writable"}  # fmt: skip
 
 
 STATUS: Mapping[str, str] = {

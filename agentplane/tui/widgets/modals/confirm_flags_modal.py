@@ -23,8 +23,6 @@ from agentplane.review.confirm import Confirmation
 from agentplane.review.gate.verdicts import SECRET
 from agentplane.review.spots import Spot
 from agentplane.text.visible import one_line
-from agentplane.tui import actions
-from agentplane.tui.actions import Keymap
 from agentplane.tui.widgets.modals.modal import LINE_KEYS, Box
 
 
@@ -35,8 +33,8 @@ Answer = Literal["approve", "mask", "edit"]
 OFFERS: tuple[Answer, ...] = ("mask", "edit", "approve")
 READING_SECONDS = 0.3
 """The time the spots are on the screen before a key can approve. A key that was typed ahead comes sooner."""
-_APPROVE_KEYS = ("Y", "C", "G")
-"""The possible keys to confirm. The first one that doesn't approve in the list is used."""
+_APPROVE_KEY = "Y"
+"""The key to confirm. It copies a text in the lists, so the settings can't make it approve there."""
 _ABOUT_SECRETS = (
     "Tools don't get entries that look like they contain a secret. If the secret is real, mask it here and replace it "
     "where it is used."
@@ -55,9 +53,7 @@ class Confirm(Box[Answer | None]):
         Binding("pageup,ctrl+u", "page(-1)", "page up"),
     ]
 
-    def __init__(
-        self, title: str, found: Sequence[Spot], keys: Keymap, offers: Sequence[Answer], *, plain: bool
-    ) -> None:
+    def __init__(self, title: str, found: Sequence[Spot], offers: Sequence[Answer], *, plain: bool) -> None:
         super().__init__()
         self._title = title
         self._spots = found
@@ -66,10 +62,6 @@ class Confirm(Box[Answer | None]):
         without |= {"approve"} if self._too_many else set()
         self._offers = [offer for offer in offers if offer not in without]
         self._marks = (">>", "<<") if plain else ("»", "«")
-        used_keys = {
-            key for name in ("approve", "approve_clean") for key in keys.keys_on(actions.by_id(name))
-        }
-        self._approve_key = next((key for key in _APPROVE_KEYS if key not in used_keys), "f9")
         self._painted = False
         """True if the spots were on the screen for a moment."""
         self._read = False
@@ -137,13 +129,13 @@ class Confirm(Box[Answer | None]):
         labels = {
             "mask": "m mask",
             "edit": "e edit",
-            "approve": "space shows the rest" if unread else f"{self._approve_key} approve as it is",
+            "approve": "space shows the rest" if unread else f"{_APPROVE_KEY} approve as it is",
         }
         offers: tuple[Answer, ...] = ("mask", "edit", "approve")
         return "   ".join([*(labels[offer] for offer in offers if offer in self._offers), "esc cancel"])
 
     def on_key(self, event: events.Key) -> None:
-        if event.key != self._approve_key:
+        if event.key != _APPROVE_KEY:
             return
         event.stop()
         # A key that was typed ahead, before the spots were on the screen, confirms nothing.
@@ -152,9 +144,7 @@ class Confirm(Box[Answer | None]):
         if self._read:
             self.action_answer("approve")
         else:
-            self._show_keys(
-                f"Scroll down to see every spot (space), then press {self._approve_key}.   esc cancel"
-            )
+            self._show_keys(f"Scroll down to see every spot (space), then press {_APPROVE_KEY}.   esc cancel")
 
     def action_answer(self, answer: Answer) -> None:
         if answer in self._offers:
@@ -185,5 +175,5 @@ async def ask(
     plane_app: PlaneApp = app  # type: ignore[assignment]
     codes = ", ".join(dict.fromkeys(spot.code for spot in found))
     title = f"Approve {one_line(entry.id, 40)} with this text? Flagged: {codes}"
-    screen = Confirm(title, found, plane_app.keys_wanted, offers, plain=plane_app.plain)
+    screen = Confirm(title, found, offers, plain=plane_app.plain)
     await app.push_screen(screen, then)

@@ -47,7 +47,7 @@ def test_spans(seconds: float, words: str) -> None:
         ([CODEX], "codex (2 min idle) has outdated memory: M to restart", "codex has outdated memory: M"),
         (
             [other(CODEX, hooked=False)],
-            "codex (2 min idle) has outdated memory: M to restart at once",
+            "codex (2 min idle) has outdated memory: M to restart now",
             "codex has outdated memory: M",
         ),
         (

@@ -71,7 +71,7 @@ def test_reasons_and_what_would_be_written_are_said(rivals: tuple[Plane, str]) -
         await pilot.press("j")
         assert f"{id_} is approved as DEC-002; DEC-001 becomes superseded." in words_on(app)
         await pilot.press("j")
-        assert "DEC-001 gets it" in words_on(app)
+        assert "DEC-001 gets the text" in words_on(app)
         await pilot.press("j", "j")
         assert "recognized if it is proposed again" in words_on(app)
 
@@ -169,7 +169,7 @@ def test_an_invariant_cannot_be_kept_beside_what_contradicts_it(plane: Plane) ->
         assert "not possible here" in words_on(app)
         await pilot.press("b")
         await pilot.pause()
-        assert "an invariant cannot stand beside" in words_on(app)
+        assert "an invariant can't coexist" in words_on(app)
         assert app.screen is asked.screen
 
     asked.drive(steps, (140, 40))

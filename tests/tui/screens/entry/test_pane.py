@@ -93,7 +93,7 @@ def test_all_that_a_person_needs_is_there(plane: Plane, candidate: str) -> None:
             "! would supersede DEC-001",
             "enter to compare",
             "“Retry webhooks after a fixed 30 s.”",
-            "Noticed",
+            "Flags",
             "gone.md` is not there",
             "✓ hooks.py#retry",
             "✗ gone.md  is not there",

@@ -234,7 +234,7 @@ def test_a_conflict_says_what_it_is_with_and_approving_begins_with_comparing(thr
         assert "conflicts with DEC-001: a to compare" in sitting.said
         await sitting.press("a")
         await sitting.until(lambda: getattr(sitting.app.screen, "WHERE", "") == "conflict", "comparing")
-        await sitting.press("1")
+        await sitting.press("c")
         await sitting.calm()
         assert "Approved DEC-002 · u to undo" in sitting.said
 
@@ -328,7 +328,7 @@ def test_groups_are_by_run_or_by_kind(plane: Plane) -> None:
 def test_a_first_start_explains_itself_in_three_lines(plane: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         assert "Nothing to review. Coding tools propose memories" in sitting.screen
-        assert "Try it: agentplane propose" in sitting.screen
+        assert "Press n to write the first candidate yourself." in sitting.screen
         assert "press a to approve, r to reject and u to undo" in sitting.screen
         await sitting.press("a", "r", "A", "e", "enter", "space", "u")
         await sitting.calm()

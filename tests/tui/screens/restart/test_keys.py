@@ -96,7 +96,7 @@ def test_what_another_program_decides_is_noticed_too(stage: Stage) -> None:
     async def steps(sitting: Sitting) -> None:
         done = await asyncio.to_thread(stage.person, "approve", waiting_id(stage))
         assert done.code == 0, done.screen
-        await sitting.until(says(sitting, "codex (", "M to restart at once"))
+        await sitting.until(says(sitting, "codex (", "M to restart now"))
 
     sit(stage.plane, steps)
 
@@ -142,7 +142,7 @@ def test_one_that_is_at_work_restarts_when_it_is_done(stage: Stage) -> None:
         await sitting.press("a")
         await sitting.until(says(sitting, "codex (at work)"))
         await sitting.press("M")
-        await sitting.until(says(sitting, "codex restarts when idle; now it is at work"))
+        await sitting.until(says(sitting, "codex restarts when idle. Now: it is at work"))
         await sitting.press("j", "k")
         (stage.project / "until-here").touch()
         await asyncio.to_thread(terminal.expect, "did work")
@@ -160,7 +160,7 @@ def test_one_that_cannot_be_restarted_says_why_and_what_to_type(stage: Stage) ->
         for file in stage.home.rglob("rollout-*"):
             file.unlink()
         await sitting.press("M")
-        await sitting.until(says(sitting, "was not restarted", "id is not known"))
+        await sitting.until(says(sitting, "was not restarted", "session ID is unknown"))
         assert not sitting.app.sessions.restarts._waiting
 
     sit(stage.plane, steps)
@@ -176,7 +176,7 @@ def test_one_that_ends_meanwhile_is_gone(stage: Stage) -> None:
         await sitting.press("a")
         await sitting.until(says(sitting, "has outdated memory"))
         await sitting.press("M")
-        await sitting.until(says(sitting, "now somebody may be writing a line"))
+        await sitting.until(says(sitting, "Now: somebody may be writing a line"))
         terminal.type("\x15exit 0\r")
         assert await asyncio.to_thread(terminal.ended) == 0
         await sitting.until(says(sitting, "has ended"))
@@ -231,11 +231,11 @@ def test_of_several_one_is_chosen_in_a_list(stage: Stage, by_hand: int) -> None:
         await sitting.press("M")
         assert isinstance(sitting.app.screen, Pick)
         codex, claude = sorted(sitting.app.screen._options, reverse=True)
-        assert codex.startswith(f"codex, pid {terminal.process.pid} · memory {before} · ")
+        assert codex.startswith(f"codex, pid {terminal.process.pid} · memory revision {before} · ")
         assert codex.endswith("idle · restarts")
-        assert claude.startswith(f"claude-code, pid {by_hand} · memory {before} · ")
+        assert claude.startswith(f"claude-code, pid {by_hand} · memory revision {before} · ")
         assert claude.endswith("show the command")
-        assert f"codex, pid {terminal.process.pid} · memory {before}" in sitting.screen
+        assert f"codex, pid {terminal.process.pid} · memory revision {before}" in sitting.screen
         await sitting.press("escape")
         assert sitting.app.screen is sitting.inbox
         await sitting.burst("M", "a", "r")
@@ -257,7 +257,7 @@ def test_several_that_can_be_restarted_are_at_once(stage: Stage) -> None:
         await sitting.press("a")
         await sitting.until(says(sitting, "have outdated memory: M to list"))
         await sitting.press("M")
-        assert "all 2 that restart when they are idle" in sitting.screen
+        assert "all 2 that can restart when idle" in sitting.screen
         await sitting.press("1")
         await sitting.until(
             lambda: bar(sitting).count(f"restarted with memory revision {stage.revision}") == 2
@@ -331,7 +331,7 @@ def test_the_key_can_be_another_one(stage: Stage) -> None:
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
-        await sitting.until(says(sitting, "Z restarts it"))
+        await sitting.until(says(sitting, "Z to restart"))
         await sitting.press("Z")
         await sitting.until(says(sitting, "restarted with memory"))
 
@@ -377,7 +377,7 @@ def test_a_session_with_old_memory_is_announced_at_the_start(stage: Stage) -> No
     stage.approve(UNLIKE[3])
 
     async def steps(sitting: Sitting) -> None:
-        await sitting.until(says(sitting, "M restarts it"))
+        await sitting.until(says(sitting, "M to restart"))
 
     sit(stage.plane, steps)
 

@@ -232,9 +232,9 @@ def test_the_receipt_of_a_pack_names_what_was_given(plane: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await opened(sitting)
         await sitting.until(
-            lambda: "a pack of memory 0f261520: 30 entries; cut: no room 2" in sitting.screen, "pack"
+            lambda: "Memory revision 0f261520: 30 entries; left out: no room 2" in sitting.screen, "pack"
         )
-        for part in ("DEC-001 Use PostgreSQL 16.", "DEC-404 is not on the shelf", "and 28 more", "tests/x.py",
+        for part in ("DEC-001 Use PostgreSQL 16.", "DEC-404 no longer in memory", "and 28 more", "tests/x.py",
                      "It is **slow**.", "Measure", "•  this"):  # fmt: skip
             assert part in sitting.screen, part
 
@@ -363,7 +363,7 @@ def test_outputs_that_are_long_or_one_long_line_are_compared_at_once(plane: Plan
         await sitting.press("down", "D", "down", "D")
         await sitting.until(lambda: "- left" in sitting.screen and "+ right" in sitting.screen, "both sides")
         report = sitting.app.screen.query_one(DiffPane)._report
-        assert f"403 lines more: agentplane diff --run {report.a} --against {report.b}" in drawn(sitting)
+        assert f"403 more lines: agentplane run diff --run {report.a} --against {report.b}" in drawn(sitting)
         await sitting.press("escape", "g", "D", "down", "D")
         await sitting.until(lambda: "2,999,000 more characters" in drawn(sitting), "one long line")
 
@@ -392,7 +392,7 @@ def test_runs_that_are_the_same_and_a_run_that_is_gone(plane: Plane) -> None:
         await sitting.until(lambda: "No differences." in sitting.screen, "the same")
         await sitting.press("q")
         await sitting.app.push_screen(RunDiffScreen(plane.layout, a, "20200101T000000Z-zzzz"))
-        await sitting.until(lambda: "no run 20200101T000000Z-zzzz" in sitting.screen, "said")
+        await sitting.until(lambda: "Run not found: 20200101T000000Z-zzzz." in sitting.screen, "said")
 
     sit(plane, steps, size=(60, 20))
 
@@ -564,7 +564,7 @@ def test_the_chart_comes_and_goes(ran: Plane) -> None:
         assert "runs per day" not in sitting.screen
         await sitting.press("C")
         await sitting.until(lambda: "runs per day: 2, 1 failed" in sitting.screen, "drawn")
-        assert "nothing was decided" in sitting.screen
+        assert "no decisions in these days" in sitting.screen
         assert screen.query_one(RunChart).size.height == 6
         ran.inbox.approve(ran.memory.read().inbox_ids)
         await sitting.until(lambda: "approved: 1 of 1 (100 %)" in sitting.screen, "drawn anew")
@@ -591,7 +591,7 @@ def test_where_the_chart_has_no_room_its_key_says_so(ran: Plane) -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_any_keys_at_any_size(ran: Plane, seed: int) -> None:
     luck = random.Random(seed)
-    keys = [*KEYS, "D", "D", "C", "t", "R", "3", "3"]
+    keys = [*KEYS, "D", "D", "C", "z", "R", "3", "3"]
     before = ran.layout.log.read_bytes()
 
     async def steps(sitting: Sitting) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 
 from agentplane.api import Plane
 from agentplane.memory.operations import Proposal
@@ -218,7 +218,8 @@ def test_editing_in_place(shelf: Plane) -> None:
         await pilot.press("e")
         await app.calm(pilot)
         assert isinstance(app.screen, EditScreen)
-        app.screen.area.text = app.screen.area.text.replace("with backoff", "with backoff and jitter")
+        statement = app.screen.query_one("#statement", TextArea)
+        statement.text = statement.text.replace("with backoff", "with backoff and jitter")
         await pilot.press("ctrl+s")
         await ready(pilot, app)
         assert "backoff and jitter" in words_on(app)
@@ -235,7 +236,8 @@ def test_superseding_writes_a_candidate(shelf: Plane) -> None:
         await pilot.press("S")
         await app.calm(pilot)
         assert isinstance(app.screen, EditScreen)
-        app.screen.area.text = "Poll the partner for webhooks that failed.\n\nRationale: fewer moving parts."
+        app.screen.query_one("#statement", TextArea).text = "Poll the partner for webhooks that failed."
+        app.screen.query_one("#rationale", TextArea).text = "Fewer moving parts."
         await pilot.press("ctrl+s")
         await ready(pilot, app)
         assert app.screen is screen
@@ -246,6 +248,12 @@ def test_superseding_writes_a_candidate(shelf: Plane) -> None:
     drive(Stand(shelf), steps, screen=screen)
     (candidate,) = shelf.memory.read().inbox
     assert candidate.head.supersedes == ("DEC-003",)
+    assert candidate.head.tags == ("webhooks",)
+    assert candidate.head.evidence == ()
+    assert (
+        candidate.body.strip()
+        == "Decision: Poll the partner for webhooks that failed.\nRationale: Fewer moving parts."
+    )
 
 
 @pytest.mark.parametrize(

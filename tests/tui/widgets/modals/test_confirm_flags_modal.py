@@ -3,6 +3,7 @@
 import pytest
 from textual import events
 from textual.app import App
+from textual.widgets import TextArea
 
 from agentplane.api import Plane
 from agentplane.memory.operations import Proposal
@@ -147,15 +148,18 @@ def test_the_spot_is_shown_and_its_own_key_approves_and_is_recorded(open_gate: P
     assert open_gate.history.ops()[0].confirmed == ["secret"]
 
 
-def test_where_that_key_approves_in_the_list_it_does_not_confirm(open_gate: Plane) -> None:
+def test_a_setting_cannot_make_that_key_approve_in_the_list_too(open_gate: Plane) -> None:
     open_gate.layout.config.write_text('[gate]\nsecret = "flag"\n[tui.keys]\napprove = "Y"\n')
     open_gate.propose(decision(SAID))
 
     async def steps(sitting: Sitting) -> None:
         await sitting.calm()
+        assert any("copy text" in problem for problem in sitting.app.keys_wanted.problems)
         await sitting.press("Y", "Y", "Y")
         await sitting.calm()
-        assert "C approve as it is" in sitting.screen
+        assert sitting.app.screen is sitting.inbox
+        await sitting.press("a")
+        assert "Y approve as it is" in sitting.screen
 
     sit(open_gate, steps)
     assert on_shelf(open_gate) == []
@@ -290,7 +294,7 @@ def test_an_edit_of_an_approved_entry_is_confirmed_in_the_editor(open_gate: Plan
         await sitting.calm()
         edit = sitting.app.screen
         assert isinstance(edit, EditScreen)
-        edit.area.text = edit.area.text.replace("Amounts are whole cents.", SAID)
+        edit.query_one("#statement", TextArea).text = SAID
         await sitting.press("ctrl+s")
         await sitting.until(lambda: isinstance(sitting.app.screen, Confirm))
         assert f"»{SECRET}«" in sitting.screen

@@ -1,0 +1,54 @@
+"""The commands send-back and snooze, which postpone candidates. Only a person at a terminal may use them."""
+
+import click
+
+from agentplane.cli.help import command
+from agentplane.cli.open import ids_argument, json_option, opened
+from agentplane.cli.report import carry_out
+from agentplane.commands import SendBack, Snooze
+from agentplane.errors import BadInput
+from agentplane.text import days
+from agentplane.text.visible import one_line
+
+
+@click.command()
+@ids_argument("inbox")
+@click.option(
+    "-m",
+    "--comment",
+    required=True,
+    metavar="TEXT",
+    help="Comment for the proposer, which says what to change.",
+)
+@json_option
+def send_back_command(ids: tuple[str, ...], comment: str, as_json: bool) -> None:
+    """Send candidates back to the tool that proposed them, with a comment.
+
+    The tool gets the comment in its next session, and its new proposal replaces the candidate. Until then, the
+    candidate is folded in the inbox. If nothing replaces it for 14 days, it asks for attention again.
+    """
+    plane = opened(deciding="sending back")
+    carry_out(plane, SendBack(ids, comment), as_json=as_json)
+
+
+@command("snooze CAND-7F3K2Q --until 2w", "snooze CAND-7F3K2Q --remove")
+@ids_argument("inbox")
+@click.option(
+    "--until",
+    metavar="DATE",
+    default="7d",
+    show_default=True,
+    help="Day on which they ask for attention again, for example 3d, 2w or 2026-12-31.",
+)
+@click.option("--remove", is_flag=True, help="Let them ask for attention now.")
+@json_option
+def snooze_command(ids: tuple[str, ...], until: str, remove: bool, as_json: bool) -> None:
+    """Fold candidates in the inbox until a date."""
+    plane = opened(deciding="snoozing")
+    day = None if remove else days.ahead(until, plane.today())
+    if day is None and not remove:
+        raise BadInput(
+            f'Invalid value for --until: "{one_line(until, 40)}".',
+            todo="Use a date (2026-12-31) or a number of days or weeks (7d, 2w).",
+        )
+    carry_out(plane, Snooze(ids, day), as_json=as_json)

@@ -1,0 +1,102 @@
+"""Dialogs that send candidates back, snooze them or change tags. Each asks for one line and submits a command."""
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from functools import partial
+from typing import TYPE_CHECKING
+
+from agentplane.commands import SendBack, Snooze, Tag
+from agentplane.errors import AgentplaneError
+from agentplane.text import days
+from agentplane.text.visible import one_line
+from agentplane.tui.textual_fixes.push_and_focus import open_field
+
+
+if TYPE_CHECKING:
+    from agentplane.memory.entry import Entry
+    from agentplane.tui.screens.entry_list_screen import EntryScreen
+
+_NOW = "now"
+
+
+async def send_back(screen: "EntryScreen", entries: "Sequence[Entry]") -> None:
+    """Ask for the comment, and send the candidates back to their proposers."""
+    from agentplane.review import feedback
+    from agentplane.tui.widgets.modals.line_modal import Line
+
+    def problem(text: str) -> str:
+        if not text.strip():
+            return "The comment is empty."
+        return _problem(lambda: feedback.check_comment(text.strip()))
+
+    def typed(text: str | None) -> None:
+        if text is not None:
+            screen.carry_out(SendBack(_ids(entries), text))
+
+    who = {entry.head.proposed_by for entry in entries}
+    to = f" to {one_line(who.pop() or 'nobody', 40)}" if len(who) == 1 else ""
+    title = f"Send {_named(entries)} back{to}"
+    await open_field(screen.app, Line(title, "What should change?", "send back", problem), typed)
+
+
+async def snooze(screen: "EntryScreen", entries: "Sequence[Entry]", today: date) -> None:
+    """Ask for the day, and fold the candidates until then."""
+    from agentplane.tui.widgets.modals.line_modal import Line
+
+    def day_of(text: str) -> date | None:
+        return None if text.strip().lower() == _NOW else days.ahead(text, today)
+
+    def problem(text: str) -> str:
+        day = day_of(text)
+        if text.strip().lower() != _NOW and day is None:
+            return "Use a date (2026-12-31), a number of days or weeks (7d, 2w), or now."
+        return f"The date {day} isn't in the future." if day is not None and day <= today else ""
+
+    def typed(text: str | None) -> None:
+        if text is not None:
+            screen.carry_out(Snooze(_ids(entries), day_of(text)))
+
+    dialog = Line(f"Snooze {_named(entries)} until", "7d, 2w, 2026-12-31 or now", "snooze", problem, "7d")
+    await open_field(screen.app, dialog, typed)
+
+
+async def tag(screen: "EntryScreen", entries: "Sequence[Entry]") -> None:
+    """Ask for tags to add and remove, and change them."""
+    from agentplane.review import feedback
+    from agentplane.tui.widgets.modals.line_modal import Line
+
+    def problem(text: str) -> str:
+        add, remove = _tags(text)
+        if not add and not remove:
+            return "Type at least one tag. A tag that begins with - is removed."
+        return _problem(partial(feedback.check_tags, (*add, *remove)))
+
+    def typed(text: str | None) -> None:
+        if text is not None:
+            screen.plane_app.submit(Tag(_ids(entries), *_tags(text)))
+
+    dialog = Line(f"Tags of {_named(entries)}", "ui storage -old", "change tags", problem)
+    await open_field(screen.app, dialog, typed)
+
+
+def _tags(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tags to add and the tags to remove."""
+    words = text.split()
+    remove = tuple(word.removeprefix("-") for word in words if word.startswith("-"))
+    return tuple(word for word in words if not word.startswith("-")), remove
+
+
+def _problem(check: Callable[[], None]) -> str:
+    try:
+        check()
+    except AgentplaneError as error:
+        return error.what
+    return ""
+
+
+def _ids(entries: "Sequence[Entry]") -> tuple[str, ...]:
+    return tuple(entry.id for entry in entries)
+
+
+def _named(entries: "Sequence[Entry]") -> str:
+    return one_line(entries[0].id, 40) if len(entries) == 1 else f"{len(entries):,} entries"

@@ -1,0 +1,147 @@
+"""Search everything, look at a result, and go to it on its screen."""
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from agentplane.api import Plane
+from agentplane.runs.query import timeline
+from agentplane.tui.screens.find.screen import FindScreen
+from agentplane.tui.screens.list_screen import ListScreen
+from tests.bench import planes
+from tests.conftest import decision, plane_in
+from tests.runs.made import shell
+from tests.tui.conftest import Sitting, sit
+
+
+@pytest.fixture
+def everything(git_project: Path) -> Plane:
+    """A candidate, an approved entry and a run about webhooks."""
+    plane = plane_in(git_project)
+    plane.inbox.approve([plane.propose(decision("Sign every webhook.", rationale="The bank asks."))])
+    plane.propose(decision("Retry a webhook after a minute."))
+    plane.propose(decision("Use one queue."))
+    shell(plane, "echo delivered", task="webhooks", tool="codex")
+    return plane
+
+
+async def search(sitting: Sitting, words: str, rows: int) -> FindScreen:
+    await sitting.press("ctrl+f")
+    screen = sitting.app.screen
+    assert isinstance(screen, FindScreen)
+    await sitting.type(words)
+    await sitting.until(
+        lambda: (
+            screen._hits.words == words and screen._hits.complete and len(screen.view.listing.shown) == rows
+        ),
+        f"{rows} results for {words}",
+    )
+    return screen
+
+
+def here(sitting: Sitting) -> tuple[str, str]:
+    screen = sitting.app.screen
+    assert isinstance(screen, ListScreen)
+    return screen.WHERE, screen.current or ""
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12)])
+def test_results_of_every_kind_with_a_preview(everything: Plane, size: tuple[int, int]) -> None:
+    entry = everything.memory.read().get("DEC-001")
+    (run,) = [row.run_id for row in timeline.rows(everything.layout) if row.kind == "run"]
+
+    async def steps(sitting: Sitting) -> None:
+        def shows(text: str) -> bool:
+            return text in " ".join(sitting.screen.split())
+
+        await search(sitting, "webhook", 3)
+        await sitting.until(lambda: shows("decision proposed by"), "the candidate")
+        await sitting.press("down")
+        await sitting.until(lambda: shows(f"{entry.id} decision accepted"), "the entry")
+        await sitting.press("down")
+        await sitting.until(lambda: shows(f"{run} ok"), "the run")
+
+    sit(everything, steps, size=size)
+
+
+def test_results_are_under_the_name_of_their_screen(everything: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        screen = await search(sitting, "webhook", 3)
+        assert [row.group for row in screen.view.listing.shown] == ["Inbox", "Memory", "Runs"]
+        assert [row.right for row in screen.view.listing.shown][1:] == ["DEC-001", "webhooks"]
+
+    sit(everything, steps)
+
+
+@pytest.mark.parametrize(("down", "where", "start"), [(0, "inbox", "1"), (1, "shelf", "5"), (2, "runs", "2")])
+def test_enter_goes_to_the_result_on_its_screen(everything: Plane, down: int, where: str, start: str) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press(start)
+        screen = await search(sitting, "webhook", 3)
+        await sitting.press(*["down"] * down)
+        row = screen.view.listing.current
+        assert row is not None
+        await sitting.press("enter")
+        await sitting.until(lambda: here(sitting) == (where, row.id), f"{row.id} in {where}")
+
+    sit(everything, steps)
+
+
+def test_enter_before_the_results_are_there_goes_nowhere_wrong(everything: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        screen = await search(sitting, "webhook", 3)
+        await sitting.burst(*"zzz", "enter")
+        assert sitting.app.screen is screen
+        await sitting.until(lambda: screen._hits.words == "webhookzzz" and screen._hits.complete, "the end")
+        assert "No matches." in sitting.screen
+        await sitting.press("enter", "escape")
+        assert here(sitting)[0] == "inbox"
+
+    sit(everything, steps)
+
+
+def test_keys_of_other_screens_are_typed(everything: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("ctrl+f", "a", "r", "2", "q", "question_mark")
+        assert isinstance(sitting.app.screen, FindScreen)
+        assert sitting.app.screen.query_one(Input).value == "arq?".replace("q", "2q")
+        await sitting.press("escape")
+        assert sitting.app.screen is sitting.inbox
+
+    sit(everything, steps)
+    assert len(everything.memory.read().inbox) == 2
+
+
+def test_it_searches_again_if_the_project_memory_changes(everything: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        screen = await search(sitting, "queue", 1)
+        everything.propose(decision("Empty every queue at night."))
+        sitting.app._reader.reload()
+        await sitting.until(lambda: len(screen.view.listing.shown) == 2, "the new candidate")
+
+    sit(everything, steps)
+
+
+def test_a_word_that_is_only_similar_finds_it(everything: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        screen = await search(sitting, "signed webhooks", 2)
+        assert [row.group for row in screen.view.listing.shown] == ["Inbox", "Memory"]
+
+    sit(everything, steps)
+
+
+def test_ten_thousand_entries_are_searched_while_keys_are_typed(tmp_path: Path) -> None:
+    """Each key is taken before the search for the one before it has ended."""
+    plane = planes.make(tmp_path / "large", 9_900, 100)
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("ctrl+f")
+        screen = sitting.app.screen
+        assert isinstance(screen, FindScreen)
+        await sitting.burst(*"webhook")
+        assert screen.query_one(Input).value == "webhook"
+        await sitting.until(lambda: screen._hits.words == "webhook", "the results")
+        assert "Memory, first 200" in [row.group for row in screen.view.listing.shown]
+
+    sit(plane, steps, calm=False)
