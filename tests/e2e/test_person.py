@@ -86,7 +86,7 @@ def test_the_settings_can_lift_it(repository: Path) -> None:
 
     assert done.returncode == 0
     op = _last(repository)
-    assert (op.actor, op.channel, op.program) == ("Cursor", "cli", "Cursor")
+    assert (op.actor, op.channel, op.program) == ("cursor", "cli", "cursor")
 
 
 def test_an_op_names_the_program_that_started_it(repository: Path) -> None:
