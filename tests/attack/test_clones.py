@@ -30,6 +30,8 @@ LINES: dict[str, list[tuple[list[str], str]]] = {
     "propose": [(["propose", "Keep SQL.", "--evidence", "12345abcde" * 4], "")],
     "approve": [(["approve", "--all-clean"], ""), (["approve", "--edits", "DEC-001"], "")],
     "reject": [(["reject", "CAND-XXXXXX"], ""), (["reject", "--edits", "DEC-001"], "")],
+    "send-back": [(["send-back", "CAND-XXXXXX", "-m", "x"], "")],
+    "snooze": [(["snooze", "CAND-XXXXXX"], "")],
     "edit": [(["edit", "DEC-001"], "")],
     "deprecate": [(["deprecate", "DEC-001", "--why", "x"], "")],
     "pin": [(["pin", "DEC-001"], ""), (["pin", "--remove", "DEC-001"], "")],

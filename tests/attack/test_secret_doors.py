@@ -183,7 +183,7 @@ WAYS_IN = [
 def outlets(plane: Plane) -> dict[str, str]:
     """All that a tool is given, by where it is given."""
     found: dict[str, str] = {}
-    session = Session(plane_in(plane.layout.project, "codex", "mcp"), None, {})
+    session = Session(plane_in(plane.layout.project, "codex", "mcp"), None, {}, {}, {})
 
     def say(name: str, value: object) -> None:
         found[name] = value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -60,7 +60,7 @@ def test_no_command_prints_it(leaky: Plane, cli: Cli, monkeypatch: pytest.Monkey
 def test_a_server_does_not_tell_what_a_fact_said_before(leaky: Plane) -> None:
     own = plane_in(leaky.layout.project, "codex", "mcp")
     changed = own.propose(_fact("The token is in the new vault."))
-    session = Session(own, None, {})
+    session = Session(own, None, {}, {}, {})
     told = handlers.propose(session, tools.Propose("fact", "The token is in the new vault."))
     assert told["id"] == changed
     assert any("changes FACT-001" in flag for flag in told["flags"])

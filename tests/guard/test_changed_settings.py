@@ -73,7 +73,7 @@ FINE = (
     "[runs]\nshare = ['summary.md', 'meta.json', 'events.jsonl']",
     "[runs]\nenvironment = ['CI', 'NODE_ENV', 'RUST_*', 'GITHUB_REF']",
     "[gate]\nrandom = 'refuse'",
-    "[tui]\ntheme = 'nord'\n[tui.keys]\nundo = 'Z'\n'list.half_down' = 'ctrl+f'\napprove = 'W'",
+    "[tui]\ntheme = 'nord'\n[tui.keys]\nundo = 'f8'\n'list.half_down' = 'ctrl+f'\napprove = 'f9'",
     "[tools]\ndeliver = false\n[hooks]\nask = false",
 )
 

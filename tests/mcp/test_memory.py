@@ -57,7 +57,7 @@ limits.begin()
 from agentplane.api import open_plane
 plane = open_plane(sys.argv[1], channel="mcp", actor="codex")
 asked = tools.Propose(type="decision", statement="Reports are written as CSV files.")
-handlers.propose(Session(plane, None, {}, {}), asked)
+handlers.propose(Session(plane, None, {}, {}, {}), asked)
 print(json.dumps(sorted(sys.modules)))
 """
 
@@ -94,7 +94,7 @@ def serving() -> Iterator[None]:
 def _propose(plane: Plane, statement: str) -> dict[str, Any]:
     opened = open_plane(plane.layout.root, channel="mcp", actor="codex")
     asked = asked_of.Propose(type="decision", statement=statement)
-    return handlers.propose(Session(opened, None, {}, {}), asked)
+    return handlers.propose(Session(opened, None, {}, {}, {}), asked)
 
 
 def test_a_server_loads_only_what_it_uses(tmp_path: Path) -> None:
