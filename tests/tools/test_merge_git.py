@@ -228,7 +228,7 @@ def test_a_block_merged_by_the_driver_is_never_called_current(tmp_path: Path) ->
     merge_driver.remove(made.plane.layout)
     done = agentplane(made, "sync", "--check")
     assert done.returncode == 1
-    assert "AGENTS.md: old" in done.stdout
+    assert "AGENTS.md: outdated" in done.stdout
 
 
 def test_a_conflict_of_a_persons_own_stays_gits(tmp_path: Path) -> None:
