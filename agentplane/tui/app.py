@@ -207,7 +207,8 @@ class PlaneApp(App[None]):
 
             self._watch = Watch(model.plane.layout.root, lambda: self._post(Changed()))
             self._watch.start()
-            self.run_worker(self.projects.look_at_worktrees)  # type: ignore[arg-type]  # mypy infers no result type
+            work: Any = self.projects.look_at_worktrees
+            self.run_worker(work, group="worktrees", description="worktrees")
         self.relay(lambda: Refreshed(message.shown))
         self.notices.show_figures()
         self.update_hint()
@@ -480,7 +481,8 @@ class PlaneApp(App[None]):
             self.sessions.hide_messages()
 
     def action_projects(self) -> None:
-        self.run_worker(self.projects.choose, group="projects", exclusive=True)  # type: ignore[arg-type]
+        work: Any = self.projects.choose
+        self.run_worker(work, group="projects", exclusive=True, description="projects")
 
     async def action_help(self) -> None:
         from agentplane.tui.widgets.modals.help_modal import Help

@@ -1,7 +1,7 @@
 """The look at which coding tools get the memory, for the header and for one notice about a new tool."""
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agentplane.plane.derived import cache
 
@@ -30,7 +30,8 @@ class ReceiverWatch:
 
     def look(self) -> None:
         """Look again, for example after a file of a tool was written."""
-        self._app.run_worker(self._look, group="receivers", exclusive=True)  # type: ignore[arg-type]
+        work: Any = self._look
+        self._app.run_worker(work, group="receivers", exclusive=True, description="receivers")
 
     async def _look(self) -> None:
         model, shown = self._app.model, self._app.shown

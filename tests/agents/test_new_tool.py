@@ -112,7 +112,7 @@ def test_its_hooks_shells_runs_and_clients_are_known(house: House, plane: Plane,
 
     refused = house.python("-m", "agentplane", "approve", "CAND-1", ACME_SHELL="1")
     assert refused.returncode == 3
-    assert "acme" in refused.stderr
+    assert "started by Acme Agent" in refused.stderr
 
     program = tmp_path / "bin/acme-agent"
     program.parent.mkdir()

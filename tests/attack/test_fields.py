@@ -341,8 +341,10 @@ def test_one_module_of_the_command_line_prints() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if _prints(node) and path != ROOT / "agentplane" / "cli" / "output.py"
     }
-    # The first says where a file is, in a process without the command line; the second hides what is typed.
+    # The first names a file, in a process without the command line. The second prints what `--help` prints, which
+    # is the program's own text. The third hides what is typed.
     assert found == {
-        "agentplane/tui/main.py: print(f'what you were writing is kept in {visible(path)}', file=sys.stderr)",
-        "agentplane/cli/memory/undo.py: click.prompt('Text to prune', hide_input=True, err=True)",
+        "agentplane/tui/main.py: print(f'Unsaved text: {visible(path)}', file=sys.stderr)",
+        "agentplane/cli/help.py: click.echo(here.get_help())",
+        "agentplane/cli/memory/prune.py: click.prompt('Text to prune', hide_input=True, err=True)",
     }

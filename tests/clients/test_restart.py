@@ -125,7 +125,7 @@ def test_a_session_goes_on_with_the_memory_that_was_approved_meanwhile(
             told: Seen = typed(["restart", "--all", "--json"], tool.project, env=env, pipe_stdout=True)
             (came,) = json.loads(told.piped)["sessions"]
             assert came["outcome"]["state"] == "restarted", came
-            until(lambda: b"agentplane: restarting" in screen.seen)
+            until(lambda: b"agentplane: memory updated to " in screen.seen)
             until(lambda: quiet(screen), "the session that goes on")
             then = asks(screen, model, "And now the word almond.")
             assert UNLIKE[1] in then

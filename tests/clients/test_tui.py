@@ -88,7 +88,7 @@ def test_a_candidate_approved_at_the_screens_reaches_the_session_that_runs(
                 "codex restarts when",
             )
             screens.wait_for(f"codex restarted with memory revision {plane.status().revision}", _PATIENCE)
-            until(lambda: b"agentplane: restarting" in terminal.seen)
+            until(lambda: b"agentplane: memory updated to " in terminal.seen)
             until(lambda: quiet(terminal), "the session that goes on")
             then = asks(terminal, model, "And now the word almond.")
             assert UNLIKE[1] in then

@@ -231,7 +231,7 @@ def test_doctor_names_what_a_revert_took_out_and_how_to_bring_it_back(forked: Re
     start = f'commit {commit} (Revert "{taken}") took 2 events out of the log: propose CAND-'
     assert what.startswith(start)
     assert ", approve CAND-" in what
-    assert remedy.startswith(f"`git revert {commit}` brings them back.")
+    assert remedy.startswith(f"`git revert {commit}` restores them.")
     assert forked.settle().did is False
     assert set(forked.statements().values()) == {"Use Textual."}
     forked.git("revert", "--no-edit", commit)

@@ -127,9 +127,17 @@ def test_the_list_binds_what_the_registry_says() -> None:
 
 
 def test_keys_can_be_changed() -> None:
-    found = actions.keymap({"approve": "W", "copy": "c", "list.down": "h,down", "group": "X", "filter": "Q"})
+    found = actions.keymap(
+        {"approve": "W", "copy": "c", "list.down": "ctrl+x,down", "group": "X", "filter": "Q"}
+    )
     assert found.problems == ()
-    assert found.keys == {"approve": "W", "copy": "c", "list.down": "h,down", "group": "X", "filter": "Q"}
+    assert found.keys == {
+        "approve": "W",
+        "copy": "c",
+        "list.down": "ctrl+x,down",
+        "group": "X",
+        "filter": "Q",
+    }
     assert found.shown(actions.by_id("approve")) == "W"
     assert found.shown(actions.by_id("reject")) == "r"
 

@@ -224,14 +224,14 @@ def test_enter_twice_answers_once(three: Plane) -> None:
 
 
 def test_keys_of_the_settings_are_used_and_shown(three: Plane) -> None:
-    three.layout.config.write_text('[tui.keys]\napprove = "V"\ncopy = "c"\n')
+    three.layout.config.write_text('[tui.keys]\napprove = "W"\ncopy = "c"\n')
 
     async def steps(sitting: Sitting) -> None:
-        assert "V approve" in sitting.keys
+        assert "W approve" in sitting.keys
         await sitting.press("a")
         await sitting.calm()
         assert len(waiting(three)) == 3
-        await sitting.press("V")
+        await sitting.press("W")
         await sitting.calm()
 
     sit(three, steps)
@@ -601,7 +601,7 @@ def test_a_candidate_that_somebody_else_decided_meanwhile_is_said(three: Plane) 
         gone = three.memory.read().inbox_ids[0]
         three.inbox.reject([gone])
         await sitting.press("a")
-        await sitting.until(lambda: f"Entry not found: {gone}" in sitting.said, "said")
+        await sitting.until(lambda: f"{gone} no longer exists." in sitting.said, "said")
         await sitting.calm()
         assert sitting.rows == ["Log in JSON lines.", "Deploy on Tuesdays only."]
 
@@ -684,7 +684,7 @@ def test_where_there_is_no_plane_or_no_terminal_there_are_no_screens(
             text=True,
             check=True,
         )
-        assert "next: agentplane inbox" in done.stdout
+        assert "Next: agentplane inbox" in done.stdout
         return
     folder = three.layout.project if where == "dumb" else tmp_path
     terminal = Terminal(folder, TERM="dumb" if where == "dumb" else "xterm")

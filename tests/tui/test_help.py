@@ -106,3 +106,11 @@ def test_memory_explains_its_own_keys(three: Plane) -> None:
         assert "approve" not in listed(sitting)
 
     sit(three, steps)
+
+
+def test_a_page_key_is_harmless_where_no_row_fits(three: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("question_mark", "pagedown", "pageup", "down", "escape")
+        assert sitting.app.screen is sitting.inbox
+
+    sit(three, steps, size=(12, 3))

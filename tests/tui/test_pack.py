@@ -424,7 +424,7 @@ def test_the_files_that_the_branch_changed_are_offered(shelf: Plane, git_project
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await sitting.press("F")
-        await sitting.until(lambda: "2 files that this branch changed" in sitting.screen, "offered")
+        await sitting.until(lambda: "2 files changed on this branch" in sitting.screen, "offered")
         await sitting.press("down", "enter")
         await sitting.calm()
         assert screen.ask.paths == ("README.md", "app/new file.py")

@@ -58,6 +58,12 @@ async def at(sitting: Sitting, screen: ToolsScreen, name: str) -> None:
     await sitting.until(lambda: screen.panes.detail._page_id == screen.current, f"what is said of {name}")
 
 
+def detail(sitting: Sitting) -> str:
+    """The text of the detail pane, without its line breaks."""
+    lines = (line.partition("│")[2] for line in sitting.screen.splitlines())
+    return " ".join(" ".join(lines).split())
+
+
 async def asked(sitting: Sitting, key: str) -> Writes:
     await sitting.press(key)
     await sitting.until(lambda: isinstance(sitting.app.screen, Writes), f"{key} asks")
@@ -194,9 +200,7 @@ def test_old_memory_is_told_and_brought(one: Plane) -> None:
         screen = await opened(sitting)
         assert state(screen, "codex")[1] == "incomplete"
         await at(sitting, screen, "codex")
-        assert f"Press s to update it to {one.status().revision}" in " ".join(
-            sitting.screen.replace("│", " ").split()
-        )
+        assert f"Press s to update it to {one.status().revision}" in detail(sitting)
         await asked(sitting, "s")
         assert "+- DEC-002" in sitting.screen
         await sitting.press("y")
@@ -239,7 +243,7 @@ def test_a_link_out_of_the_project_is_not_followed(one: Plane, tmp_path: Path) -
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await at(sitting, screen, "goose")
-        assert "is a link to outside of the project" in " ".join(sitting.screen.replace("│", " ").split())
+        assert "is a link to outside of the project" in detail(sitting)
 
     sit(one, steps, size=(160, 50))
     assert outside.read_text() == "theirs\n"

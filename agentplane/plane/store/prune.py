@@ -3,7 +3,7 @@
 Its digests stay, so the log and the operation records still prove the operations.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -61,14 +61,19 @@ def plan(found: Occurrences, elsewhere: Elsewhere, why: str | None) -> Plan:
         )
     prunes = (*found.digests, *elsewhere.digests)
     if not prunes:
-        events = (
-            f" Only log lines {', '.join(map(str, found.events[:5]))} contain it." if found.events else ""
-        )
         raise BadInput(
-            f"Text not found in operation records or run records.{events}",
+            f"Text not found in operation records or run records.{_only_in(found.events)}",
             todo="Check the spelling. Case matters.",
         )
     return Plan(verb="prune", edits=(), prunes=prunes, redacted=elsewhere.redacted, why=why)
+
+
+def _only_in(lines: Sequence[int]) -> str:
+    """Return the sentence that names the log lines that contain the text."""
+    named = ", ".join(map(str, lines[:5]))
+    if len(lines) == 1:
+        return f" Only log line {named} contains it."
+    return f" Only log lines {named} contain it." if lines else ""
 
 
 def _digests(layout: Layout, needle: str) -> Iterator[str]:

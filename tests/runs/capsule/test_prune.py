@@ -145,7 +145,7 @@ def test_a_text_in_the_log_cannot_be_taken_out_and_the_line_is_said(
     done = agentplane(project, "prune", "--yes", input=NAME, stdin=None)
     assert done.returncode == 0, done.stderr
     assert "line 3" in done.stderr
-    with pytest.raises(BadInput, match="log lines 3 hold it"):
+    with pytest.raises(BadInput, match="Only log line 3 contains it"):
         plane.history.prune(NAME)
 
 

@@ -69,14 +69,14 @@ def test_what_a_left_run_found_out_is_not_lost(plane: Plane) -> None:
     open_run.note(plane.layout, run.run_id, {"derived_facts": ["It rains.", f"The token is {TOKEN}."]})
     with pytest.raises(BadInput, match="derived_facts"):
         open_run.note(plane.layout, run.run_id, {"derived_facts": "x"})
-    with pytest.raises(BadInput, match="is open"):
+    with pytest.raises(BadInput, match="Open run not found"):
         open_run.note(plane.layout, ID, {"summary": "x"})
     plane.runs.seal_left()
     assert "It rains." in [entry.statement for entry in plane.memory.read().inbox]
     assert TOKEN.encode() not in b"".join(
         path.read_bytes() for path in plane.layout.root.rglob("*") if path.is_file()
     )
-    with pytest.raises(BadInput, match="is open"):
+    with pytest.raises(BadInput, match="Open run not found"):
         open_run.note(plane.layout, run.run_id, {"summary": "x"})
 
 

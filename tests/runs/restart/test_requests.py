@@ -139,7 +139,7 @@ def test_a_program_that_fills_the_screen_leaves_a_sane_terminal(stage: Stage) ->
     screen.expect("did full")
     stage.approve(UNLIKE[1])
     stage.restart("--all")
-    before = screen.expect("(?s).*agentplane: restarting").group()
+    before = screen.expect("(?s).*agentplane: memory updated to ").group()
     for undone in (b"\x1b[?1002l", b"\x1b[?2004l", b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[<1u"):
         assert before.count(undone) == 1
     screen.expect("resumed")

@@ -279,7 +279,7 @@ def test_nothing_of_the_last_output_is_lost(under: Under, size: int) -> None:
 
 @pytest.mark.parametrize(
     ("command", "code", "says"),
-    [("no-such", 127, "command not found"), ("/etc/passwd", 126, "permission denied")],
+    [("no-such", 127, "Command not found: no-such"), ("/etc/passwd", 126, "Permission denied")],
 )
 def test_a_command_that_cannot_be_started(under: Under, command: str, code: int, says: str) -> None:
     screen = under.screen(command)

@@ -81,7 +81,7 @@ def test_the_line_of_a_bad_key_is_found_in_a_long_line_of_spaces() -> None:
     text = "x = '''\n[" + " " * 50_000 + "\n" + " " * 9_000 + "\n'''\n[nothing]\nkey = 1\n"
     with pytest.raises(BadInput) as found:
         settings.parse(text.encode(), "config.toml")
-    assert "unknown key" in found.value.what
+    assert "Unknown setting" in found.value.what
 
 
 def test_a_text_is_limited_before_tomlkit_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,6 +117,9 @@ class Help(Box[Action | None]):
 
     def action_move(self, direction: str) -> None:
         options = self.query_one(OptionList)
+        # Without room for a line there are no pages, and Textual's action fails.
+        if direction.startswith("page") and not options.scrollable_content_region:
+            direction = direction.removeprefix("page_")
         getattr(options, f"action_{'' if direction.startswith('page') else 'cursor_'}{direction}")()
 
     def _show(self, words: str) -> None:
