@@ -84,7 +84,9 @@ def _in_conflict(layout: Layout) -> Iterator[Finding]:
         path = os.path.relpath(f"{top}/{stages.path}", layout.root)
         after = " merges it from the versions that git keeps; leave the marks as they are."
         remedy = Shell(_RECONCILE, "", after)
-        yield Finding("conflict", "error", layout.shown(path), "git left it in conflict", (remedy,), path)
+        yield Finding(
+            "conflict", "error", layout.shown(path), "Git left this file in conflict.", (remedy,), path
+        )
 
 
 def has_conflict_in_history(layout: Layout) -> bool:

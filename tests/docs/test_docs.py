@@ -145,7 +145,7 @@ def test_json_keys_are_documented(
     empty = {
         "doctor": {"fixed"},
         "log": {"refused"},
-        "inbox": {"state", "day", "days_left"},
+        "inbox": {"state", "day", "days_left", "reason", "until"},
         "status": {"current", "behind", "missing"},
         # One row of the table has both: `history` with an ID, and without one.
         "history": {"ops"},

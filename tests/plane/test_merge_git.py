@@ -85,7 +85,8 @@ def test_doctor_names_the_files_that_git_left_in_conflict(forked: Repository) ->
     forked.git("merge", "--no-edit", "side", check=False)
     found = [f for f in health.collect(forked.plane.store) if f.severity == "error"]
     assert {(f.where, f.what) for f in found} == {
-        (f".agentplane/memory/{name}", "git left it in conflict") for name in ("decisions.md", "state.json")
+        (f".agentplane/memory/{name}", "Git left this file in conflict.")
+        for name in ("decisions.md", "state.json")
     }
     assert all("agentplane reconcile" in f.remedy for f in found)
     forked.settle()

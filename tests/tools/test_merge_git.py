@@ -228,7 +228,7 @@ def test_a_block_merged_by_the_driver_is_never_called_current(tmp_path: Path) ->
     merge_driver.remove(made.plane.layout)
     done = agentplane(made, "sync", "--check")
     assert done.returncode == 1
-    assert "AGENTS.md: old" in done.stdout
+    assert "AGENTS.md: outdated" in done.stdout
 
 
 def test_a_conflict_of_a_persons_own_stays_gits(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_a_conflict_of_a_persons_own_stays_gits(tmp_path: Path) -> None:
     assert text.startswith("<<<<<<< ")
     settled = agentplane(made, "reconcile")
     assert settled.returncode == 1
-    assert "AGENTS.md: your own text is in conflict." in settled.stderr
+    assert "AGENTS.md: your text outside of agentplane's block is in conflict." in settled.stderr
     text = (made.folder / "AGENTS.md").read_text()
     assert text.count("<<<<<<< ") == 1
     (made.folder / "AGENTS.md").write_text(
@@ -342,11 +342,12 @@ def test_without_agentplane_git_merges_and_marks_what_is_in_conflict(tmp_path: P
     assert "# Of side\n" in text
     assert THEIRS in made.file("memory/decisions.md")
     assert (
-        ".git/config: Git starts /nowhere/bin/python to merge this plane" in agentplane(made, "doctor").stdout
+        ".git/config: Git starts /nowhere/bin/python to merge the memory files"
+        in agentplane(made, "doctor").stdout
     )
     settled = agentplane(made, "reconcile")
     assert settled.returncode == 1
-    assert "AGENTS.md: your own text is in conflict." in settled.stderr
+    assert "AGENTS.md: your text outside of agentplane's block is in conflict." in settled.stderr
     assert (
         "<<<<<<< ours\n# Of main\n=======\n# Of side\n>>>>>>> theirs\n"
         in (made.folder / "AGENTS.md").read_text()
@@ -413,7 +414,7 @@ def settles_without_loss(made: Repository, theirs: bytes) -> None:
         done = agentplane(made, *words)
         if words == ["reconcile"]:
             assert done.returncode == 1, done.stderr
-            assert "AGENTS.md: your own text is in conflict." in done.stderr
+            assert "AGENTS.md: your text outside of agentplane's block is in conflict." in done.stderr
         assert made.git("diff", "--name-only", "--diff-filter=U").stdout.split() == ["AGENTS.md"]
     assert "x AGENTS.md: Git left this file in conflict." in agentplane(made, "doctor").stdout
     shown = subprocess.run(["git", "show", ":3:AGENTS.md"], cwd=made.folder, capture_output=True).stdout
@@ -478,7 +479,7 @@ def test_a_file_that_is_too_large_is_named(tmp_path: Path) -> None:
     assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
     settled = agentplane(made, "reconcile")
     assert settled.returncode == 1
-    assert "AGENTS.md: your own text is in conflict." in settled.stderr
+    assert "AGENTS.md: your text outside of agentplane's block is in conflict." in settled.stderr
     assert "x AGENTS.md: Git left this file in conflict." in agentplane(made, "doctor").stdout
 
 
@@ -519,7 +520,7 @@ def test_a_log_in_conflict_is_not_taken_back_from_git(tmp_path: Path) -> None:
     assert "<<<<<<< " in made.file("memory/log.jsonl")
     done = agentplane(made, "doctor")
     assert done.returncode == 1
-    assert "x .agentplane/memory/log.jsonl: git left it in conflict" in done.stdout
+    assert "x .agentplane/memory/log.jsonl: Git left this file in conflict." in done.stdout
     assert "git checkout" not in done.stdout
     assert "no event" not in done.stdout
     assert agentplane(made, "reconcile").returncode == 0
@@ -611,7 +612,7 @@ def test_settings_that_a_sparse_checkout_leaves_out_are_not_written_anew(tmp_pat
     made = connected(tmp_path / "project")
     clone = sparse(made, tmp_path / "clone")
     done = agentplane(clone, "init", "--yes")
-    assert ".claude/settings.json was not touched: it is in Git, but not checked out here." in done.stderr
+    assert ".claude/settings.json was not changed: it is in Git, but not checked out here." in done.stderr
     assert "Run `git sparse-checkout add .claude` first" in done.stderr
     assert not (clone.folder / ".claude/settings.json").exists()
     assert clone.git("status", "--porcelain").stdout == ""
@@ -829,7 +830,7 @@ def test_a_persons_hook_is_chained_only_on_request_and_can_be_put_back(tmp_path:
     assert ran.returncode == 7
     assert out.read_text() == "post-rewrite rebase x\nold new\n"
     assert states(made)["post-rewrite"] == "ours"
-    assert agentplane(made, "init", "--yes", "--hooks", "chain").stderr.count("chained:") == 0
+    assert agentplane(made, "init", "--yes", "--hooks", "chain").stderr.count("Chained:") == 0
     merge_driver.remove(made.plane.layout)
     assert path.read_text() == mine
     assert os.access(path, os.X_OK)
@@ -854,7 +855,9 @@ def test_husky_gets_a_line_on_request(tmp_path: Path) -> None:
     (made.folder / ".husky/post-merge").write_text("npm ci\n")
     made.git("config", "core.hooksPath", ".husky/_")
     done = agentplane(made, "init", "--yes")
-    assert "Git hook post-merge not set: husky runs the hooks (core.hooksPath = .husky/_)." in done.stderr
+    assert (
+        "Git hook post-merge was not added: husky runs the hooks (core.hooksPath = .husky/_)." in done.stderr
+    )
     assert (made.folder / ".husky/post-merge").read_text() == "npm ci\n"
     agentplane(made, "init", "--yes", "--hooks", "chain")
     assert (made.folder / ".husky/post-merge").read_text() == f"npm ci\n{git_hooks.line_for('post-merge')}\n"
@@ -870,7 +873,7 @@ def test_another_folder_of_hooks_is_never_written(tmp_path: Path) -> None:
     (tmp_path / "hooks").mkdir()
     made.git("config", "core.hooksPath", str(tmp_path / "hooks"))
     done = agentplane(made, "init", "--yes", "--hooks", "chain")
-    assert f"Git hook post-merge not set: core.hooksPath is {tmp_path / 'hooks'}." in done.stderr
+    assert f"Git hook post-merge was not added: core.hooksPath is {tmp_path / 'hooks'}." in done.stderr
     assert f"Add this line to the hook: {git_hooks.line_for('post-merge')}" in done.stderr
     assert list((tmp_path / "hooks").iterdir()) == []
 

@@ -678,7 +678,7 @@ def test_looking_changes_nothing(plane: Plane, home: Path, two: Path) -> None:
 
 
 def test_a_source_that_is_none_is_named() -> None:
-    with pytest.raises(BadInput, match="no source"):
+    with pytest.raises(BadInput, match="Unknown source for --from: windsurf"):
         harvest.named(["adr", "windsurf"])
     assert harvest.named([]) == list(harvest.SOURCES)
 
