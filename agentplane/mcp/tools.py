@@ -111,9 +111,9 @@ TOOLS = (
     ),
     Tool(
         "propose",
-        "Propose one lasting memory; a person decides about it later. Not for progress or secrets. The answer "
-        "names conflicts, near entries and earlier rejections: then propose the same statement again with "
-        "`relation`, or leave it. `replaces` takes the place of your own candidate in `sent_back`.",
+        "Propose one lasting memory, which a person reviews later. Not for progress or secrets. The answer "
+        "names conflicts, near entries and rejections: then propose the statement again with "
+        "`relation`, or leave it. `replaces` is for your candidates in `sent_back`.",
         Propose,
         _object(
             ["type", "statement"],

@@ -47,6 +47,8 @@ class Hints:
         self._left = [hint for hint in ALL if hint.id not in done]
         self._save = save
         self._shown: set[str] = set()
+        self._decided = False
+        """True if a command was carried out since the start, so that there is something to undo."""
 
     def text(self, shown: "PlaneView", keys: actions.Keymap) -> str:
         """Return the hint for this view, or an empty text. It is marked as shown."""
@@ -62,6 +64,7 @@ class Hints:
 
     def command_done(self, command: "Command") -> None:
         """Note that a command was carried out."""
+        self._decided = True
         if isinstance(command, Approve):
             self._drop(_APPROVE)
         elif isinstance(command, Undo):
@@ -76,11 +79,11 @@ class Hints:
             self._left.remove(hint)
 
     def _current(self, shown: "PlaneView") -> Hint | None:
-        """Return the first hint that can be followed now. Undoing needs an approval first."""
+        """Return the first hint that can be followed now. Undoing needs a change first."""
         for hint in self._left:
             if hint is _APPROVE:
                 return hint if shown.inbox else None
-            if hint is _UNDO or shown.conflicts:
+            if self._decided if hint is _UNDO else shown.conflicts:
                 return hint
         return None
 

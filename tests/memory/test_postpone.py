@@ -79,7 +79,7 @@ def test_a_date_that_is_not_in_the_future_is_refused(plane: Plane, waiting: str,
 
 def test_only_a_candidate_with_a_proposer_goes_back(plane: Plane, waiting: str) -> None:
     entry = plane.inbox.approve([waiting]).ids[-1]
-    with pytest.raises(BadInput, match="on the shelf"):
+    with pytest.raises(BadInput, match="is an approved entry, not a candidate"):
         plane.inbox.send_back([entry], "Name the file.")
     nobody = plane.propose(decision(UNLIKE[1]))
     path = plane.layout.memory / "candidates.md"
@@ -148,7 +148,7 @@ def test_a_candidate_that_was_edited_by_hand_is_read_first(plane: Plane, waiting
         lambda: plane.inbox.send_back([waiting], "Name the file."),
         lambda: plane.inbox.snooze([waiting], SOON),
     ):
-        with pytest.raises(Refused, match="changed by hand"):
+        with pytest.raises(Refused, match="has a manual edit that was not accepted"):
             does()
 
 

@@ -82,7 +82,7 @@ def test_help_names_every_key_of_the_screen_and_closes(three: Plane) -> None:
         await sitting.press("escape")
         assert sitting.app.screen is sitting.inbox
 
-    sit(three, steps, size=(120, 60))
+    sit(three, steps, size=(120, 120))
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20), (40, 12)])

@@ -14,7 +14,7 @@ from tests.tui.pictures import PICTURES, Picture, taken
 _TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
 # What must be on a picture: one that is empty would else equal an empty one for good.
 _SAYS = {
-    "inbox": "CAND-W22FTG", "conflict": "supersede", "shelf": "DEC-003", "bulk": "in one change?", "help": "Review",
+    "inbox": "CAND-W22FTG", "conflict": "supersede", "shelf": "DEC-003", "bulk": "in one change?", "help": "Approve the candidate",
     "first": "Nothing to review.", "edit": "ctrl+s", "reason": "Reject", "marked": "2 selected",
     "runs": "log verified", "rundiff": "only in the first", "chart": "runs per day: 10, 1 failed", "no-runs": "No runs yet.",
     "filtered": "matches", "light": "CAND-W22FTG", "ansi": "CAND-W22FTG", "no-colour": "CAND-W22FTG",

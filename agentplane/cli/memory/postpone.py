@@ -11,7 +11,7 @@ from agentplane.text import days
 from agentplane.text.visible import one_line
 
 
-@click.command()
+@command('send-back CAND-7F3K2Q --comment "Name the encoding of the file."')
 @ids_argument("inbox")
 @click.option(
     "-m",

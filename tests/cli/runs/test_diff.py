@@ -71,13 +71,13 @@ def proposal(statement: str):
 
 def test_it_needs_a_run_that_there_is(plane: Plane, cli: Cli) -> None:
     cli("run", "diff").refused(2, "--run")
-    cli("run", "diff", "--run", "latest").refused(2, "No run in the log", "agentplane run")
+    cli("run", "diff", "--run", "latest").refused(2, "The log has no runs", "agentplane run")
     cli("run", "diff", "--run", "20260101T000000Z-abcdef").refused(
         2, "20260101T000000Z-abcdef", "agentplane timeline"
     )
-    assert "\x1b" not in cli("run", "diff", "--run", "\x1b[31m").refused(2, "No run")
+    assert "\x1b" not in cli("run", "diff", "--run", "\x1b[31m").refused(2, "Run not found")
     cli("run", "log", "--summary", "x")
-    cli("run", "diff", "--run", "\udcff").refused(2, "No run")
+    cli("run", "diff", "--run", "\udcff").refused(2, "Run not found")
 
 
 def test_hostile_text_is_shown_and_not_sent(plane: Plane, cli: Cli, project: Path) -> None:

@@ -124,7 +124,7 @@ def test_a_browser_opens_the_inbox_approves_and_finds_the_entry_on_the_shelf(
         async with Page(tmp_path / "chromium") as page:
             await page.call("Page.navigate", url=served.address)
             await page.until("Use Postgres for the ledger.")
-            await page.until("clean")
+            await page.until("approve all ready")
             assert await page.says("location.href") == f"{served.base}/"
             # Nobody clicked: the keys are heard all the same.
             await page.holds("document.activeElement.matches('#terminal textarea')")
