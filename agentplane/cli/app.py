@@ -59,7 +59,7 @@ class Program(click.Group):
         return named + (click.Command.shell_complete(self, ctx, incomplete) if incomplete else [])
 
     def get_help(self, ctx: click.Context) -> str:
-        return overview(f"Usage: {ctx.command_path} [OPTIONS] [COMMAND]")
+        return overview(f"Usage: {ctx.command_path} [OPTIONS] [COMMAND]", ctx)
 
 
 @click.command(

@@ -21,12 +21,17 @@ _GAP = 2
 class _Formatter(click.HelpFormatter):
     """Prints headings in bold, in a terminal with colors."""
 
+    has_color = False
+
     def write_heading(self, heading: str) -> None:
-        self.write(f"{'':>{self.current_indent}}{_bold(f'{heading}:')}\n")
+        self.write(f"{'':>{self.current_indent}}{_bold(f'{heading}:', self.has_color)}\n")
 
 
 class _Context(click.Context):
-    formatter_class = _Formatter
+    def make_formatter(self) -> click.HelpFormatter:
+        made = _Formatter(width=self.terminal_width, max_width=self.max_content_width)
+        made.has_color = _has_color(self)
+        return made
 
 
 class Command(click.Command):
@@ -65,15 +70,16 @@ def part_items(ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
     return [CompletionItem(name, help=summary) for name, summary in found if name.startswith(incomplete)]
 
 
-def overview(usage: str) -> str:
+def overview(usage: str, ctx: click.Context) -> str:
     """Return the help of agentplane itself, which fits in 40 lines."""
     size = max(len(row.name) for row in table.ROWS if row.group) + _GAP
+    has_color = _has_color(ctx)
     lines = [
         usage,
         "Reviewed project memory for coding agents. Without a command, opens the TUI.",
     ]
     for group in table.GROUPS:
-        lines += ["", _bold(f"{group}:")]
+        lines += ["", _bold(f"{group}:", has_color)]
         lines += [f"{'':{_LEFT}}{row.name:{size}}{row.summary}" for row in table.in_group(group)]
     return "\n".join(
         [
@@ -85,8 +91,13 @@ def overview(usage: str) -> str:
     )
 
 
-def _bold(text: str) -> str:
-    return click.style(text, bold=True) if output.is_colored(sys.stdout) else text
+def _has_color(ctx: click.Context) -> bool:
+    """True if help may be in bold: what the context says, or else what the terminal can show."""
+    return output.is_colored(sys.stdout) if ctx.color is None else ctx.color
+
+
+def _bold(text: str, has_color: bool) -> str:
+    return click.style(text, bold=True) if has_color else text
 
 
 @command(hidden=True)

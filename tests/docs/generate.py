@@ -6,6 +6,7 @@ python -m tests.docs.generate --check   names what is stale
 
 import argparse
 import ast
+import difflib
 import os
 import re
 import shutil
@@ -240,6 +241,12 @@ def stale(made: Mapping[Path, str]) -> list[Path]:
     return [
         path for path, text in made.items() if not path.exists() or steady(path.read_text()) != steady(text)
     ]
+
+
+def changed_lines(path: Path, text: str) -> list[str]:
+    """The lines that differ between a page and what it should be, for a failing test."""
+    old = path.read_text().splitlines() if path.exists() else []
+    return list(difflib.unified_diff(old, text.splitlines(), lineterm="", n=0))[:40]
 
 
 def main() -> int:
