@@ -135,6 +135,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("tools.restart", "M", "restart", "Restart the session with the current memory, or show the command to do it yourself. On a tool, restart its outdated sessions.", ("tools",), _DECIDE, "restart_here", rank=4, meaning=_RESTART, also="session outdated"),
     Action("restart", "M", "restart sessions", "Restart a session that is using outdated memory.", (EVERYWHERE,), _DECIDE, meaning=_RESTART, also="outdated"),
     Action("restart_by_itself", "f4", "automatic restart", "Turn automatic restart of outdated sessions on or off. Asks first, because the setting is committed.", (EVERYWHERE,), _DECIDE, also="settings auto sessions"),
+    Action("settings.edit", "e", "edit", "Change the setting. Asks first if its file is committed.", ("settings",), _WRITE, "edit", rank=1, also="change toggle set"),
+    Action("settings.reset", "backspace", "reset", "Remove the setting from its file, so that the default applies. Asks first if the file is committed.", ("settings",), _WRITE, "reset", rank=2, also="default unset"),
+    Action("settings.outside", "E", "edit in $EDITOR", "Open the settings file in your own editor.", ("settings",), _WRITE, "outside", rank=3),
     Action("pack.write", "s", "sync", "Write the context to context/active.md and the files of connected tools. Shows each change first.", ("pack",), _DECIDE, "write", rank=5, meaning=_SYNC, also="update"),
     Action("pack.budget", "B", "budget", "Try another budget. Nothing is written.", ("pack",), _LOOK, "budget", rank=5, also="tokens limit"),
     Action("pack.more", "plus", "larger limit", "Try the next larger limit of a tool.", ("pack",), _LOOK, "more"),
@@ -156,7 +159,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit.save", "ctrl+s", "save", "Save the text. Validation errors appear below it.", ("edit",), _WRITE, "save", rank=1, priority=True, meaning=_SAVE),
     Action("edit.outside", "ctrl+o", "in $EDITOR", "Continue in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
     Action("edit.leave", "escape", "close", "Close the editor. Asks what to do with changes.", ("edit",), _WRITE, "leave", rank=3, priority=True, meaning=_BACK),
-    *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),
+    *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')", also=tab.also) for row, tab in registry.tabs()),
     Action("find", "ctrl+f", "find everything", "Search the inbox, memory and runs.", (EVERYWHERE,), _GO, also="search"),
     Action("projects", "ctrl+g", "open project", "Open another project or worktree. The list shows the number of candidates in each.", (EVERYWHERE,), _GO, also="switch repository worktree"),
     Action("help", "question_mark,f1", "help", "Show the keys of this screen.", (EVERYWHERE,), _GO, rank=7, also="keys shortcuts marks"),
@@ -181,6 +184,7 @@ _NAMES = {
     "up": "↑",
     "shift+down": "shift+↓",
     "shift+up": "shift+↑",
+    "comma": ",",
 }
 _CHARACTERS = {
     "!": "exclamation_mark",
@@ -215,10 +219,10 @@ _CHARACTERS = {
     "}": "right_curly_bracket",
     "~": "tilde",
 }
-"""Textual's names of characters. The comma is missing because it separates keys."""
+"""Textual's names of characters. The comma is missing because it separates keys. Its name is `comma`."""
 NO_KEY = "unassigned"
 """A key that no terminal sends. Textual needs a key for each binding that the settings may change."""
-_TYPED = frozenset((*_CHARACTERS.values(), "space", "enter", "tab", "backspace"))
+_TYPED = frozenset((*_CHARACTERS.values(), "comma", "space", "enter", "tab", "backspace"))
 _SHOWN = _NAMES | {name: shown for shown, name in _CHARACTERS.items()}
 _KEY = re.compile(r"(?:(?:ctrl|shift|alt|super)\+)*(?:[!-~]|[a-z][a-z0-9_]*)")
 

@@ -29,6 +29,10 @@ class Tab(msgspec.Struct, frozen=True):
     """A sentence for help and the command palette."""
     screen: str
     """The class of the screen, as `module:Class`. Its constructor takes no arguments."""
+    also: str = ""
+    """Other words that find it in the palette."""
+    in_header: bool = True
+    """False if the header names the screen only while it is open."""
     count: "Callable[[PlaneView], int] | None" = None
     """The number that the tab shows, or None if it shows no number."""
 
@@ -69,7 +73,7 @@ SCREENS: tuple[ScreenRow, ...] = (
             "1",
             "Go to the candidates to review.",
             "agentplane.tui.screens.inbox.screen:InboxScreen",
-            lambda view: view.waiting,
+            count=lambda view: view.waiting,
         ),
         "● ready   ≈ ready, with advice   ! conflict   ? flag   ~ manual edit   · not checked yet   ◆ selected   ✓ decided",
         letters=True,
@@ -83,7 +87,7 @@ SCREENS: tuple[ScreenRow, ...] = (
             "2",
             "Go to the approved entries.",
             "agentplane.tui.screens.shelf.screen:ShelfScreen",
-            lambda view: len(view.shelf),
+            count=lambda view: len(view.shelf),
         ),
         "● accepted   × deprecated   → superseded   ~ manual edit   ◆ selected",
         letters=True,
@@ -123,6 +127,20 @@ SCREENS: tuple[ScreenRow, ...] = (
         ),
         "● complete   ~ statement only, or shortened   × left out, or not writable   · not connected",
         letters=True,
+        has_list=True,
+    ),
+    ScreenRow(
+        "settings",
+        "Settings",
+        "Settings: their values, and the files that set them",
+        Tab(
+            "comma",
+            "Go to the settings.",
+            "agentplane.tui.screens.settings.screen:SettingsScreen",
+            also="preferences options configuration config.toml",
+            in_header=False,
+        ),
+        "● changed   · default   = environment   × not readable",
         has_list=True,
     ),
     ScreenRow("conflict", "Conflict", "Conflict: a candidate and the entry it conflicts with"),

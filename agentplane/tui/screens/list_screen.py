@@ -50,6 +50,8 @@ class ListScreen(FixedSizeScreen[None]):
     WHERE: ClassVar[str]
     """Name of the screen in the table of screens."""
     HINT: ClassVar[str] = "words, ID, kind, tag or tool"
+    NEEDS_VIEW: ClassVar[bool] = True
+    """False if the rows don't come from the project memory, so that they are there even if it can't be read."""
     QUERY: "ClassVar[Target | None]" = None
     """The list whose fields the filter knows. None if the filter takes words only."""
     AUTO_FOCUS = "RowList"
@@ -57,7 +59,7 @@ class ListScreen(FixedSizeScreen[None]):
     class _Made(Message, bubble=False):
         """A thread made the rows."""
 
-        def __init__(self, shown: "PlaneView", number: int, made: list[Row]) -> None:
+        def __init__(self, shown: "PlaneView | None", number: int, made: list[Row]) -> None:
             super().__init__()
             self.shown = shown
             self.number = number
@@ -83,7 +85,7 @@ class ListScreen(FixedSizeScreen[None]):
 
     @abstractmethod
     def rows_of(self, shown: "PlaneView") -> list[Row]:
-        """Return the rows for a view of the plane. Runs in a thread."""
+        """Return the rows for a view of the plane. Runs in a thread. Without `NEEDS_VIEW`, the view may be None."""
 
     @abstractmethod
     def matching(self, words: str, shown: "PlaneView | None", rows: list[Row]) -> Collection[str] | None:
@@ -223,15 +225,15 @@ class ListScreen(FixedSizeScreen[None]):
         """
         shown = self.plane_app.shown
         self.query_one(Badge).show(self.plane_app.figures())
-        if shown is not None and (force or shown is not self._shown):
+        if (shown is not None or not self.NEEDS_VIEW) and (force or shown is not self._shown):
             self._last_request += 1
             work = partial(self._make, shown, self._last_request)
             # Without a description, Textual would make the repr of the work, which has every entry in it.
             self.run_worker(work, thread=True, exclusive=True, group="rows", description="rows")
 
-    def _make(self, shown: "PlaneView", number: int) -> None:
+    def _make(self, shown: "PlaneView | None", number: int) -> None:
         """Make the rows. Runs in a thread."""
-        self.post_message(self._Made(shown, number, self.rows_of(shown)))
+        self.post_message(self._Made(shown, number, self.rows_of(shown)))  # type: ignore[arg-type]
 
     @on(_Made)
     def _take(self, message: _Made) -> None:

@@ -6,6 +6,7 @@ from textual import events
 
 from agentplane.text.visible import one_line
 from agentplane.tui import registry
+from agentplane.tui.actions import shown_key
 from agentplane.tui.widgets.header_counts import Figures
 from agentplane.tui.widgets.text_line import Line
 
@@ -128,8 +129,10 @@ class Badge(Line, can_focus=False):
         line = Text(" ", end="")
         self._spots = []
         for row, tab in registry.tabs():
+            if not tab.in_header and row.name != self._here:
+                continue
             start, count = line.cell_len, figures.counts.get(row.name)
-            label = f"{tab.key} {row.title}" + (f" {count:,}" if count is not None else "")
+            label = f"{shown_key(tab.key)} {row.title}" + (f" {count:,}" if count is not None else "")
             line.append(label, self.look("here" if row.name == self._here else "there"))
             self.spot(line, start, row.name)
             line.append("   ")
