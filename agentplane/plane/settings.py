@@ -120,52 +120,65 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     This is the only list of the gate's codes and their defaults. `review/gate/gate.py` uses it.
     """
 
-    secret: Annotated[Action, says("A key, token or password of a known form.", _SECRETS_PAGE)] = "refuse"  # noqa: S105 -- a word of ours, not one
-    random: Annotated[Action, says("A string that looks random.", _SECRETS_PAGE)] = "flag"
-    escape: Annotated[Action, says("Control characters, which can control a terminal.", _GATE_PAGE)] = (
+    secret: Annotated[Action, says("Action for a key, token or password of a known form.", _SECRETS_PAGE)] = (
+        "refuse"  # noqa: S105 -- a word of ours, not one
+    )
+    random: Annotated[Action, says("Action for a string that looks random.", _SECRETS_PAGE)] = "flag"
+    escape: Annotated[
+        Action, says("Action for control characters, which can control a terminal.", _GATE_PAGE)
+    ] = "refuse"
+    bidi: Annotated[Action, says("Action for characters that reverse the direction of text.", _GATE_PAGE)] = (
         "refuse"
     )
-    bidi: Annotated[Action, says("Characters that reverse the direction of text.", _GATE_PAGE)] = "refuse"
-    smuggled: Annotated[Action, says("Invisible characters that spell a text.", _GATE_PAGE)] = "refuse"
+    smuggled: Annotated[Action, says("Action for invisible characters that spell a text.", _GATE_PAGE)] = (
+        "refuse"
+    )
     hidden: Annotated[
         Action,
         says(
-            "Other invisible characters, text that is invisible when rendered, and encoded text.",
+            "Action for other invisible characters, text that is invisible when rendered, and encoded text.",
             _GATE_PAGE,
             "Also an unusual header: a comment, an unknown key, text in place of a date, or a key that only a"
             " decision writes (`pinned`, `approved_by`).",
         ),
     ] = "flag"
-    instruction: Annotated[Action, says("Orders to the reader, in twelve languages.", _ORDERS_PAGE)] = "flag"
-    markup: Annotated[Action, says("Markers of roles and tool calls.", _ORDERS_PAGE)] = "flag"
+    instruction: Annotated[
+        Action, says("Action for orders to the reader, in twelve languages.", _ORDERS_PAGE)
+    ] = "flag"
+    markup: Annotated[Action, says("Action for markers of roles and tool calls.", _ORDERS_PAGE)] = "flag"
     command: Annotated[
         Action,
         says(
-            "Commands that run unread code, or that expose or weaken the machine or the project.", _GATE_PAGE
+            "Action for commands that run unread code, or that expose or weaken the machine or the project.",
+            _GATE_PAGE,
         ),
     ] = "flag"
     size: Annotated[
         Action,
         says(
-            "A statement that is too long.",
+            "Action for a statement that is too long.",
             _GATE_PAGE,
             "Above the size limit of an entry, it is always refused.",
         ),
     ] = "flag"
-    unsupported: Annotated[Action, says("A fact or an assumption without evidence.", _GATE_PAGE)] = "flag"
-    gone: Annotated[Action, says("Missing evidence.", _GATE_PAGE)] = "flag"
-    outside: Annotated[Action, says("Evidence outside the project.", _GATE_PAGE)] = "flag"
+    unsupported: Annotated[
+        Action, says("Action for a fact or an assumption without evidence.", _GATE_PAGE)
+    ] = "flag"
+    gone: Annotated[Action, says("Action for missing evidence.", _GATE_PAGE)] = "flag"
+    outside: Annotated[Action, says("Action for evidence outside the project.", _GATE_PAGE)] = "flag"
     restated: Annotated[
-        Action, says("A statement that an instruction file already has, word for word.", _GATE_PAGE)
+        Action,
+        says("Action for a statement that an instruction file already has, word for word.", _GATE_PAGE),
     ] = "flag"
     known: Annotated[
-        Action, says("A statement that an approved entry already has, word for word.", _GATE_PAGE)
+        Action, says("Action for a statement that an approved entry already has, word for word.", _GATE_PAGE)
     ] = "refuse"
-    status: Annotated[Action, says('A temporary status, such as "tests are failing today".', _GATE_PAGE)] = (
-        "flag"
-    )
+    status: Annotated[
+        Action, says('Action for a temporary status, such as "tests are failing today".', _GATE_PAGE)
+    ] = "flag"
     repeat: Annotated[
-        Action, says("A statement that was rejected before.", "concepts/conflicts.md#rejected-statements")
+        Action,
+        says("Action for a statement that was rejected before.", "concepts/conflicts.md#rejected-statements"),
     ] = "refuse"
 
     @property

@@ -29,12 +29,12 @@ class Tab(msgspec.Struct, frozen=True):
     """A sentence for help and the command palette."""
     screen: str
     """The class of the screen, as `module:Class`. Its constructor takes no arguments."""
+    count: "Callable[[PlaneView], int] | None" = None
+    """The number that the tab shows, or None if it shows no number."""
     also: str = ""
     """Other words that find it in the palette."""
     in_header: bool = True
     """False if the header names the screen only while it is open."""
-    count: "Callable[[PlaneView], int] | None" = None
-    """The number that the tab shows, or None if it shows no number."""
 
     def load(self) -> "type[Screen[Any]]":
         """Import the class and return it."""
@@ -73,7 +73,7 @@ SCREENS: tuple[ScreenRow, ...] = (
             "1",
             "Go to the candidates to review.",
             "agentplane.tui.screens.inbox.screen:InboxScreen",
-            count=lambda view: view.waiting,
+            lambda view: view.waiting,
         ),
         "● ready   ≈ ready, with advice   ! conflict   ? flag   ~ manual edit   · not checked yet   ◆ selected   ✓ decided",
         letters=True,
@@ -87,7 +87,7 @@ SCREENS: tuple[ScreenRow, ...] = (
             "2",
             "Go to the approved entries.",
             "agentplane.tui.screens.shelf.screen:ShelfScreen",
-            count=lambda view: len(view.shelf),
+            lambda view: len(view.shelf),
         ),
         "● accepted   × deprecated   → superseded   ~ manual edit   ◆ selected",
         letters=True,

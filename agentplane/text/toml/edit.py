@@ -7,7 +7,7 @@ the text in one place.
 import json
 import re
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 from agentplane.text.toml import limited
@@ -48,14 +48,29 @@ def drop(text: str, table: str, key: str) -> str:
     if key not in before:
         return text
     wanted = {**data, table: {name: value for name, value in before.items() if name != key}}
-    pair = re.escape(_pair(text, table, key))
-    line = rf"^[ \t]*(?:{re.escape(table)}[ \t]*\.[ \t]*)?{pair}[ \t]*(#[^\r\n]*)?(\r?\n|\Z)"
-    for found in re.finditer(line, text, re.MULTILINE):
-        comment = f"{found[1]}{found[2]}" if found[1] else ""
-        made = text[: found.start()] + comment + text[found.end() :]
+    name = rf"(?:{re.escape(table)}[ \t]*\.[ \t]*)?[\"']?{re.escape(key)}[\"']?[ \t]*="
+    for found in re.finditer(rf"^[ \t]*{name}", text, re.MULTILINE):
+        end = _end_of_pair(text, found.start())
+        if end is None or _has_comment(text[found.start() : end]):
+            continue
+        # A comment after the value stays, with the end of its line.
+        rest = text[end:] if text.startswith("#", end) else re.sub(r"\A\r?\n", "", text[end:])
+        made = text[: found.start()] + rest
         if {table: {}, **(_read_if(made) or {})} == wanted:
             return made
     raise _no_place(table, key)
+
+
+_MOST_ENDS = 200
+"""Maximum number of places at which the value of a key is searched for its end."""
+
+
+def _end_of_pair(text: str, start: int) -> int | None:
+    """Return where a key and its value end: at a comment, at the end of a line or of the text. None if unknown."""
+    ends = (found.start() for found in re.finditer(r"#|\r?\n|\Z", text[start:]))
+    return next(
+        (start + end for end in islice(ends, _MOST_ENDS) if _read_if(text[start : start + end])), None
+    )
 
 
 def _tables(text: str, table: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -75,24 +90,8 @@ def _newline(text: str) -> str:
     return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
 
 
-def _pair(text: str, table: str, key: str) -> str:
-    """Return a key and its value as they are written. A value with a comment in it can't be removed."""
-    from tomlkit.exceptions import TOMLKitError
-
-    try:
-        found: Any = limited.tree(text)[table]
-        name, item = next((one, item) for one, item in found.value.body if one is not None and one.key == key)
-        value = item.as_string()
-        pair = f"{name.as_string()}{name.sep}{value}"
-    except (TOMLKitError, ValueError, TypeError, LookupError, AttributeError, StopIteration):
-        raise _no_place(table, key) from None
-    if _has_comment(value):
-        raise _no_place(table, key)
-    return pair
-
-
 def _has_comment(value: str) -> bool:
-    """True if a value as it is written may contain a comment, which is only possible over several lines."""
+    """True if a value as it is written may contain a comment. Only a value of several lines can."""
     return "\n" in value and "#" in value
 
 
