@@ -531,10 +531,18 @@ def _value_error(
         near = difflib.get_close_matches(".".join(keys), known, 1)
         todo = f"Did you mean `{near[0]}`?" if near else todo
     elif keys:
-        what = f"`{'.'.join(keys)}`: {what[:1].lower()}{what[1:]}"
         allowed = _allowed(keys)
+        reason = f"invalid value {_written(table, keys)}" if allowed else f"{what[:1].lower()}{what[1:]}"
+        what = f"`{'.'.join(keys)}`: {reason}"
         todo = f"Use {allowed}." if allowed else "Use a value of that type, or remove the setting."
     return BadInput(what, where=f"{shown}:{line_of(keys, text)}", todo=todo)
+
+
+def _written(table: Any, keys: list[str]) -> str:
+    """Return the value at a key, as a short text."""
+    for key in keys:
+        table = table.get(key) if isinstance(table, dict) else None
+    return one_line(json.dumps(table, default=str, ensure_ascii=False), 60)
 
 
 def _bad_kind(table: dict[str, Any]) -> str:

@@ -128,9 +128,9 @@ class Badge(Line, can_focus=False):
         figures = self.figures
         line = Text(" ", end="")
         self._spots = []
-        for row, tab in registry.tabs():
-            if not tab.in_header and row.name != self._here:
-                continue
+        # A screen that is only listed while it is open comes first, so that narrow headers show its name.
+        rare = [(row, tab) for row, tab in registry.tabs() if not tab.in_header and row.name == self._here]
+        for row, tab in (*rare, *((row, tab) for row, tab in registry.tabs() if tab.in_header)):
             start, count = line.cell_len, figures.counts.get(row.name)
             label = f"{shown_key(tab.key)} {row.title}" + (f" {count:,}" if count is not None else "")
             line.append(label, self.look("here" if row.name == self._here else "there"))
