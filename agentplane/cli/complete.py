@@ -14,6 +14,7 @@ import click
 
 from agentplane.api import Plane, open_plane
 from agentplane.errors import AgentplaneError
+from agentplane.memory import verbs
 from agentplane.text.visible import one_line
 
 
@@ -47,7 +48,7 @@ def ids(of: Of) -> Complete:
 def _ops(plane: Plane) -> Iterator[tuple[str, str]]:
     for op in plane.history.ops(_MANY):
         if not op.undone:
-            yield op.op, f"{op.verb} {', '.join(op.ids)}"
+            yield op.op, f"{verbs.past(op.verb)} {', '.join(op.ids)}"
 
 
 def _runs(plane: Plane) -> Iterator[tuple[str, str]]:

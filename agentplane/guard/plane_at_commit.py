@@ -221,7 +221,7 @@ def _not_given(path: str, commit: str) -> BadInput:
         "fetch that commit with its files: `git fetch origin`, in a partial clone `git fetch --refetch --no-filter origin`;"
         " in GitHub Actions, `fetch-depth: 0` and no `filter`."
     )
-    return BadInput(f"git cannot give {shown(path, 80)} of {commit[:12]}", todo=todo)
+    return BadInput(f"Git can't read {shown(path, 80)} at commit {commit[:12]}", todo=todo)
 
 
 def moved_from(layout: Layout, prefix: str, commit: ObjectId) -> str | None:

@@ -19,7 +19,7 @@ def with_key(layout: Layout, table: str, key: str, value: str) -> tuple[bytes | 
         made = edit.put((data or b"").decode(), table, key, value).encode()
     except edit.NoPlace as error:
         raise BadInput(
-            str(error), where=shown, todo=f'write `{key} = "{value}"` under [{table}] yourself.'
+            str(error), where=shown, todo=f'Write `{key} = "{value}"` under [{table}] yourself.'
         ) from None
     settings.parse(made, shown)
     return data, made
@@ -38,4 +38,4 @@ def set_key(layout: Layout, table: str, key: str, value: str) -> bool:
         if files.write_atomic(path, made, only_if=lambda read=data: files.read_if(path) == read):  # type: ignore[misc]
             return True
     shown = layout.shown("config.toml")
-    raise BadInput("is being written by another program", where=shown, todo="try again in a moment.")
+    raise BadInput("is being written by another program", where=shown, todo="Try again in a moment.")

@@ -65,7 +65,7 @@ def test_a_rejected_candidate_that_a_merge_brought_back(plane: Plane) -> None:
     path.write_bytes(other_branch)
     told = [flag for flag in flags(plane, id_) if "manual edit" not in flag]
     day = plane.history.ops(1)[0].ts[:10]
-    assert told == [f"this very candidate was rejected, as {id_} on {day}: we stay with Postgres"]
+    assert told == [f"this candidate was rejected before, as {id_} on {day}: we stay with Postgres"]
 
 
 def test_a_refusal_says_how_often_and_names_the_next_step(plane: Plane, rejected: str) -> None:

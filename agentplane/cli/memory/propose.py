@@ -54,7 +54,7 @@ from agentplane.text.visible import one_line, visible
     "--replaces",
     metavar="ID",
     shell_complete=complete.ids("inbox"),
-    help="Candidate of yours to replace, which was sent back to you.",
+    help="Your candidate to replace, which a reviewer sent back.",
 )
 @click.option(
     "--expires",

@@ -400,7 +400,7 @@ def _checked_text(total: int, unchecked: int, *, in_background: bool) -> str:
     """Return the number of checked candidates as text, and how the rest will be checked."""
     checked = f"{total - unchecked:,} of {total:,} candidates checked"
     if in_background:
-        return f"{checked}, the rest in the background. To wait for them, run `agentplane inbox --wait`."
+        return f"{checked}, the rest in the background. To wait for the rest, run `agentplane inbox --wait`."
     return f"{checked}. To check the rest, run `agentplane inbox --wait`."
 
 

@@ -190,7 +190,7 @@ def test_pin_and_unpin(shelf: Plane, person: Cli) -> None:
     person("pin", "dec-1").refused(2, "DEC-001 is already pinned")
     assert "Unpinned DEC-001" in person("pin", "--remove", "dec-1").err
     assert files_of(shelf) == before
-    person("pin", "--remove", "dec-1").refused(2, "DEC-001 is not pinned")
+    person("pin", "--remove", "dec-1").refused(2, "DEC-001 is not pinned.")
 
 
 def test_what_is_given_to_nobody_is_not_pinned(shelf: Plane, person: Cli) -> None:
