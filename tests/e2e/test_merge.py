@@ -33,11 +33,11 @@ def forked(folder: Path) -> None:
 
 def test_init_tells_git_once(git_project: Path) -> None:
     done = started(["init", "--yes"], git_project)
-    configured = [line for line in done.stderr.splitlines() if line.startswith("Configured ")]
-    assert configured == [
+    (configured,) = (line for line in done.stderr.splitlines() if line.startswith("Configured "))
+    assert configured == (
         "Configured Git: merge drivers in .git/config and .git/info/attributes, "
         "hooks post-merge, post-rewrite, post-checkout and post-commit."
-    ]
+    )
     driver = git(git_project, "config", "--get", "merge.agentplane.driver").strip()
     assert " merge-file %O %A %B %L %P;" in driver
     again = started(["init", "--yes"], git_project)

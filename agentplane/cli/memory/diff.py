@@ -31,6 +31,7 @@ _NO_BASE = {
 @click.option(
     "--since",
     metavar="REV|DATE",
+    shell_complete=complete.since,
     help="Git revision, date, or age such as 3h, 2d or 1w [default: the last Git commit].",
 )
 @click.option("--run", metavar="RUN", hidden=True, shell_complete=complete.runs)

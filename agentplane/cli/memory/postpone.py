@@ -2,6 +2,7 @@
 
 import click
 
+from agentplane.cli import complete
 from agentplane.cli.help import command
 from agentplane.cli.open import ids_argument, json_option, opened
 from agentplane.cli.report import carry_out
@@ -36,6 +37,7 @@ def send_back_command(ids: tuple[str, ...], comment: str, as_json: bool) -> None
 @click.option(
     "--until",
     metavar="DATE",
+    shell_complete=complete.until,
     default="7d",
     show_default=True,
     help="Date on which the candidates return to the list, for example 3d, 2w or 2026-12-31.",

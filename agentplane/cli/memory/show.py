@@ -116,7 +116,7 @@ def badge_command(everywhere: bool, as_json: bool) -> int:
 
 
 @command("inbox", "inbox is:conflict tool:codex", "inbox --wait", "inbox --all", "inbox --sources")
-@querying.query_argument
+@querying.query_argument("inbox")
 @click.option("--sources", is_flag=True, help="Show the acceptance rate of each source instead.")
 @click.option("--wait", is_flag=True, help="Check every candidate before printing the list.")
 @click.option(
@@ -280,7 +280,7 @@ def _print_inbox_notes(memory: Memory) -> None:
 
 
 @command("list", "list kind:fact older:4w", "list --kind decision --tag api", "list --status all")
-@querying.query_argument
+@querying.query_argument("memory")
 @click.option("--kind", "--type", metavar="KIND", shell_complete=complete.kinds, help="Kind of the entries.")
 @click.option(
     "--status",
@@ -289,7 +289,7 @@ def _print_inbox_notes(memory: Memory) -> None:
     default="accepted",
     show_default=True,
 )
-@click.option("--tag", metavar="TAG", help="Tag of the entries.")
+@click.option("--tag", metavar="TAG", shell_complete=complete.tags, help="Tag of the entries.")
 @json_option
 def list_command(
     words: tuple[str, ...], kind: str | None, status: str, tag: str | None, as_json: bool
