@@ -136,14 +136,14 @@ def _bases(layout: Layout, rev: str) -> list[ObjectId]:
         if rev == "HEAD" and git.branch(layout.root):
             return []
         raise BadInput(
-            f"commit not found: `{shown(rev, 60)}`", todo=_fetch(layout, "Check the name, or fetch it first.")
+            f"Commit not found: `{shown(rev, 60)}`", todo=_fetch(layout, "Check the name, or fetch it first.")
         )
     if head is None:
         return [wanted]
     found = git.merge_bases(layout.root, wanted, head)
     if not found:
         todo = _fetch(layout, "Use the branch that this one started from as --base.")
-        raise BadInput(f"this branch has no commit in common with `{shown(rev, 60)}`", todo=todo)
+        raise BadInput(f"This branch has no commit in common with `{shown(rev, 60)}`", todo=todo)
     return found
 
 

@@ -489,7 +489,7 @@ def test_the_first_commit_of_all(project: Path) -> None:
     assert repo.check("HEAD") == []
     write_entry(repo, "decisions.md", "DEC-009")
     assert "agentplane init" not in repo.check("HEAD")[0].remedy
-    with pytest.raises(BadInput, match="commit not found: `main`"):
+    with pytest.raises(BadInput, match="Commit not found: `main`"):
         repo.check("main")
 
 

@@ -1,13 +1,14 @@
 """The commands status, badge, inbox, list and show."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
+from agentplane.api import summaries
 from agentplane.cli import background_checks, complete, output, querying
 from agentplane.cli.help import command
 from agentplane.cli.memory import all_projects, entry_rows
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from agentplane.memory.view import HandEdit
     from agentplane.review.attention import Attention, Folded
     from agentplane.review.inbox import Reviewed
-    from agentplane.tools.receivers import Receivers
 
 _MOST_AWAITED = 5
 """Number of facts without a statement that are listed after the candidates."""
@@ -47,39 +47,11 @@ def status_command(as_json: bool) -> None:
     if as_json:
         output.emit("status", **msgspec.to_builtins(status), tools=msgspec.to_builtins(tools))
         return
-    output.line(f"Memory revision {status.revision}  {plane.layout.root}")
-    counts = [output.count(status.waiting, "candidate"), output.count(status.hand_edits, "manual edit")]
-    counts += [f"{status.conflicts} with conflicts"] if status.conflicts else []
-    counts += [f"{status.folded} folded"] if status.folded else []
-    counts += [output.count(status.broken, "unreadable entry", "unreadable entries")] if status.broken else []
-    counts += (
-        [f"{output.count(status.expired, 'expired entry', 'expired entries')}"] if status.expired else []
-    )
-    soon = output.count(status.expiring, "entry expires", "entries expire")
-    counts += [f"{soon} within {output.count(status.warn_days, 'day')}"] if status.expiring else []
-    counts += ["damaged: the log and the files don't match"] if status.damaged else []
-    output.line(f"  {', '.join(counts)}")
-    if status.writing:
-        pid = lock.owner(plane.layout)
-        output.line(f"  Another process{f' ({pid})' if pid else ''} is writing a change.")
-    if status.weakened:
-        output.line(f"  Weakened trust settings: {', '.join(status.weakened)}")
-    if status.unchecked:
-        total = status.waiting + status.folded
-        output.line(f"  {_checked_text(total, status.unchecked, in_background=in_background)}")
-    for text in _receiver_lines(tools):
-        output.line(f"  {text}")
-    output.line(f"  Next: {status.next}")
-
-
-def _receiver_lines(tools: "Receivers") -> Iterator[str]:
-    """Yield the lines about the coding tools that get the memory, and about the others."""
-    if tools.current:
-        yield f"Tools with this memory: {', '.join(tools.current)}"
-    if tools.behind:
-        yield f"Tools with older memory: {', '.join(tools.behind)}. Run `agentplane sync` to update them."
-    if tools.missing:
-        yield f"Used here without memory: {', '.join(tools.missing)}. Run `agentplane tools` to connect them."
+    writer = lock.owner(plane.layout) if status.writing else None
+    total = status.waiting + status.folded
+    checked = _checked_text(total, status.unchecked, in_background=in_background) if status.unchecked else ""
+    for line in summaries.status_lines(status, tools, plane.layout.root, writer=writer, checked=checked):
+        output.line(line)
 
 
 @command("badge", "badge --all")
