@@ -207,26 +207,26 @@ def broken_entry(repo: Repo) -> None:
     swap(repo, DECISIONS, "type: decision", "type: [decision")
 
 
-@bad(f"{LOG}:2", r"line 2 of the base \(run 20260127T101502Z-k3f9qa\) is gone or changed")
+@bad(f"{LOG}:2", r"line 2 of the base \(run 20260127T101502Z-k3f9qa\) is missing or changed")
 def log_line_removed(repo: Repo) -> None:
     lines = repo.log()
     repo.layout.log.write_bytes(b"".join(lines[:1] + lines[2:]))
 
 
-@bad(f"{LOG}:4", r"line 4 of the base \(approve of CAND-.*, DEC-001, operation \S+\) is gone or changed")
+@bad(f"{LOG}:4", r"line 4 of the base \(approve of CAND-.*, DEC-001, operation \S+\) is missing or changed")
 def log_line_altered(repo: Repo) -> None:
     lines = repo.log()
     lines[3] = lines[3].replace(b'"actor":"Ada"', b'"actor":"Eve"')
     repo.layout.log.write_bytes(b"".join(lines))
 
 
-@bad(f"{LOG}:5", r"lines 6 to 7 of the base \(approve of .*\) are gone or changed")
+@bad(f"{LOG}:5", r"lines 6 to 7 of the base \(approve of .*\) are missing or changed")
 def log_truncated(repo: Repo) -> None:
     repo.layout.log.write_bytes(b"".join(repo.log()[:5]))
     repo.refresh()
 
 
-@bad(f"{LOG}:1", r"lines 1 to 7 of the base \(init, operation \S+\) are gone or changed")
+@bad(f"{LOG}:1", r"lines 1 to 7 of the base \(init, operation \S+\) are missing or changed")
 def log_written_anew(repo: Repo) -> None:
     """Every hash fits again, and every record; only the base knows better."""
     prev, new = chain.GENESIS, []
@@ -321,7 +321,7 @@ def record_altered(repo: Repo) -> None:
     repo.op_file().write_bytes(b"".join(lines))
 
 
-@bad(r"\.agentplane/ops/\S+\.jsonl", r"the record of operation \S+ is gone")
+@bad(r"\.agentplane/ops/\S+\.jsonl", r"the record of operation \S+ is missing")
 def record_removed(repo: Repo) -> None:
     lines = repo.op_file().read_bytes().splitlines(keepends=True)
     repo.op_file().write_bytes(b"".join(lines[:2] + lines[3:]))
@@ -473,7 +473,7 @@ def log_line_that_hides_the_channel(repo: Repo) -> None:
     append_op(repo, record, texts, channel="terminal")
 
 
-@bad("", "DEC-003 cites the run 20260101T000000Z-gone99, which isn't in the log")
+@bad("", "DEC-003 cites the run 20260101T000000Z-gone99, which is not in the log")
 def run_that_is_not_in_the_log(repo: Repo) -> str:
     repo.approved("Deploys wait for the bank.", source="20260101T000000Z-gone99")
     return repo.entry_at("decisions.md", "DEC-003")
@@ -506,17 +506,17 @@ def hand_edit_that_the_branch_accepts_itself(repo: Repo) -> str:
     return repo.entry_at("decisions.md", "DEC-001")
 
 
-@bad(r"\.agentplane/config\.toml:2", r"`trust\.tools_may_approve` goes from false to true")
+@bad(r"\.agentplane/config\.toml:2", r"`trust\.tools_may_approve` changes from false to true")
 def config_that_lets_tools_approve(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text("[trust]\ntools_may_approve = true\n")
 
 
-@bad(r"\.agentplane/config\.toml:2", r"`policy\.auto_approve_confidence` goes from not set to 0\.2")
+@bad(r"\.agentplane/config\.toml:2", r"`policy\.auto_approve_confidence` changes from not set to 0\.2")
 def config_with_a_lower_threshold(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.2\n")
 
 
-@bad(r"\.agentplane/config\.toml:3", r"`gate\.secret` goes from refuse to flag")
+@bad(r"\.agentplane/config\.toml:3", r"`gate\.secret` changes from refuse to flag")
 def config_with_a_weaker_gate(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('\n[gate]\nsecret = "flag"\n')
 
@@ -526,7 +526,7 @@ def config_that_cannot_be_used(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('[trust]\nhand_edit = "accept"\n')
 
 
-@bad(r"\.agentplane/config\.toml:3", "the prefix DEC is taken")
+@bad(r"\.agentplane/config\.toml:3", "the prefix DEC is already used")
 def config_with_a_kind_in_the_way(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('\n[kinds.rumour]\nprefix = "DEC"\nfile = "rumours.md"\n')
 

@@ -646,7 +646,7 @@ def test_doctor_refuses_forged_moved_and_foreign_signatures(repo: Repo, keys: Pa
     (repo.layout.root / "config.toml").write_text(
         config.replace(signed.signer(keys / "ada"), signed.signer(keys / "eve"))
     )
-    assert len([one for one in doctor(repo) if "does not allow" in one or "something else" in one]) == 2
+    assert len([one for one in doctor(repo) if "does not allow" in one or "other content" in one]) == 2
 
 
 def test_doctor_refuses_a_forged_settle(repo: Repo) -> None:
@@ -709,11 +709,11 @@ def test_settings_that_contradict_signatures_are_refused(repo: Repo, keys: Path)
         ),
         (
             signed.settings("ada@example.test ssh-ed25519 " + "A" * 60 + "\\neve *"),
-            "config.toml:3: .* line 1 is not",
+            "config.toml:3: .* line 1 isn't",
         ),
-        (signed.settings("# ada@example.test ssh-ed25519 " + "A" * 60), "line 1 is not"),
-        (signed.settings("ada@example.test"), "line 1 is not"),
-        (signed.settings("-oada ssh-ed25519 " + "A" * 60), "line 1 is not"),
+        (signed.settings("# ada@example.test ssh-ed25519 " + "A" * 60), "line 1 isn't"),
+        (signed.settings("ada@example.test"), "line 1 isn't"),
+        (signed.settings("-oada ssh-ed25519 " + "A" * 60), "line 1 isn't"),
     ):
         path.write_text(text.replace("'", '"'))
         with pytest.raises(BadInput, match=what):

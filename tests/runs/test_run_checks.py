@@ -286,7 +286,7 @@ def test_facts_and_their_runs(plane: Plane) -> None:
     plane.inbox.approve([plane.propose(cites)])
     found = {finding.what: finding for finding in collect(plane.store)}
     assert found["FACT-001: a fact without a run and without evidence"].severity == "info"
-    told = found["FACT-002 cites run 20260101T000000Z-abcdef, which isn't in the log"]
+    told = found["FACT-002 cites run 20260101T000000Z-abcdef, which is not in the log"]
     assert told.severity == "warning"
     assert "facts.md:" in told.where
     plane.write_log({"run_id": "20260101T000000Z-abcdef"})

@@ -110,7 +110,7 @@ def require(memory: Memory, plan: Plan) -> None:
 def _source(source: str | None, sources: ReceiptSources) -> str | None:
     if source is None:
         return "no run"
-    return None if sources.has_run(source) else f"run {one_line(source, 40)}, which isn't in the log"
+    return None if sources.has_run(source) else f"run {one_line(source, 40)}, which is not in the log"
 
 
 def _evidence(head: Header, sources: ReceiptSources) -> str | None:

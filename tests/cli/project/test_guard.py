@@ -96,7 +96,7 @@ def test_it_wants_a_base(repo: Repo, cli: Cli) -> None:
     "rev", ["nowhere", "", "--all", "-", "main:README.md", "a" * 40, "\x1b[31m", "main\nmain"]
 )
 def test_a_base_that_is_none(repo: Repo, cli: Cli, rev: str) -> None:
-    said = cli("check", f"--base={rev}").refused(2, "No commit `", "here", "Check the name")
+    said = cli("check", f"--base={rev}").refused(2, "Commit not found: `", "Check the name")
     assert "\x1b" not in said
 
 
@@ -152,10 +152,10 @@ def test_a_clone_without_the_files_of_the_base(repo: Repo, cli: Cli) -> None:
     repo.commit()
     blob = repo.git("rev-parse", f"main:{LOG}").strip()
     (repo.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    cli("check", "--base", "main").refused(2, "Git cannot give .agentplane/memory/log.jsonl", "Fetch")
+    cli("check", "--base", "main").refused(2, "Git can't read .agentplane/memory/log.jsonl", "Fetch")
     tree = repo.git("rev-parse", "main:.agentplane").strip()
     (repo.folder / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
-    cli("check", "--base", "main").refused(2, "Git cannot give .agentplane/ of")
+    cli("check", "--base", "main").refused(2, "Git can't read .agentplane/ at")
 
 
 def test_inside_a_git_hook(repo: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

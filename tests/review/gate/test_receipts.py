@@ -106,7 +106,7 @@ def test_a_file_that_was_there_at_a_commit_is_one(git_project: Path) -> None:
         ({"evidence": ["README.md"]}, "cites no run"),
         (
             {**PROVED, "source": "20260127T101502Z-other1"},
-            "cites run 20260127T101502Z-other1, which isn't in the log",
+            "cites run 20260127T101502Z-other1, which is not in the log",
         ),
         (
             {**PROVED, "evidence": ["I tried it."]},
