@@ -261,12 +261,13 @@ class Tools:
         if not passed:
             return Harvested(tuple(None for _ in refused), tuple(refused))
         places = list(dict.fromkeys(place for haul in found.hauls for place in haul.places))
-        told = {
+        plural = "" if len(passed) == 1 else "s"
+        event = {
             "activity": "import",
-            "summary": f"Harvested {len(passed)} candidates.",
+            "summary": f"Imported {len(passed)} candidate{plural}.",
             "inputs": places[:200],
         }
-        source = self._runs.log(told).run_id
+        source = self._runs.log(event).run_id
         proposals = [
             (msgspec.structs.replace(offer.proposal, source=source), offer.by or me) for offer in passed
         ]
