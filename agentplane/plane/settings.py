@@ -484,7 +484,7 @@ def _check_signatures(found: Settings, text: str, shown: str) -> None:
     for number, line in enumerate(trust.allowed_signers, 1):
         if len(line) > _LONGEST_SIGNER or not _SIGNER.fullmatch(line):
             where = f"{shown}:{line_of(('trust', 'allowed_signers'), text)}"
-            what = f"`trust.allowed_signers`: line {number} is not a line of an allowed_signers file"
+            what = f"`trust.allowed_signers`: line {number} isn't a valid signer"
             raise BadInput(what, where=where, todo='Write it as "ada@example.org ssh-ed25519 AAAA…".')
     if not trust.require_signatures:
         return
@@ -516,7 +516,7 @@ def _value_error(
     what, _, place = message.partition(" - at `")
     place = place.rstrip("`")
     if place.startswith("key`"):
-        what, place = f"no name for a kind: {what[:1].lower()}{what[1:]}", f"$.kinds.{_bad_kind(table)}"
+        what, place = f"Invalid kind name: {what[:1].lower()}{what[1:]}", f"$.kinds.{_bad_kind(table)}"
     elif place.startswith("$.tui.keys["):
         place = f"$.tui.keys.{_bad_key(table)}"
     elif "[...]" in place:

@@ -47,7 +47,7 @@ class Action(msgspec.Struct, frozen=True):
 
 _GO_TO = tuple(row.name for row, _ in registry.tabs())
 _OF_SESSIONS = ("restart", "restart_by_itself")
-_MAINTENANCE = ("import", "sync", "doctor", "reconcile")
+_MAINTENANCE = ("import", "sync", "status", "diff", "doctor", "check", "reconcile")
 _NOT_ON = {
     "conflict": frozenset((*_GO_TO, *_OF_SESSIONS, "find")),
     # The text comes first there. Leaving asks whether to keep it.
@@ -166,7 +166,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("palette", "ctrl+p,colon", "commands", "Find a command by what it does.", (EVERYWHERE,), _GO, "command_palette"),
     Action("import", "", "import memories", "Find memories of tools, instruction files and decision records, and add them to the inbox. Shows them first.", (EVERYWHERE,), _GO, "import_memories", also="harvest"),
     Action("sync", "", "sync tools", "Update the memory in the files of all connected tools. Shows each change first.", (EVERYWHERE,), _GO, "sync_tools", meaning=_SYNC, also="update context"),
+    Action("status", "", "status", "Show the revision, the counts, the tools with this memory and what to do next.", (EVERYWHERE,), _GO, also="overview waiting receivers next step"),
+    Action("diff", "", "memory changes", "Show the approved entries that changed since the last Git commit.", (EVERYWHERE,), _GO, also="diff compare commit git"),
     Action("doctor", "", "doctor", "Check the project memory for problems. Changes nothing.", (EVERYWHERE,), _GO, also="check health problems"),
+    Action("check", "", "check branch", "Verify that the memory changes of this branch were approved, as in CI. Changes nothing.", (EVERYWHERE,), _GO, also="guard pull request merge base"),
     Action("reconcile", "", "reconcile branches", "Reconcile memory that Git merged from two branches. Asks first.", (EVERYWHERE,), _GO, also="settle merge conflict git"),
     Action("refresh", "ctrl+r,f5", "refresh", "Read all files again.", (EVERYWHERE,), _GO, also="reload"),
     Action("theme", "f2", "theme", "Choose a color theme.", (EVERYWHERE,), _GO, "change_theme", also="colors dark light"),

@@ -517,6 +517,15 @@ class PlaneApp(App[None]):
     def action_sync_tools(self) -> None:
         self._maintenance.sync_tools()
 
+    def action_status(self) -> None:
+        self._maintenance.status()
+
+    def action_diff(self) -> None:
+        self._maintenance.diff()
+
+    def action_check(self) -> None:
+        self._maintenance.check()
+
     def action_doctor(self) -> None:
         self._maintenance.diagnose()
 

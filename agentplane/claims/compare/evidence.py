@@ -174,7 +174,7 @@ class Evidence:
         )
         if not mine or not others:
             return []
-        return [f"same subject `{self.shared(3)}`, other words in its place: {mine} / {others}"]
+        return [f"same subject `{self.shared(3)}`, but different words: {mine} / {others}"]
 
     def shared(self, most: int) -> str:
         """Return the common subject words, as the new statement writes them."""
