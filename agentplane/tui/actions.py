@@ -49,7 +49,7 @@ _GO_TO = tuple(row.name for row, _ in registry.tabs())
 _OF_SESSIONS = ("restart", "restart_by_itself")
 _MAINTENANCE = ("import", "sync", "doctor", "reconcile")
 _NOT_ON = {
-    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS, "find")),
+    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS)),
     # The text comes first there. Leaving asks whether to keep it.
     "edit": frozenset(
         (
@@ -67,7 +67,7 @@ _NOT_ON = {
             "leave",
         )
     ),
-    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "find", "undo", "redo")),
+    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "undo", "redo")),
     # There, the key restarts the selected sessions.
     "tools": frozenset(("restart",)),
 }
@@ -157,7 +157,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit.outside", "ctrl+o", "in $EDITOR", "Continue in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
     Action("edit.leave", "escape", "close", "Close the editor. Asks what to do with changes.", ("edit",), _WRITE, "leave", rank=3, priority=True, meaning=_BACK),
     *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),
-    Action("find", "ctrl+f", "find everything", "Search the inbox, memory and runs.", (EVERYWHERE,), _GO, also="search"),
+    Action("find", "ctrl+f", "find everything", "Search the inbox, memory and runs with words or a query.", (EVERYWHERE,), _GO, also="search"),
     Action("projects", "ctrl+g", "open project", "Open another project or worktree. The list shows the number of candidates in each.", (EVERYWHERE,), _GO, also="switch repository worktree"),
     Action("help", "question_mark,f1", "help", "Show the keys of this screen.", (EVERYWHERE,), _GO, rank=7, also="keys shortcuts marks"),
     Action("palette", "ctrl+p,colon", "commands", "Find a command by what it does.", (EVERYWHERE,), _GO, "command_palette"),
