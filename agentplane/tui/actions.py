@@ -132,7 +132,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("tools.wire", "w", "connect", "Connect the tool or the selected tools. Shows each change before it writes the tool files.", ("tools",), _DECIDE, "wire", rank=1, also="hooks mcp install"),
     Action("tools.sync", "s", "sync", "Update the memory in the file of the tool. Shows each change first.", ("tools",), _DECIDE, "sync", rank=2, meaning=_SYNC, also="update"),
     Action("tools.unwire", "x", "disconnect", "Remove everything agentplane added to the files of the tool. Shows each change first.", ("tools",), _DECIDE, "unwire", rank=3, also="remove uninstall"),
-    Action("tools.restart", "M", "restart", "Restart the session with the current memory, or show the command to do it yourself. On a tool, restart its outdated sessions.", ("tools",), _DECIDE, "restart_here", rank=4, meaning=_RESTART, also="session outdated"),
+    Action("tools.restart", "M", "restart", "Restart the session with the current memory, or show the command to do it yourself. On a tool, restart its outdated sessions.", ("tools",), _DECIDE, "restart_here", rank=3, meaning=_RESTART, also="session outdated"),
     Action("restart", "M", "restart sessions", "Restart a session that is using outdated memory.", (EVERYWHERE,), _DECIDE, meaning=_RESTART, also="outdated"),
     Action("restart_by_itself", "f4", "automatic restart", "Turn automatic restart of outdated sessions on or off. Asks first, because the setting is committed.", (EVERYWHERE,), _DECIDE, also="settings auto sessions"),
     Action("pack.write", "s", "sync", "Write the context to context/active.md and the files of connected tools. Shows each change first.", ("pack",), _DECIDE, "write", rank=5, meaning=_SYNC, also="update"),

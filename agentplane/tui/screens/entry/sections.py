@@ -16,6 +16,7 @@ from agentplane.plane.layout import INBOX
 from agentplane.text import word_changes
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.backend.entries.entry_facts import EntryFacts, Link, Subject
+from agentplane.tui.backend.outcome_text import PAST
 from agentplane.tui.widgets import word_diff
 from agentplane.tui.widgets.markdown import Look, prose
 
@@ -26,6 +27,17 @@ if TYPE_CHECKING:
 _MOST_FLAGS = 12
 _MOST_STEPS = 12
 _MOST_OTHERS = 12
+_DONE = {
+    **PAST,
+    "undo": "undone",
+    "redo": "redone",
+    "import": "imported",
+    "mask": "masked",
+    "prune": "pruned",
+    "relate": "linked",
+    "settle": "reconciled",
+}
+"""The verbs of operations, as the history of an entry shows them."""
 
 
 class _Marks(msgspec.Struct, frozen=True):
@@ -290,7 +302,7 @@ class About:
             lines.append(Text(f"  {len(steps) - _MOST_STEPS} earlier changes", self.look("muted")))
         for step in steps[-_MOST_STEPS:]:
             line = Text.assemble(
-                (one_line(step.ts[:10]), self.look("muted")), "  ", (one_line(step.verb, 10), self.look("strong")),
+                (one_line(step.ts[:10]), self.look("muted")), "  ", (one_line(_DONE.get(step.verb, step.verb), 12), self.look("strong")),
                 f" by {one_line(step.actor, 30)}", (f" ({one_line(step.channel, 10)})", self.look("muted")),
             )  # fmt: skip
             if signed := self.facts.signed.get(step.op) if self.facts else None:

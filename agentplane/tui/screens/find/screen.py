@@ -24,6 +24,7 @@ from agentplane.tui.messages import Refreshed
 from agentplane.tui.screens.entry.pane import Detail
 from agentplane.tui.screens.runs import rows as run_rows
 from agentplane.tui.screens.runs.detail import Chosen, RunDetail
+from agentplane.tui.screens.shelf import rows as shelf_rows
 from agentplane.tui.widgets.filter_bar import Filter
 from agentplane.tui.widgets.modals.modal import AnswersOnce
 from agentplane.tui.widgets.row_list import ASCII, Glyphs, RowList
@@ -52,7 +53,6 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
     DEFAULT_CSS: ClassVar[str] = """
     FindScreen { background: $background; }
     FindScreen > #keys { height: 1; padding: 0 1; color: $text-muted; }
-    FindScreen .body.-right RowList { width: 50%; }
     FindScreen:ansi { background: ansi_default; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -193,15 +193,17 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
     def _rows(self, hits: Hits) -> Iterator[Row]:
         shown, now = self.plane_app.shown, datetime.now(UTC).astimezone()
         plain = self.plane_app.plain
+        edits = {edit.id: edit for edit in shown.shelf_edits} if shown else {}
         place = inbox_rows.Place("run", now, inbox_rows.PLAIN if plain else inbox_rows.Marks())
         for entry in hits.inbox:
             reviewed = shown.reviewed.get(entry.id) if shown else None
             row = inbox_rows.row(entry, reviewed, place)
             yield msgspec.structs.replace(row, right=entry.id, group=_heading("Inbox", len(hits.inbox)))
         for entry in hits.memory:
+            expiry = shown.expiring.get(entry.id) if shown else None
+            row = shelf_rows.row(entry, edits.get(entry.id), expiry, 0, plain=plain)
             heading = _heading("Memory", len(hits.memory))
-            letter = entry.head.type[:1].upper() or "-"
-            yield Row(entry.id, " ", letter, entry.statement, entry.id, group=heading)
+            yield msgspec.structs.replace(row, text=entry.statement, right=entry.id, group=heading)
         for run in hits.runs:
             (row,) = run_rows.rows([run], run_rows.Place("task", now, plain))
             yield msgspec.structs.replace(row, right=run.task or "", group=_heading("Runs", len(hits.runs)))
