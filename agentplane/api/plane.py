@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Mapping
 from datetime import date
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never, overload
 
@@ -39,6 +38,7 @@ from agentplane.commands import (
     Unwire,
     Wire,
 )
+from agentplane.lazy import cached_property
 from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane import layout, origin

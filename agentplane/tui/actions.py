@@ -49,7 +49,7 @@ _GO_TO = tuple(row.name for row, _ in registry.tabs())
 _OF_SESSIONS = ("restart", "restart_by_itself")
 _MAINTENANCE = ("import", "sync", "status", "diff", "doctor", "check", "reconcile")
 _NOT_ON = {
-    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS, "find")),
+    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS)),
     # The text comes first there. Leaving asks whether to keep it.
     "edit": frozenset(
         (
@@ -67,7 +67,7 @@ _NOT_ON = {
             "leave",
         )
     ),
-    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "find", "undo", "redo")),
+    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "undo", "redo")),
     # There, the key restarts the selected sessions.
     "tools": frozenset(("restart",)),
 }
@@ -132,7 +132,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("tools.wire", "w", "connect", "Connect the tool or the selected tools. Shows each change before it writes the tool files.", ("tools",), _DECIDE, "wire", rank=1, also="hooks mcp install"),
     Action("tools.sync", "s", "sync", "Update the memory in the file of the tool. Shows each change first.", ("tools",), _DECIDE, "sync", rank=2, meaning=_SYNC, also="update"),
     Action("tools.unwire", "x", "disconnect", "Remove everything agentplane added to the files of the tool. Shows each change first.", ("tools",), _DECIDE, "unwire", rank=3, also="remove uninstall"),
-    Action("tools.restart", "M", "restart", "Restart the session with the current memory, or show the command to do it yourself. On a tool, restart its outdated sessions.", ("tools",), _DECIDE, "restart_here", rank=4, meaning=_RESTART, also="session outdated"),
+    Action("tools.restart", "M", "restart", "Restart the session with the current memory, or show the command to do it yourself. On a tool, restart its outdated sessions.", ("tools",), _DECIDE, "restart_here", rank=3, meaning=_RESTART, also="session outdated"),
     Action("restart", "M", "restart sessions", "Restart a session that is using outdated memory.", (EVERYWHERE,), _DECIDE, meaning=_RESTART, also="outdated"),
     Action("restart_by_itself", "f4", "automatic restart", "Turn automatic restart of outdated sessions on or off. Asks first, because the setting is committed.", (EVERYWHERE,), _DECIDE, also="settings auto sessions"),
     Action("settings.edit", "e", "edit", "Change the setting. Asks first if its file is committed.", ("settings",), _WRITE, "edit", rank=1, also="change toggle set"),
@@ -160,7 +160,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit.outside", "ctrl+o", "in $EDITOR", "Continue in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
     Action("edit.leave", "escape", "close", "Close the editor. Asks what to do with changes.", ("edit",), _WRITE, "leave", rank=3, priority=True, meaning=_BACK),
     *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')", also=tab.also) for row, tab in registry.tabs()),
-    Action("find", "ctrl+f", "find everything", "Search the inbox, memory and runs.", (EVERYWHERE,), _GO, also="search"),
+    Action("find", "ctrl+f", "find everything", "Search the inbox, memory and runs with words or a query.", (EVERYWHERE,), _GO, also="search"),
     Action("projects", "ctrl+g", "open project", "Open another project or worktree. The list shows the number of candidates in each.", (EVERYWHERE,), _GO, also="switch repository worktree"),
     Action("help", "question_mark,f1", "help", "Show the keys of this screen.", (EVERYWHERE,), _GO, rank=7, also="keys shortcuts marks"),
     Action("palette", "ctrl+p,colon", "commands", "Find a command by what it does.", (EVERYWHERE,), _GO, "command_palette"),

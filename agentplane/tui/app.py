@@ -392,6 +392,8 @@ class PlaneApp(App[None]):
         Textual gives all keys of one burst to the widget in focus. If the first key opens a field, the next
         ones are meant for that field. Without this method they would decide on rows.
         """
+        if self._refuse_find(event.key):
+            return True
         focused = self.focused
         is_typed = focused is not None and focused.check_consume_key("a", "a")
         if not is_typed and (
@@ -424,9 +426,27 @@ class PlaneApp(App[None]):
 
         def chosen(id_: str | None) -> None:
             if id_ is not None:
-                self.call_later(self.navigator.go_to_id, id_, self.shown)
+                self.call_later(self._go_to_result, id_)
 
         await open_field(self, FindScreen(), chosen)
+
+    async def _go_to_result(self, id_: str) -> None:
+        """Close a comparison, and show the candidate, the approved entry or the run on its screen."""
+        await self.navigator.close_comparison()
+        await self.navigator.go_to_id(id_, self.shown)
+
+    def _refuse_find(self, key: str) -> bool:
+        """Say why the search can't be opened here, if this is its key. Return True if it was said."""
+        if key not in self.keys_wanted.keys_on(actions.by_id("find")) or self._is_available("find"):
+            return False
+        from agentplane.tui.screens.find.screen import FindScreen
+
+        if not isinstance(self.screen, FindScreen):
+            # Of the screens in the registry, only the editor has no search.
+            edits = isinstance(self.screen, InRegistry)
+            first = "Save or close the text" if edits else "Close this dialog with esc"
+            self.notify(f"{first}, then search everything.", markup=False)
+        return True
 
     def _is_available(self, id_: str) -> bool:
         """True if the open screen is not a dialog and has this action of every screen."""

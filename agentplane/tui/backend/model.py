@@ -219,6 +219,12 @@ class PlaneModel:
         for found in reviewer.look(ids):
             shown.reviewed[found.entry.id] = found
             self._fresh.add(found.entry.id)
+
+    def save_results(self) -> None:
+        """Save the results of checks, if all are there or the last save is long ago."""
+        shown, reviewer = self.shown, self._reviewer
+        if shown is None or reviewer is None:
+            return
         began = time.monotonic()
         if began >= self._keep_at or len(self._fresh) == len(shown.inbox):
             reviewer.conflicts.save()

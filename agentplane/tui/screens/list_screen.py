@@ -303,7 +303,15 @@ class ListScreen(FixedSizeScreen[None]):
         waiting = self.query_one(Badge).brief if self.has_class("-low") else ""
         rest = " · ".join(filter(None, (waiting, self.idle_status())))
         self.query_one(StatusBar).set_texts(selection or rest, self.reason(), loud=bool(selection))
-        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.action_names)
+        off = {**self._off_in_empty_list(), **self.off}
+        self.query_one(KeyBar).show(self.plane_app.keys_wanted, off, self.action_names)
+
+    def _off_in_empty_list(self) -> Mapping[str, str]:
+        """Return the actions that need a listed row, if there is none."""
+        if self._shown is None or self.view.listing.shown:
+            return {}
+        needs_row = dict.fromkeys(("list.mark", "approve_clean", "run.diff"), NO_ROW)
+        return needs_row if self._rows else {**needs_row, "filter": NO_ROW, "run.chart": NO_ROW}
 
     def may(self, action: str) -> bool:
         """Return True if an action is available. If not, say why."""

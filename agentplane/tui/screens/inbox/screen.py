@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FIRST_START = (
     "Nothing to review. Coding tools propose memories, and you review them here.\n"
-    "Press n to write the first candidate yourself.\n"
+    "Press 4 to connect a tool, or n to write the first candidate yourself.\n"
     "Then press a to approve, r to reject and u to undo. Press ? for all keys."
 )
 NOTHING_LEFT = (
