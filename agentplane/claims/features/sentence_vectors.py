@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from agentplane.claims.features.word_similarity import embeddings
+from agentplane.claims.features.word_similarity import embeddings, learn
 from agentplane.claims.parse import vocabulary as words
 from agentplane.claims.parse.denials import Denials, denials_in
 from agentplane.claims.parse.statement import parse
@@ -89,7 +89,7 @@ def sense(source: str) -> Sense:
 
 def senses(sources: Sequence[str]) -> list[Sense]:
     """Return the meanings of several statements. The words of all of them are embedded at once."""
-    embeddings([item.written.lower() for source in sources for item in parse(source).line[:MOST] if item.weight])
+    learn(item.written.lower() for source in sources for item in parse(source).line[:MOST] if item.weight)
     return [sense(source) for source in sources]
 
 
