@@ -3,6 +3,8 @@
 import pytest
 
 from agentplane.api import Plane
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store.store import Edit, Plan
 from tests.cli.conftest import Cli, candidate, change_by_hand
 from tests.conftest import UNLIKE, decision
 
@@ -292,6 +294,17 @@ def test_history_says_what_became_of_a_candidate(shelf: Plane, person: Cli) -> N
         steps = [line.split()[1:3] for line in person("history", id_).out.splitlines()]
         assert steps == [["propose", id_], [verb, became]]
         person("show", id_.lower()).refused(2, f"{id_} no longer exists", f"agentplane history {id_}")
+
+
+def test_history_of_a_replacement_that_brings_no_new_candidate(shelf: Plane, cli: Cli) -> None:
+    """Such a record can only be forged. It counts as a removal."""
+    id_ = candidate(cli)
+    shelf.store.commit(lambda _: Plan("replace", [Edit(id_, INBOX, None)]), shelf.origin)
+
+    ran = cli("history", id_)
+
+    assert ran.code == 0
+    assert [line.split()[1:3] for line in ran.out.splitlines()] == [["propose", id_], ["replace", id_]]
 
 
 def test_history_json(shelf: Plane, cli: Cli) -> None:
