@@ -90,9 +90,9 @@ def badge_command(everywhere: bool, as_json: bool) -> int:
 
     Prints nothing if nothing is waiting for review, and `?` if the project memory can't be read.
     """
-    if everywhere:
-        return all_projects.print_badge(as_json=as_json)
     try:
+        if everywhere:
+            return all_projects.print_badge(as_json=as_json)
         plane = opened(quiet=True)
         badge = plane.inbox.badge()
         if plane.is_damaged():
