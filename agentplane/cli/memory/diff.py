@@ -116,8 +116,12 @@ def _print(entry: "EntryChange") -> None:
     if entry.before and entry.after:
         for name, before, after in _changed_fields(entry.before.head, entry.after.head):
             output.line(f"    {name}: {before or '-'} → {after or '-'}")
-        for pieces in _changed_lines(_body(entry.before), _body(entry.after)):
+        before, after = _body(entry.before), _body(entry.after)
+        lines = [*_changed_lines(before, after)]
+        for pieces in lines:
             output.line("    ", *pieces)
+        if before != after and not lines:
+            output.line("    Only blanks and line breaks changed.", dim=True)
 
 
 def _body(entry: Entry) -> str:
