@@ -621,6 +621,15 @@ def texts_of_a_record_that_are_no_json(repo: Repo) -> None:
     repo.op_file().write_bytes(b"".join(lines))
 
 
+def test_the_remedy_for_an_edited_candidate_names_the_edit(repo: Repo) -> None:
+    waiting_candidate_changed_by_hand(repo)
+    repo.commit()
+    (id_,) = repo.plane().memory.read().inbox_ids
+    (row,) = repo.check()
+    assert f"`agentplane approve --edits {id_}`" in row.remedy
+    assert f"`agentplane reject --edits {id_}`" in row.remedy
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_branch_is_refused(repo: Repo, name: str) -> None:
     spoil, where, what = BAD[name]

@@ -13,7 +13,7 @@ from agentplane.cli.help import command
 from agentplane.cli.memory import all_projects, entry_rows
 from agentplane.cli.open import ids_argument, json_option, opened, run_named
 from agentplane.errors import AgentplaneError, BadInput, Damaged
-from agentplane.memory import expiry
+from agentplane.memory import checks, expiry
 from agentplane.memory.entry import SHELF_STATUSES, Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.kinds import kind_named
@@ -451,6 +451,5 @@ def _print_hand_edits(memory: Memory, edits: "Sequence[HandEdit]") -> None:
         place = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
         text = f"manual edit ({edit.change}) in {place}"
         output.line(output.row([("~", 1), (edit.id, 11)], text))
-        name = one_line(edit.id, 40)
-        choices = f"`agentplane approve {name}` to accept it, `agentplane reject {name}` to discard it"
+        choices = " ".join(map(str, checks.remedies_of(edit)))
         output.line(output.row([("", 1)], choices), dim=True)

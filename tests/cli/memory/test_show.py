@@ -265,6 +265,19 @@ def test_an_empty_id_is_no_beginning_of_an_id(plane: Plane, person: Cli, verb: s
     assert plane.layout.log.read_bytes() == before
 
 
+def test_inbox_offers_what_works_for_a_manual_edit(shelf: Plane, person: Cli) -> None:
+    change_by_hand(shelf, "decisions.md", "type: decision", "type: [decision")
+    shown = person("inbox").out
+    assert "manual edit (broken)" in shown
+    assert "Fix its header there, or delete it there and run `agentplane reject DEC-001`." in shown
+    assert "agentplane approve" not in shown
+
+    change_by_hand(shelf, "decisions.md", "type: [decision", "type: decision")
+    change_by_hand(shelf, "decisions.md", "Textual", "Rich")
+    wanted = "Accept it with `agentplane approve DEC-001` or discard it with `agentplane reject DEC-001`."
+    assert wanted in person("inbox").out
+
+
 def test_history_tells_the_story_under_all_ids(shelf: Plane, person: Cli) -> None:
     person("deprecate", "dec-1", "--why", "we moved on")
 
