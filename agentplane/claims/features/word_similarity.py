@@ -28,7 +28,9 @@ def embeddings(texts: Sequence[str]) -> npt.NDArray[np.float64]:
     without embeddings.
     """
     vectors = _vectors()
-    rows: npt.NDArray[np.float64] = np.zeros((len(texts), 1)) if vectors is None else vectors.embed_each(texts)
+    rows: npt.NDArray[np.float64] = (
+        np.zeros((len(texts), 1)) if vectors is None else vectors.embed_each(texts)
+    )
     return rows
 
 
