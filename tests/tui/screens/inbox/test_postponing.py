@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agentplane.api import Plane
+from agentplane.commands import Tag
 from agentplane.plane.origin import Origin
 from agentplane.tui.screens.inbox.screen import InboxScreen
 from agentplane.tui.widgets.modals.line_modal import Line
@@ -143,7 +144,7 @@ def test_tags_of_selected_candidates_and_entries(of_tools: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("space", "space", "number_sign")
         assert "Tags of 2 entries" in sitting.screen
-        await sitting.type("ui storage")
+        await sitting.type("ui, storage")
         await sitting.press("enter")
         await sitting.calm()
         await sitting.press("2")
@@ -158,6 +159,50 @@ def test_tags_of_selected_candidates_and_entries(of_tools: Plane) -> None:
     assert [entry.head.tags for entry in memory.inbox] == [("ui", "storage")] * 2
     assert memory.get("DEC-001").head.tags == ("reports",)
     assert [op.verb for op in of_tools.history.ops(2)] == ["tag", "tag"]
+
+
+def test_tags_are_typed_as_in_the_form(of_tools: Plane) -> None:
+    first = ids(of_tools)[0]
+    of_tools.do(Tag((first,), ("on call", "storage")))
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("number_sign")
+        await sitting.type('-on call, "read, write", -"storage"')
+        await sitting.press("enter")
+        await sitting.calm()
+
+    sit(of_tools, steps)
+    assert of_tools.memory.read().get(first).head.tags == ("read, write",)
+
+
+def test_a_tag_that_nobody_could_add_can_be_removed(of_tools: Plane) -> None:
+    too_long = "x" * 70
+    first = of_tools.propose(decision(UNLIKE[3], tags=[too_long]))
+    assert of_tools.memory.read().get(first).head.tags == (too_long,)
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("G", "number_sign")
+        assert f"Tags of {first}" in sitting.screen
+        await sitting.type(too_long)
+        await sitting.press("enter")
+        assert "Invalid tag" in sitting.screen
+        await sitting.press("ctrl+u")
+        await sitting.type(f"-{too_long}")
+        await sitting.press("enter")
+        await sitting.calm()
+
+    sit(of_tools, steps)
+    assert of_tools.memory.read().get(first).head.tags == ()
+
+
+def test_a_tag_with_an_open_quote_is_explained(of_tools: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("number_sign")
+        await sitting.type('-"on call')
+        await sitting.press("enter")
+        assert "The quote isn't closed." in sitting.screen
+
+    sit(of_tools, steps)
 
 
 def test_the_daily_limit_folds_the_rest(of_tools: Plane) -> None:
