@@ -108,12 +108,15 @@ class PlaneModel:
 
     @property
     def mark(self) -> str:
-        """A fingerprint that changes with every file of the plane and with the checked-out branch."""
+        """A fingerprint that changes with every file of the plane, with the checked-out branch and with the day.
+
+        On a new day, other candidates are folded and other entries have expired.
+        """
         try:
             head = (self.plane.layout.project / ".git" / "HEAD").stat().st_mtime_ns
         except OSError:
             head = 0
-        return f"{head} {self._stamp()}"
+        return f"{self.plane.today()} {head} {self._stamp()}"
 
     def _stamp(self) -> str:
         try:

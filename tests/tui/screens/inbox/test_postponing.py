@@ -220,6 +220,22 @@ def test_the_daily_limit_folds_the_rest(of_tools: Plane) -> None:
     sit(of_tools, steps)
 
 
+def test_a_new_day_unfolds_candidates_while_the_screens_are_open(
+    of_tools: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_tools.inbox.snooze([ids(of_tools)[0]], TODAY + timedelta(days=3))
+    before = files_of(of_tools)
+
+    async def steps(sitting: Sitting) -> None:
+        assert sitting.rows == [*UNLIKE[1:3]]
+        monkeypatch.setattr(of_tools.store, "clock", lambda: datetime.now(UTC) + timedelta(days=3))
+        await sitting.until(lambda: sitting.rows == [*UNLIKE[:3]], "the candidate asks for attention again")
+        assert sitting.app.figures().waiting == 3
+
+    sit(of_tools, steps)
+    assert files_of(of_tools) == before
+
+
 def test_the_status_line_says_when_nothing_was_opened(of_tools: Plane) -> None:
     person = Plane(of_tools.store, Origin("Ada", "tui", "pytest"))
     for _ in range(5):
