@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from agentplane.query.fields import Target
     from agentplane.query.parse import Query
-    from agentplane.tui.backend.saved_filters import SavedFilter
+    from agentplane.tui.backend.saved_filters import Filters, SavedFilter
 
 
 class FilteredScreen(Protocol):
@@ -47,6 +47,8 @@ class QueryFilter:
         self._screen = screen
         self._target = target
         self._saved: tuple[SavedFilter, ...] = ()
+        self._unreadable: frozenset[SavedFilter] = frozenset()
+        """The saved filters that can't be read and were named in a message."""
 
     @property
     def query(self) -> "Query":
@@ -77,8 +79,13 @@ class QueryFilter:
         """Read the saved filters, and show them as tabs."""
         from agentplane.tui.backend import saved_filters
 
-        self._saved = saved_filters.load(self._target)
+        found = saved_filters.load(self._target)
+        self._saved = found.readable
         self.show_tabs()
+        if new := [one for one in found.unreadable if one not in self._unreadable]:
+            self._unreadable |= {*new}
+            names = one_line(", ".join(one.name for one in new), 60)
+            self._screen.say(f"Saved filters that this version can't read: {names}. They stay in filters.json.")
 
     def show_tabs(self) -> None:
         names = [one.name for one in self._saved]
@@ -136,11 +143,11 @@ class QueryFilter:
         said = f"Removed saved filter {one_line(saved.name, 40)}"
         self._change(lambda: saved_filters.remove(self._target, saved.query), said)
 
-    def _change(self, change: "Callable[[], tuple[SavedFilter, ...]]", said: str) -> None:
+    def _change(self, change: "Callable[[], Filters]", said: str) -> None:
         from agentplane.errors import AgentplaneError
 
         try:
-            self._saved = change()
+            self._saved = change().readable
         except AgentplaneError as error:
             said = one_line(str(error))
         except OSError as error:
