@@ -68,9 +68,7 @@ def path() -> Path:
     return Path(user_key.folder()) / _NAME
 
 
-def _changed(
-    target: Target, change: Callable[[tuple[SavedFilter, ...]], tuple[SavedFilter, ...]]
-) -> Filters:
+def _changed(target: Target, change: Callable[[tuple[SavedFilter, ...]], tuple[SavedFilter, ...]]) -> Filters:
     """Change the filters of a list. If another process saves the file meanwhile, change its version."""
     where = path()
     os.makedirs(where.parent, mode=0o700, exist_ok=True)

@@ -85,7 +85,9 @@ class QueryFilter:
         if new := [one for one in found.unreadable if one not in self._unreadable]:
             self._unreadable |= {*new}
             names = one_line(", ".join(one.name for one in new), 60)
-            self._screen.say(f"Saved filters that this version can't read: {names}. They stay in filters.json.")
+            self._screen.say(
+                f"Saved filters that this version can't read: {names}. They stay in filters.json."
+            )
 
     def show_tabs(self) -> None:
         names = [one.name for one in self._saved]

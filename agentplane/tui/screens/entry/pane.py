@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line
-from agentplane.tui.screens.latest_thread import run_latest
+from agentplane.tui.screens.background import run_latest
 
 
 # The code that reads entries takes a while to load, and the first paint does not need it.

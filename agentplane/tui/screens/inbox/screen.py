@@ -18,6 +18,7 @@ from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.outcome_text import DOING
 from agentplane.tui.messages import Looked, OpDone, OpFailed
 from agentplane.tui.screens import postponing
+from agentplane.tui.screens.background import run_each
 from agentplane.tui.screens.entry_list_screen import EntryScreen
 from agentplane.tui.screens.inbox.decisions import Decisions
 
@@ -205,7 +206,7 @@ class InboxScreen(EntryScreen):
         if model is not None:
             self._has_opened = True
             work = partial(streak.note_opened, model.plane.layout, model.plane.origin)
-            self.run_worker(work, thread=True, group="opened", description="opened")
+            run_each(self, work, "opened")
             self.update_status()
 
     def action_folded(self) -> None:

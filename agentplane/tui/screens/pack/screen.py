@@ -22,6 +22,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
 from agentplane.tui.backend.list_state import Row
+from agentplane.tui.screens.background import run_latest
 from agentplane.tui.screens.file_writing_screen import WritingScreen
 from agentplane.tui.screens.list_screen import SELECTION_HIDDEN, STILL_READ
 from agentplane.tui.textual_fixes.push_and_focus import open_field
@@ -292,8 +293,7 @@ class PackScreen(WritingScreen):
         )
         field = Field("Files", value, hint, problem_of)
         await open_field(self.app, field, take)
-        work: Any = partial(self._offer_changed_paths, field)
-        self.run_worker(work, thread=True, exclusive=True, group="offers", description="offers")
+        run_latest(self, partial(self._offer_changed_paths, field), "offers")
 
     def _offer_changed_paths(self, field: "Field") -> None:
         """Offer the files that this branch changed. Runs in a thread, because Git may take a while."""

@@ -13,9 +13,9 @@ from agentplane.memory.view import Memory
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.runs.run_facts import RunFacts
+from agentplane.tui.screens.background import run_latest
 from agentplane.tui.screens.entry import pane
 from agentplane.tui.screens.entry.pane import Detail
-from agentplane.tui.screens.latest_thread import run_latest
 
 
 _REST = 0.12

@@ -27,8 +27,8 @@ from agentplane.tui import actions
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.runs.chain_check import ChainChecker, Checked
 from agentplane.tui.backend.runs.log_pager import PAGE, Book
+from agentplane.tui.screens.background import run_latest
 from agentplane.tui.screens.entry.pane import Detail
-from agentplane.tui.screens.latest_thread import run_latest
 from agentplane.tui.screens.list_screen import NO_ROW, STILL_READ, ListScreen
 from agentplane.tui.screens.runs import rows
 from agentplane.tui.screens.runs.chart import DAYS, RunChart
