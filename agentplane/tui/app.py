@@ -235,7 +235,7 @@ class PlaneApp(App[None]):
         if self._hints is not None:
             self._hints.command_done(message.op)
         self.relay(lambda: OpDone(message.op, message.done))
-        self.say(message_of(message.done))
+        self.say(message_of(message.done, self.keys_wanted))
         if isinstance(message.op, ToolCommand):
             self._receivers.look()
         self.notices.show_failed_extensions()
@@ -336,9 +336,9 @@ class PlaneApp(App[None]):
 
         reviewed = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
         if reviewed is not None and reviewed.conflicts and isinstance(error, NeedsChoice):
-            return "Press enter to compare them and to choose."
+            return f"Press {self.keys_wanted.key('list.open')} to compare them and to choose."
         if isinstance(error, Unconfirmed):
-            return "Press a to see the flagged text and confirm it."
+            return f"Press {self.keys_wanted.key('approve')} to see the flagged text and confirm it."
         return None
 
     def _look_at_queue(self) -> None:

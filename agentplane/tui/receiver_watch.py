@@ -42,7 +42,8 @@ class ReceiverWatch:
         if new:
             names = ", ".join(new)
             verb = "is" if len(new) == 1 else "are"
-            self._app.say(f"{names} {verb} used here without this memory. 4 opens Tools to connect.")
+            key = self._app.keys_wanted.key("tools")
+            self._app.say(f"{names} {verb} used here without this memory. {key} opens Tools to connect.")
 
 
 def _looked(plane: "Plane", memory: "Memory") -> "tuple[Receivers, tuple[str, ...]]":

@@ -279,7 +279,7 @@ def _do(plane: Plane, command: MemoryCommand) -> Outcome:
     done = plane.do(command)
     if done is None:
         return Outcome(command.verb, command.verb, command.ids, None, "")
-    said = f"Masked the secret in {command.id} · u to undo" if isinstance(command, Mask) else ""
+    said = f"Masked the secret in {command.id}" if isinstance(command, Mask) else ""
     return outcome_of(done, said)
 
 

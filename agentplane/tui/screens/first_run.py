@@ -216,14 +216,14 @@ def _plane(survey: Survey) -> list[RenderableType]:
 
 def _tools(survey: Survey) -> list[RenderableType]:
     if not survey.tools:
-        return [Text("\nNo coding tool found. You can connect one later: press 4.")]
+        return [Text("\nNo coding tool found. You can connect one later in Tools.")]
     used = [row.tool.title for row in survey.tools if row.in_project]
     other = [row.tool.title for row in survey.tools if not row.in_project]
     lines: list[RenderableType] = [Text("\nCoding tools", "bold")]
     if used:
         lines.append(Text(f"Used here, will be connected: {', '.join(used)}"))
     if other:
-        lines.append(Text(f"Installed: {', '.join(other)}. You can connect them later: press 4."))
+        lines.append(Text(f"Installed: {', '.join(other)}. You can connect them later in Tools."))
     return lines
 
 

@@ -112,6 +112,10 @@ class ListScreen(FixedSizeScreen[None]):
     def show_detail(self) -> None:
         """Describe the row under the cursor."""
 
+    def no_hit(self) -> str:
+        """Return the text of a list without a match for the filter."""
+        return f"No matches.\nPress {self.key('back')} to clear the filter."
+
     def what_is_off(self) -> dict[str, str]:
         """Return the ids of actions that are not available now, each with the reason."""
         return {}
@@ -149,6 +153,10 @@ class ListScreen(FixedSizeScreen[None]):
     @property
     def plane_app(self) -> "PlaneApp":
         return self.app  # type: ignore[return-value]
+
+    def key(self, action: str) -> str:
+        """Return the key of an action, for a sentence that names it."""
+        return self.plane_app.keys_wanted.key(action)
 
     @property
     def panes(self) -> Panes:

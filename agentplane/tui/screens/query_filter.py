@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from agentplane.text.visible import one_line
+from agentplane.tui.protocols import keymap_of
 from agentplane.tui.widgets.filter_tabs import FilterTabs
 
 
@@ -106,7 +107,10 @@ class QueryFilter:
     def step(self, steps: int) -> None:
         """Open the next or the previous tab."""
         if not self._saved:
-            self._screen.say("No saved filters. Type a filter with /, then save it with ctrl+s.")
+            key = keymap_of(self._screen.app).key
+            self._screen.say(
+                f"No saved filters. Type a filter with {key('filter')}, then save it with {key('filter.save')}."
+            )
         else:
             self.open((max(self._place, 0) + steps) % (len(self._saved) + 1))
 
@@ -124,7 +128,7 @@ class QueryFilter:
         words = str(self.query)
         place = self._place
         if not words:
-            self._screen.say("Type a filter with / first.")
+            self._screen.say(f"Type a filter with {keymap_of(self._screen.app).key('filter')} first.")
         elif place > 0:
             self._remove(self._saved[place - 1])
         else:

@@ -80,7 +80,7 @@ def of_entry(memory: "Memory", entry: "Entry") -> Draft:
     return Draft(
         id=entry.id,
         title=f"Edit {entry.id}",
-        hint="Saving approves the new text. Press u to undo."
+        hint="Saving approves the new text. You can undo it afterwards."
         if entry.head.status != "proposed"
         else "Saving changes the candidate. It stays in the inbox.",
         text=_text(memory.snapshot.core(entry.file, entry.id) or b""),
@@ -264,7 +264,7 @@ class EditScreen(AnswersOnce[Command | None]):
         return app.keys_wanted
 
     def _key(self, id_: str) -> str:
-        return self._keymap.shown(actions.by_id(id_))
+        return self._keymap.key(id_)
 
     @property
     def changed(self) -> bool:
