@@ -267,11 +267,9 @@ class InboxScreen(EntryScreen):
         if self.may("snooze") and model is not None:
             await postponing.snooze(self, self.target_entries, model.plane.today())
 
-    async def action_next_conflict(self) -> None:
-        """Move the cursor to the next candidate that needs a choice. If the inbox is empty, write a candidate."""
-        if not self._rows:
-            await self.plane_app.action_new()
-        elif not self.view.seek_state("conflict"):
+    def action_next_conflict(self) -> None:
+        """Move the cursor to the next candidate that needs a choice."""
+        if not self.view.seek_state("conflict"):
             reviewed = self._shown.reviewed if self._shown else {}
             unchecked = self._shown is None or any(
                 id_ not in reviewed or not reviewed[id_].checked for id_ in self._place_of if EDIT not in id_

@@ -337,6 +337,17 @@ def test_a_first_start_explains_itself_in_three_lines(plane: Plane) -> None:
     assert waiting(plane) == []
 
 
+def test_in_an_empty_inbox_the_next_conflict_is_no_form(plane: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("n")
+        assert sitting.app.screen is sitting.inbox
+        assert "No conflicts in this list." in sitting.said
+        await sitting.press("ctrl+n")
+        await sitting.until(lambda: sitting.app.screen is not sitting.inbox, "the form")
+
+    sit(plane, steps)
+
+
 @pytest.mark.parametrize(
     "text",
     [
