@@ -1,8 +1,8 @@
-"""The screens' keys that matter for decisions, and a check for settings that swap them.
+"""The default keys of the screens, and a check for settings that swap keys of decisions.
 
 Settings come with the repository. An attacker could assign approving to the key that rejects, and so approve
-with other people's hands. This is why the guard and `doctor` check the keys too. A test compares this table
-with the registry of the screens.
+with other people's hands. This is why the guard and `doctor` check the keys too. `tui/actions.py` has the rest of
+each action.
 """
 
 from collections.abc import Iterator, Mapping
@@ -102,7 +102,10 @@ KEYS: dict[str, str] = {
     "palette": "ctrl+p,colon",
     "import": "",
     "sync": "",
+    "status": "",
+    "diff": "",
     "doctor": "",
+    "check": "",
     "reconcile": "",
     "refresh": "ctrl+r,f5",
     "theme": "f2",

@@ -37,12 +37,14 @@ from agentplane.tui.messages import (
     SessionsSeen,
     Unreadable,
     WorkEnded,
+    WorkFailed,
 )
 from agentplane.tui.navigator import Navigator
 from agentplane.tui.notices import Notices
 from agentplane.tui.project_switch import ProjectSwitch
 from agentplane.tui.protocols import AwaitsCommand, GetsKeysFirst, HasActions, InRegistry, StepsBack
 from agentplane.tui.receiver_watch import ReceiverWatch
+from agentplane.tui.screens.background import run_latest_async
 from agentplane.tui.screens.restart.keys import Sessions
 from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.textual_fixes.terminal_filter import TerminalFilter
@@ -206,8 +208,7 @@ class PlaneApp(App[None]):
 
             self._watch = Watch(model.plane.layout.root, lambda: self._post(Changed()))
             self._watch.start()
-            work: Any = self.projects.look_at_worktrees
-            self.run_worker(work, group="worktrees", description="worktrees")
+            run_latest_async(self, self.projects.look_at_worktrees, "worktrees")
         self.relay(lambda: Refreshed(message.shown))
         self.notices.show_figures()
         self.update_hint()
@@ -233,7 +234,7 @@ class PlaneApp(App[None]):
         if self._hints is not None:
             self._hints.command_done(message.op)
         self.relay(lambda: OpDone(message.op, message.done))
-        self.say(message_of(message.done))
+        self.say(message_of(message.done, self.keys_wanted))
         if isinstance(message.op, ToolCommand):
             self._receivers.look()
         self.notices.show_failed_extensions()
@@ -260,6 +261,9 @@ class PlaneApp(App[None]):
 
     async def on_work_ended(self, message: WorkEnded) -> None:
         await message.then()
+
+    def on_work_failed(self, message: WorkFailed) -> None:
+        self.fail(message.error)
 
     def on_look_failed(self, message: LookFailed) -> None:
         self.sessions.drop_waiting()
@@ -331,9 +335,9 @@ class PlaneApp(App[None]):
 
         reviewed = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
         if reviewed is not None and reviewed.conflicts and isinstance(error, NeedsChoice):
-            return "Press enter to compare them and to choose."
+            return f"Press {self.keys_wanted.key('list.open')} to compare them and to choose."
         if isinstance(error, Unconfirmed):
-            return "Press a to see the flagged text and confirm it."
+            return f"Press {self.keys_wanted.key('approve')} to see the flagged text and confirm it."
         return None
 
     def _look_at_queue(self) -> None:
@@ -490,8 +494,7 @@ class PlaneApp(App[None]):
             self.sessions.hide_messages()
 
     def action_projects(self) -> None:
-        work: Any = self.projects.choose
-        self.run_worker(work, group="projects", exclusive=True, description="projects")
+        run_latest_async(self, self.projects.choose, "projects")
 
     async def action_help(self) -> None:
         from agentplane.tui.widgets.modals.help_modal import Help
@@ -592,15 +595,15 @@ class PlaneApp(App[None]):
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
-        """Give the terminal to another program, and restore the screens even if that program fails.
+        """Give the terminal to another program, and restore the screens even if that program fails or is interrupted.
 
         With Textual's own version an error would leave a terminal that draws nothing and reads no key.
         """
-        failed: Exception | None = None
+        failed: BaseException | None = None
         with super().suspend():
             try:
                 yield
-            except Exception as error:  # noqa: BLE001 -- raised again below, once the screens are back
+            except BaseException as error:  # noqa: BLE001 -- raised again below, once the screens are back
                 failed = error
         if failed is not None:
             raise failed

@@ -111,9 +111,13 @@ class PlaneModel:
 
     @property
     def mark(self) -> str:
-        """A fingerprint that changes with every file of the plane, the checked-out branch and the person's settings."""
+        """A fingerprint that changes with every file of the plane, with the checked-out branch, with the person's
+        settings and with the day.
+
+        On a new day, other candidates are folded and other entries have expired.
+        """
         head = _time_of(self.plane.layout.project / ".git" / "HEAD")
-        return f"{head} {_time_of(settings_files.of_person().path)} {self._stamp()}"
+        return f"{self.plane.today()} {head} {_time_of(settings_files.of_person().path)} {self._stamp()}"
 
     def _stamp(self) -> str:
         try:
@@ -309,7 +313,7 @@ def _do(plane: Plane, command: MemoryCommand) -> Outcome:
     done = plane.do(command)
     if done is None:
         return Outcome(command.verb, command.verb, command.ids, None, "")
-    said = f"Masked the secret in {command.id} · u to undo" if isinstance(command, Mask) else ""
+    said = f"Masked the secret in {command.id}" if isinstance(command, Mask) else ""
     return outcome_of(done, said)
 
 
