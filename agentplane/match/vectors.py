@@ -58,7 +58,8 @@ class Static:
 
 def embed(text: str) -> npt.NDArray[np.float16]:
     """Return the vector of a text. Call it only if `available()` is None."""
-    return _rows_of([text])[0]
+    row: npt.NDArray[np.float16] = _rows_of([text])[0]
+    return row
 
 
 def embed_each(texts: Sequence[str]) -> npt.NDArray[np.float64]:

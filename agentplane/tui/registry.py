@@ -128,7 +128,6 @@ SCREENS: tuple[ScreenRow, ...] = (
         "Settings",
         "Settings: their values, and the files that set them",
         Tab(
-            "comma",
             "Go to the settings.",
             "agentplane.tui.screens.settings.screen:SettingsScreen",
             also="preferences options configuration config.toml",
