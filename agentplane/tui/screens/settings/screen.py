@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 NO_HIT = "No matches.\nPress esc to clear the filter."
 _ACTIONS = ("settings.edit", "settings.reset", "settings.outside")
 _SEVERAL = "several rows are selected"
-_TABLE = "a table: press E to edit it in the file"
+_TABLE = "a table: press {} to edit it in the file"
 _VARIABLE = "set it in your shell"
-_FIX_FIRST = "fix the file first, with E"
+_FIX_FIRST = "fix the file first, with {}"
 
 
 class SettingsScreen(ListScreen):
@@ -85,8 +85,9 @@ class SettingsScreen(ListScreen):
         page: Page | None = self.panes.detail  # type: ignore[assignment]
         here = self.current or ""
         item = self._items.get(here)
+        keys = self.plane_app.keys_wanted
         if page is not None:
-            page.show_page(here, lambda look: rows.sections(item, look) if item is not None else ())
+            page.show_page(here, lambda look: rows.sections(item, look, keys) if item is not None else ())
 
     # Actions
 
@@ -112,15 +113,16 @@ class SettingsScreen(ListScreen):
 
         if not self._items:
             return dict.fromkeys(_ACTIONS, STILL_READ)
+        outside = self.plane_app.keys_wanted.key("settings.outside")
         match self._target:
             case None:
                 listing = self.view.listing
                 why = _SEVERAL if listing.target_ids else SELECTION_HIDDEN if listing.marks else NO_ROW
                 return dict.fromkeys(_ACTIONS, why)
             case Current() as current:
-                return _off(current)
+                return _off(current, outside)
             case BrokenFile():
-                return {"settings.edit": _FIX_FIRST, "settings.reset": _FIX_FIRST}
+                return dict.fromkeys(("settings.edit", "settings.reset"), _FIX_FIRST.format(outside))
             case _:
                 return dict.fromkeys(_ACTIONS, _VARIABLE)
 
@@ -153,17 +155,17 @@ class SettingsScreen(ListScreen):
             self.plane_app.reload()
 
 
-def _off(current: "Current") -> dict[str, str]:
-    """Return the actions that don't apply to a setting, each with the reason."""
+def _off(current: "Current", outside: str) -> dict[str, str]:
+    """Return the actions that don't apply to a setting, each with the reason. `outside` is the key of the editor."""
     if current.source == "environment":
         return dict.fromkeys(
             ("settings.edit", "settings.reset"), f"set by {current.where} in the environment"
         )
     off: dict[str, str] = {}
     if current.setting.is_table:
-        off["settings.edit"] = _TABLE
+        off["settings.edit"] = _TABLE.format(outside)
     if current.line is None:
         off["settings.reset"] = f"{current.file.shown} doesn't set it"
     elif current.setting.is_table:
-        off["settings.reset"] = _TABLE
+        off["settings.reset"] = _TABLE.format(outside)
     return off
