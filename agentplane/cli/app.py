@@ -149,6 +149,10 @@ def run(words: list[str] | None = None) -> int:
     """
     _mend_streams()
     try:
+        if "_AGENTPLANE_COMPLETE" in os.environ:
+            from agentplane.cli import completion
+
+            completion.register()
         result: Any = cli.main(args=words, prog_name="agentplane", standalone_mode=False)
         _tell_failed_extensions()
         sys.stdout.flush()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import msgspec
 
+from agentplane.cli import complete
 from agentplane.errors import BadInput
 
 
@@ -27,9 +28,12 @@ _WITH_BLANKS = frozenset(("tag", "path", "task", "tool", "by", "layer"))
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def query_argument(command: _Command) -> _Command:
+def query_argument(target: "Target", *, required: bool = False) -> Callable[[_Command], _Command]:
     """Add an argument with the words of a query. `of_words` reads them."""
-    return click.argument("words", nargs=-1, metavar="[QUERY]...")(command)
+    metavar = "QUERY..." if required else "[QUERY]..."
+    return click.argument(
+        "words", nargs=-1, required=required, metavar=metavar, shell_complete=complete.query(target)
+    )
 
 
 def of_words(words: Sequence[str], target: "Target") -> "Query | None":

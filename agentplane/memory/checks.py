@@ -53,7 +53,7 @@ def _successors(memory: Memory, entry: Entry) -> Iterator[Finding]:
         names = " and ".join(one_line(link, 40) for link in found)
         where = f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}"
         what = f"{one_line(entry.id, 40)} was superseded by {names}, and all of them are in force"
-        remedy = Instruction("`agentplane deprecate` the one that does not hold.")
+        remedy = Instruction("Run `agentplane deprecate` on the one that no longer applies.")
         yield Finding("superseded-twice", "warning", where, what, (remedy,), entry.id)
 
 
@@ -67,11 +67,11 @@ def _broken(memory: Memory) -> Iterator[Finding]:
             if trouble.start not in twice:
                 yield Finding("entry-broken", "error", where, trouble.what, (Instruction(trouble.todo),))
             elif memory.snapshot.ledger.unsettled:
-                remedy = Shell(_RECONCILE, "", " brings the two together.")
+                remedy = Shell(_RECONCILE, "Run ", " to merge the two.")
                 yield Finding("entry-twice", "warning", where, trouble.what, (remedy,))
             else:
-                after = " where a merge left both; else give one of the two another id."
-                remedy = Shell(_RECONCILE, "", after)
+                after = " if a merge left both. Otherwise, give one of them another ID."
+                remedy = Shell(_RECONCILE, "Run ", after)
                 yield Finding("entry-twice", "error", where, trouble.what, (remedy,))
 
 

@@ -23,6 +23,7 @@ _RATIONALE = re.compile(r"\s*(?:Rationale:\s*)?", re.IGNORECASE)
 _ITEM = re.compile(
     r'\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"\s*(?=,|\Z)|(?P<bare>(?:\{[^{}]*\}|[^,])*))', re.DOTALL
 )
+_CHANGE = re.compile(rf"\s*(?P<minus>-?){_ITEM.pattern}", re.DOTALL)
 _BARE = re.compile(r'(?:\{[^{}"\n\r]*\}|[^,{}"\n\r])+')
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _HEADER_LISTS = ("tags", "scope", "evidence")
@@ -48,6 +49,8 @@ class _Item(msgspec.Struct, frozen=True):
     value: str
     closed: bool = True
     """False if its closing quote is missing."""
+    removed: bool = False
+    """True if it is an item of a list of changes and has a minus sign."""
 
 
 class _Places(msgspec.Struct, frozen=True):
@@ -156,8 +159,9 @@ def _expiry_problem(text: str, today: date) -> str:
     return f"Expiry date {day} is in the past." if day < today else ""
 
 
-def _list_problem(text: str) -> str:
-    return "" if all(item.closed for item in _items(text)) else "The quote isn't closed. Add \" at the end."
+def _list_problem(text: str, pattern: re.Pattern[str] = _ITEM) -> str:
+    closed = all(item.closed for item in _items(text, pattern))
+    return "" if closed else "The quote isn't closed. Add \" at the end."
 
 
 def _scope_problem(text: str) -> str:
@@ -180,19 +184,32 @@ def split(text: str) -> list[str]:
     return [item.value for item in _items(text) if item.value]
 
 
+def changes(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the items to add, and the items to remove, which have a minus sign before them."""
+    items = [item for item in _items(text, _CHANGE) if item.value]
+    added = tuple(item.value for item in items if not item.removed)
+    return added, tuple(item.value for item in items if item.removed)
+
+
+def changes_problem(text: str) -> str:
+    """Return the problem with a list of changes, or an empty text."""
+    return _list_problem(text, _CHANGE)
+
+
 def last_start(text: str) -> int:
     """Return the offset of the last item of a list, which is still being typed."""
     return max((item.start for item in _items(text)), default=0)
 
 
-def _items(text: str) -> Iterator[_Item]:
+def _items(text: str, pattern: re.Pattern[str] = _ITEM) -> Iterator[_Item]:
     at = 0
-    while at <= len(text) and (found := _ITEM.match(text, at)) is not None:
-        quoted, bare = found["quoted"], (found["bare"] or "").strip()
+    while at <= len(text) and (found := pattern.match(text, at)) is not None:
+        groups = found.groupdict()
+        quoted, bare, removed = groups["quoted"], (groups["bare"] or "").strip(), bool(groups.get("minus"))
         if quoted is None:
-            yield _Item(found.start("bare"), bare, closed=not bare.startswith('"'))
+            yield _Item(found.start("bare"), bare, closed=not bare.startswith('"'), removed=removed)
         else:
-            yield _Item(found.start("quoted") - 1, _ESCAPED.sub(_unescaped, quoted))
+            yield _Item(found.start("quoted") - 1, _ESCAPED.sub(_unescaped, quoted), removed=removed)
         at = found.end() + 1
 
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Literal
 
 import msgspec
 
 from agentplane.errors import BadInput
+from agentplane.lazy import cached_property
 from agentplane.memory import ids
 from agentplane.memory.entry import Entry, Header, entry_at, read_headers, share
 from agentplane.memory.kinds import Kind, kinds_in

@@ -36,7 +36,14 @@ from agentplane.text.visible import one_line, visible
     help="Kind of the entry, for example decision, fact or assumption.",
 )
 @click.option("--rationale", metavar="TEXT", help="Rationale of the entry.")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag of the entry. Can be repeated.")
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    metavar="TAG",
+    shell_complete=complete.tags,
+    help="Tag of the entry. Can be repeated.",
+)
 @click.option(
     "--evidence",
     multiple=True,
@@ -54,7 +61,7 @@ from agentplane.text.visible import one_line, visible
     "--replaces",
     metavar="ID",
     shell_complete=complete.ids("inbox"),
-    help="Candidate of yours to replace, which was sent back to you.",
+    help="Your candidate to replace, which a reviewer sent back.",
 )
 @click.option(
     "--expires",

@@ -15,7 +15,7 @@ from agentplane.text.visible import one_line
     "search migrations --kind decision --limit 3",
     "search --path app/api.py rate limit",
 )
-@click.argument("words", nargs=-1, required=True, metavar="QUERY...")
+@querying.query_argument("memory", required=True)
 @click.option(
     "--limit",
     type=click.IntRange(1, 100),
@@ -31,8 +31,10 @@ from agentplane.text.visible import one_line
     shell_complete=complete.kinds,
     help="Kind of the results. `run` and `artifact` are kinds too.",
 )
-@click.option("--tag", metavar="TAG", help="Tag of the results.")
-@click.option("--path", metavar="PATH", help="Path that the results are about.")
+@click.option("--tag", metavar="TAG", shell_complete=complete.tags, help="Tag of the results.")
+@click.option(
+    "--path", metavar="PATH", shell_complete=complete.files, help="Path that the results are about."
+)
 @click.option("--unreviewed", is_flag=True, help="Include candidates and manual edits that weren't accepted.")
 @json_option
 def search_command(

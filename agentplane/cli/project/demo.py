@@ -45,7 +45,7 @@ def demo_command(ctx: click.Context, into: Path | None, only_print: bool) -> int
     show = not only_print and screens.at_terminal()
     code = _open_screens(folder) if show else _print_inbox(ctx, folder)
     there = shlex.quote(visible(str(folder)))
-    output.note(f"The example stays in {there}. Run `cd {there}` and `{_called()}` to open it again.")
+    output.note(f"The example project is in {there}. Run `cd {there}` and `{_called()}` to open it again.")
     return code
 
 

@@ -184,7 +184,7 @@ def _is_here(root: str, found: "dict[str, Any]") -> bool:
     return is_same and bool(found["read"] == _stamps(root, list(found["read"])))
 
 
-_REASONS = {"said": "its own files say it", "expired": "expired"}
+_REASONS = {"said": "already in its own files", "expired": "expired"}
 """The reasons that a receipt counts together, by kind. The full reasons name a place or a day."""
 
 

@@ -284,7 +284,7 @@ def test_history_tells_the_story_under_all_ids(shelf: Plane, person: Cli) -> Non
     ran = person("history", "dec-1")
 
     assert ran.code == 0
-    assert [line.split()[1] for line in ran.out.splitlines()] == ["propose", "approve", "deprecate"]
+    assert [line.split()[1] for line in ran.out.splitlines()] == ["proposed", "approved", "deprecated"]
     assert "we moved on" in ran.out
     assert "by ada" in ran.out
 
@@ -300,12 +300,12 @@ def test_history_says_what_became_of_a_candidate(shelf: Plane, person: Cli) -> N
     shelf.inbox.merge(merged, "DEC-001", core.replace(b"Textual", b"Textual 8"), into.digest)
 
     for id_, verb, became in (
-        (approved, "approve", "DEC-002"),
-        (rejected, "reject", rejected),
-        (merged, "merge", "DEC-001"),
+        (approved, "approved", "DEC-002"),
+        (rejected, "rejected", rejected),
+        (merged, "merged", "DEC-001"),
     ):
         steps = [line.split()[1:3] for line in person("history", id_).out.splitlines()]
-        assert steps == [["propose", id_], [verb, became]]
+        assert steps == [["proposed", id_], [verb, became]]
         person("show", id_.lower()).refused(2, f"{id_} no longer exists", f"agentplane history {id_}")
 
 

@@ -122,9 +122,9 @@ def test_ops_text(plane: Plane, person: Cli) -> None:
 
     first, told, second, _ = person("history").out.splitlines()
 
-    assert "propose" in first
+    assert "proposed" in first
     assert all(text in told for text in (id_, "by ada", "terminal"))
-    assert "init" in second
+    assert "created" in second
 
 
 def test_an_undone_op_is_marked_until_it_is_done_again(plane: Plane, person: Cli) -> None:
