@@ -209,29 +209,20 @@ class Inbox:
 
         Without `badge`, the caller calls `keep_badge`.
         """
-        from agentplane.review import proposals
         from agentplane.review.gate import repeat_counts, verdicts
 
         committer = self._committer
-        memory = memory or committer.read()
-        who, today = committer.origin.actor, committer.today()
-        proposal = plans.prepared(command, memory)
-        joins = command.joins and not proposals.replaces(command.relation)
-        if joins and (copy := proposals.waiting_copy(memory, proposal, who)):
-            id_ = copy.id
-            done = committer.commit(lambda now: proposals.relate(now, id_, who, proposal))
-            return _Entered(id_, done, memory, None)
+        memory, actor = memory or committer.read(), committer.origin.actor
         committer.listeners.step("asking the gate")
-        verdict, context = plans.judged(command, proposal, memory, today)
-        if verdict.refused:
-            earlier = verdict.earlier
-            times = repeat_counts.add(committer.layout, who, earlier.id) if earlier else 1
-            raise verdicts.refusal(verdict, times)
+        ready = plans.prepared(command, memory, actor, committer.today())
+        if ready.verdict and ready.verdict.refused:
+            earlier = ready.verdict.earlier
+            times = repeat_counts.add(committer.layout, actor, earlier.id) if earlier else 1
+            raise verdicts.refusal(ready.verdict, times)
 
-        def plan(now: Memory) -> Plan:
+        def plan(now: Memory) -> Plan | None:
             committer.listeners.step("writing")
-            planned = operations.propose(now, proposal, who, today, committer.store.token)
-            return proposals.replacing(now, planned, command.relation, who)
+            return ready.plan(now, committer.store.token)
 
-        committed = required(committer.commit(plan, badge=badge))
-        return _Entered(committed.ids[0], committed, memory, context)
+        done = committer.commit(plan, badge=badge)
+        return _Entered(ready.joined or required(done).ids[0], done, memory, ready.context)

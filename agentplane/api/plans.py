@@ -44,6 +44,7 @@ from agentplane.review import confirm
 # Modules that do the work are loaded on use, because reading the memory needs few of them.
 if TYPE_CHECKING:
     from agentplane.review.conflicts.conflicts import Conflict
+    from agentplane.review.conflicts.relation import Relation
     from agentplane.review.gate.gate import Context
     from agentplane.review.gate.verdicts import Verdict
 
@@ -63,6 +64,30 @@ class Planned(msgspec.Struct, frozen=True):
     plan: Plan | None
     """None if there is nothing to change."""
     conflicts: "Mapping[str, Sequence[Conflict]]" = {}
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """A valid proposal of one actor, and how it enters the inbox unless the gate refuses it."""
+
+    proposal: Proposal
+    relation: "Relation | None"
+    actor: str
+    today: date
+    joined: str | None = None
+    """The actor's candidate with the same statement, which only gets the links. None for a new candidate."""
+    verdict: "Verdict | None" = None
+    """The gate's verdict on a new candidate."""
+    context: "Context | None" = None
+    """The context that the gate compared a new candidate with."""
+
+    def plan(self, memory: Memory, token: Callable[[int], str]) -> Plan | None:
+        """Return the plan for the current memory, or None if the joined candidate has all links already."""
+        from agentplane.review import proposals
+
+        if self.joined is not None:
+            return proposals.relate(memory, self.joined, self.actor, self.proposal)
+        planned = operations.propose(memory, self.proposal, self.actor, self.today, token)
+        return proposals.replacing(memory, planned, self.relation, self.actor)
 
 
 def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
@@ -110,37 +135,29 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
             assert_never(command)
 
 
-def prepared(command: Propose, memory: Memory) -> Proposal:
-    """Return a valid proposal in the form that enters the inbox, with the link for its relation."""
-    from agentplane.review import proposals
+def prepared(command: Propose, memory: Memory, actor: str, today: date) -> Prepared:
+    """Return a valid proposal in the form that enters the inbox, with the gate's verdict."""
+    from agentplane.review import inbox, proposals
+    from agentplane.review.gate import gate
 
     proposal = proposals.with_relation(memory, command.proposal, command.relation)
     operations.check_proposal(memory, proposal)
-    return operations.unlabelled(memory, proposal)
-
-
-def judged(command: Propose, proposal: Proposal, memory: Memory, today: date) -> "tuple[Verdict, Context]":
-    """Return the gate's verdict on a prepared proposal, and the context that the gate used."""
-    from agentplane.review import inbox
-    from agentplane.review.gate import gate
-
+    proposal = operations.unlabelled(memory, proposal)
+    joins = command.joins and not proposals.replaces(command.relation)
+    if joins and (copy := proposals.waiting_copy(memory, proposal, actor)):
+        return Prepared(proposal, command.relation, actor, today, joined=copy.id)
     context = inbox.gate_context(memory, today)
-    return gate.check(proposal, gate.let_in_again(context) if command.again else context), context
+    verdict = gate.check(proposal, gate.let_in_again(context) if command.again else context)
+    return Prepared(proposal, command.relation, actor, today, verdict=verdict, context=context)
 
 
 def _propose(command: Propose, memory: Memory, by: By) -> Plan | None:
-    from agentplane.review import proposals
     from agentplane.review.gate import verdicts
 
-    proposal = prepared(command, memory)
-    joins = command.joins and not proposals.replaces(command.relation)
-    if joins and (copy := proposals.waiting_copy(memory, proposal, by.actor)):
-        return proposals.relate(memory, copy.id, by.actor, proposal)
-    verdict, _ = judged(command, proposal, memory, by.today)
-    if verdict.refused:
-        raise verdicts.refusal(verdict)
-    planned = operations.propose(memory, proposal, by.actor, by.today, by.token)
-    return proposals.replacing(memory, planned, command.relation, by.actor)
+    ready = prepared(command, memory, by.actor, by.today)
+    if ready.verdict and ready.verdict.refused:
+        raise verdicts.refusal(ready.verdict)
+    return ready.plan(memory, by.token)
 
 
 def _approve(command: Approve, memory: Memory, by: By) -> Planned:

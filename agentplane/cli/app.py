@@ -86,7 +86,7 @@ def cli(ctx: click.Context, plane: str | None) -> None:
 
         code = opened(plane)
         if code is None:
-            from agentplane.cli.memory.show import status_command
+            from agentplane.cli.memory.status import status_command
 
             ctx.invoke(status_command)
         elif code:

@@ -88,5 +88,13 @@ def main() -> None:
                 plane.inbox.check_all()
 
 
+def checked_text(total: int, unchecked: int, *, in_background: bool) -> str:
+    """Return the number of checked candidates as text, and how the rest will be checked."""
+    checked = f"{total - unchecked:,} of {total:,} candidates checked"
+    if in_background:
+        return f"{checked}, the rest in the background. To wait for the rest, run `agentplane inbox --wait`."
+    return f"{checked}. To check the rest, run `agentplane inbox --wait`."
+
+
 if __name__ == "__main__":
     main()

@@ -47,7 +47,7 @@ class Called(msgspec.Struct, frozen=True):
 
 
 ROWS: tuple[Row, ...] = (
-    Row("inbox", "List candidates and manual edits to review", "memory.show.inbox", "Review"),
+    Row("inbox", "List candidates and manual edits to review", "memory.inbox.inbox", "Review"),
     Row("propose", "Propose an entry for review", "memory.propose.propose", "Review"),
     Row(
         "approve",
@@ -70,7 +70,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("snooze", "Fold candidates in the inbox until a date", "memory.postpone.snooze"),
     Row("edit", "Edit an entry or a candidate in your editor", "memory.edit.edit", "Review"),
-    Row("list", "List approved entries", "memory.show.list", "Memory"),
+    Row("list", "List approved entries", "memory.list.list", "Memory"),
     Row("show", "Show entries, candidates or runs in full", "memory.show.show", "Memory"),
     Row(
         "search",
@@ -134,10 +134,10 @@ ROWS: tuple[Row, ...] = (
     Row("timeline", "List runs and memory changes, newest first", "runs.runs.timeline", "Runs"),
     Row("restart", "List tool sessions or restart outdated ones", "runs.restart.restart", "Runs"),
     Row("init", "Set up agentplane in this project", "project.setup.init", "Maintenance"),
-    Row("status", "Show what is waiting and what to do next", "memory.show.status", "Maintenance"),
+    Row("status", "Show what is waiting and what to do next", "memory.status.status", "Maintenance"),
     Row("doctor", "Check for problems and repair them", "project.doctor.doctor", "Maintenance"),
     Row("check", "Verify the memory changes of a branch, for CI", "project.guard.check", "Maintenance"),
-    Row("badge", "Print a short count for your shell prompt", "memory.show.badge"),
+    Row("badge", "Print a short count for your shell prompt", "memory.status.badge"),
     Row("completion", "Print a shell completion script", "completion.completion"),
     Row("demo", "Create a copy of the example project", "project.demo.demo"),
     Row("hook", "Answer a hook of a coding tool", "hooks.hooks.hook"),

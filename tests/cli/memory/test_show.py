@@ -317,7 +317,7 @@ def test_history_of_a_replacement_that_brings_no_new_candidate(shelf: Plane, cli
     ran = cli("history", id_)
 
     assert ran.code == 0
-    assert [line.split()[1:3] for line in ran.out.splitlines()] == [["propose", id_], ["replace", id_]]
+    assert [line.split()[1:3] for line in ran.out.splitlines()] == [["proposed", id_], ["replaced", id_]]
 
 
 def test_history_json(shelf: Plane, cli: Cli) -> None:
