@@ -239,7 +239,7 @@ class EntryScreen(ListScreen):
     async def action_export(self) -> None:
         """Write the selected entries, or all listed entries, to a Markdown file, after asking for its name."""
         from agentplane.tui.backend.entries import export
-        from agentplane.tui.widgets.modals.field_modal import Field
+        from agentplane.tui.widgets.modals.line_modal import LineDialog
 
         listing, shown = self.view.listing, self.plane_app.shown
         entries = self._entries_of(listing.target_ids if listing.marks else [row.id for row in listing.shown])
@@ -261,14 +261,14 @@ class EntryScreen(ListScreen):
             count = "one entry" if len(entries) == 1 else f"{len(entries):,} entries"
             self.plane_app.say(f"Exported {count} to {one_line(str(path), 60)}")
 
-        field = Field(
+        dialog = LineDialog(
             "Export as Markdown",
-            export.DEFAULT_NAME,
             "name of a new file in the project",
+            "export",
             lambda name: export.problem_of(project, name),
-            verb="export",
+            export.DEFAULT_NAME,
         )
-        await open_field(self.app, field, written)
+        await open_field(self.app, dialog, written)
 
     def _entries_of(self, names: "Iterable[str]") -> "list[Entry]":
         """Return the entries of these rows that still exist."""
