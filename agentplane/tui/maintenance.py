@@ -128,12 +128,12 @@ class Maintenance:
             self._app.say("No problems found")
 
     async def _show_reconciled(self, done: "Settled") -> None:
-        from agentplane.tui.backend import maintenance
+        from agentplane.memory import settle_text
         from agentplane.tui.widgets.modals.report_modal import ReportDialog
 
-        text = maintenance.reconciled_text(done)
-        if text:
-            await self._app.push_screen(ReportDialog("Reconciled merged branches", text))
+        lines = settle_text.result_lines(done)
+        if lines:
+            await self._app.push_screen(ReportDialog("Reconcile branches", "\n".join(lines)))
         else:
             self._app.say("Nothing to reconcile")
         self._app.reload()

@@ -13,7 +13,8 @@ from agentplane.tui.screens.conflict.screen import ConflictScreen
 from agentplane.tui.screens.inbox.screen import InboxScreen
 from agentplane.tui.widgets.modals.question_modal import Question
 from agentplane.tui.widgets.modals.report_modal import ReportDialog
-from tests.conftest import decision
+from tests.conftest import UNLIKE, decision
+from tests.plane.branches import Repository, with_driver
 from tests.tui.conftest import Sitting, sit, waiting
 
 
@@ -154,6 +155,28 @@ def test_reconcile_asks_first(three: Plane) -> None:
         await sitting.until(lambda: "Nothing to reconcile" in sitting.said, "done")
 
     sit(three, steps)
+
+
+def test_reconcile_says_what_to_do_next(git_project: Path) -> None:
+    repository = with_driver(Repository(git_project))
+    repository.approve(UNLIKE[0])
+    repository.branch("other")
+    repository.approve(UNLIKE[1])
+    repository.checkout("main")
+    repository.approve(UNLIKE[2])
+    for hook in (git_project / ".git/hooks").glob("p*"):
+        hook.unlink()
+    repository.git("merge", "-q", "--no-edit", "other")
+
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "reconcile", "Reconcile branches")
+        await sitting.until(lambda: isinstance(sitting.app.screen, Question), "asked")
+        await sitting.press("y")
+        await sitting.until(lambda: isinstance(sitting.app.screen, ReportDialog), "done")
+        assert "Reconciled (change " in sitting.screen
+        assert "Commit the .agentplane directory: these changes belong to the merge." in sitting.screen
+
+    sit(repository.plane, steps)
 
 
 def test_an_error_of_a_command_is_shown(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
