@@ -5,7 +5,7 @@ Writing a form changes only the places of changed fields. All other bytes of the
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -20,8 +20,6 @@ from agentplane.text.visible import one_line
 
 
 _RATIONALE = re.compile(r"\s*(?:Rationale:\s*)?", re.IGNORECASE)
-_AGE = re.compile(r"([0-9]{1,4})\s*([dw])")
-_DAYS = {"d": 1, "w": 7}
 _ITEM = re.compile(
     r'\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"\s*(?=,|\Z)|(?P<bare>(?:\{[^{}]*\}|[^,])*))', re.DOTALL
 )
@@ -155,7 +153,7 @@ def _statement_problem(form: Form) -> str:
 def _expiry_problem(text: str, today: date) -> str:
     if not text.strip():
         return ""
-    day = expiry_day(text, today)
+    day = days.ahead(text, today)
     if day is None:
         return f'Invalid date "{one_line(text.strip(), 20)}". Use 2026-12-31 or 30d.'
     return f"Expiry date {day} is in the past." if day < today else ""
@@ -171,17 +169,6 @@ def _scope_problem(text: str) -> str:
     if outside is not None:
         return f"Use a path within the project instead of {one_line(outside, 30)}."
     return _list_problem(text)
-
-
-def expiry_day(text: str, today: date) -> date | None:
-    """Return the day of a date, or of an age from today such as `30d`. Return None for another text."""
-    text = text.strip().lower()
-    try:
-        if age := _AGE.fullmatch(text):
-            return today + timedelta(days=int(age[1]) * _DAYS[age[2]])
-        return date.fromisoformat(text)
-    except (ValueError, OverflowError):
-        return None
 
 
 # Lists
@@ -311,7 +298,7 @@ def _with_rationale(body: str, places: _Places, rationale: str, line_break: str)
 
 def _changes(before: Form, form: Form, today: date) -> dict[str, Any]:
     """Return the changed fields of the header. The draft of a text keeps a date that isn't valid."""
-    day = expiry_day(form.expires, today)
+    day = days.ahead(form.expires, today)
     values: dict[str, Any] = {name: split(getattr(form, name)) or header.DROP for name in _HEADER_LISTS}
     values |= {"expires_at": (str(day) if day else form.expires.strip()) or header.DROP, "type": form.kind}
     fields = {"expires_at": "expires", "type": "kind"}

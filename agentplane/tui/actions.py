@@ -49,9 +49,9 @@ class Action(msgspec.Struct, frozen=True):
 
 _GO_TO = tuple(row.name for row, _ in registry.tabs())
 _OF_SESSIONS = ("restart", "restart_by_itself")
-_MAINTENANCE = ("import", "sync", "doctor", "reconcile")
+_MAINTENANCE = ("import", "sync", "status", "diff", "doctor", "check", "reconcile")
 _NOT_ON = {
-    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS, "find")),
+    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS)),
     # The text comes first there. Leaving asks whether to keep it.
     "edit": frozenset(
         (
@@ -69,7 +69,7 @@ _NOT_ON = {
             "leave",
         )
     ),
-    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "find", "undo", "redo")),
+    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "undo", "redo")),
     # There, the key restarts the selected sessions.
     "tools": frozenset(("restart",)),
 }
@@ -141,9 +141,12 @@ ACTIONS: tuple[Action, ...] = (
     _action("tools.wire", "connect", "Connect the tool or the selected tools. Shows each change before it writes the tool files.", ("tools",), _DECIDE, "wire", rank=1, also="hooks mcp install"),
     _action("tools.sync", "sync", "Update the memory in the file of the tool. Shows each change first.", ("tools",), _DECIDE, "sync", rank=2, meaning=_SYNC, also="update"),
     _action("tools.unwire", "disconnect", "Remove everything agentplane added to the files of the tool. Shows each change first.", ("tools",), _DECIDE, "unwire", rank=3, also="remove uninstall"),
-    _action("tools.restart", "restart", "Restart the session with the current memory, or show the command to do it yourself. On a tool, restart its outdated sessions.", ("tools",), _DECIDE, "restart_here", rank=4, meaning=_RESTART, also="session outdated"),
+    _action("tools.restart", "restart", "Restart the session with the current memory, or show the command to do it yourself. On a tool, restart its outdated sessions.", ("tools",), _DECIDE, "restart_here", rank=3, meaning=_RESTART, also="session outdated"),
     _action("restart", "restart sessions", "Restart a session that is using outdated memory.", (EVERYWHERE,), _DECIDE, meaning=_RESTART, also="outdated"),
     _action("restart_by_itself", "automatic restart", "Turn automatic restart of outdated sessions on or off. Asks first, because the setting is committed.", (EVERYWHERE,), _DECIDE, also="settings auto sessions"),
+    _action("settings.edit", "edit", "Change the setting. Asks first if its file is committed.", ("settings",), _WRITE, "edit", rank=1, also="change toggle set"),
+    _action("settings.reset", "reset", "Remove the setting from its file, so that the default applies. Asks first if the file is committed.", ("settings",), _WRITE, "reset", rank=2, also="default unset"),
+    _action("settings.outside", "edit in $EDITOR", "Open the settings file in your own editor.", ("settings",), _WRITE, "outside", rank=3),
     _action("pack.write", "sync", "Write the context to context/active.md and the files of connected tools. Shows each change first.", ("pack",), _DECIDE, "write", rank=5, meaning=_SYNC, also="update"),
     _action("pack.budget", "budget", "Try another budget. Nothing is written.", ("pack",), _LOOK, "budget", rank=5, also="tokens limit"),
     _action("pack.more", "larger limit", "Try the next larger limit of a tool.", ("pack",), _LOOK, "more"),
@@ -165,14 +168,17 @@ ACTIONS: tuple[Action, ...] = (
     _action("edit.save", "save", "Save the text. Validation errors appear below it.", ("edit",), _WRITE, "save", rank=1, priority=True, meaning=_SAVE),
     _action("edit.outside", "in $EDITOR", "Continue in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
     _action("edit.leave", "close", "Close the editor. Asks what to do with changes.", ("edit",), _WRITE, "leave", rank=3, priority=True, meaning=_BACK),
-    *(_action(row.name, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),
-    _action("find", "find everything", "Search the inbox, memory and runs.", (EVERYWHERE,), _GO, also="search"),
+    *(_action(row.name, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')", also=tab.also) for row, tab in registry.tabs()),
+    _action("find", "find everything", "Search the inbox, memory and runs with words or a query.", (EVERYWHERE,), _GO, also="search"),
     _action("projects", "open project", "Open another project or worktree. The list shows the number of candidates in each.", (EVERYWHERE,), _GO, also="switch repository worktree"),
     _action("help", "help", "Show the keys of this screen.", (EVERYWHERE,), _GO, rank=7, also="keys shortcuts marks"),
     _action("palette", "commands", "Find a command by what it does.", (EVERYWHERE,), _GO, "command_palette"),
     _action("import", "import memories", "Find memories of tools, instruction files and decision records, and add them to the inbox. Shows them first.", (EVERYWHERE,), _GO, "import_memories", also="harvest"),
     _action("sync", "sync tools", "Update the memory in the files of all connected tools. Shows each change first.", (EVERYWHERE,), _GO, "sync_tools", meaning=_SYNC, also="update context"),
+    _action("status", "status", "Show the revision, the counts, the tools with this memory and what to do next.", (EVERYWHERE,), _GO, also="overview waiting receivers next step"),
+    _action("diff", "memory changes", "Show the approved entries that changed since the last Git commit.", (EVERYWHERE,), _GO, also="diff compare commit git"),
     _action("doctor", "doctor", "Check the project memory for problems. Changes nothing.", (EVERYWHERE,), _GO, also="check health problems"),
+    _action("check", "check branch", "Verify that the memory changes of this branch were approved, as in CI. Changes nothing.", (EVERYWHERE,), _GO, also="guard pull request merge base"),
     _action("reconcile", "reconcile branches", "Reconcile memory that Git merged from two branches. Asks first.", (EVERYWHERE,), _GO, also="settle merge conflict git"),
     _action("refresh", "refresh", "Read all files again.", (EVERYWHERE,), _GO, also="reload"),
     _action("theme", "theme", "Choose a color theme.", (EVERYWHERE,), _GO, "change_theme", also="colors dark light"),
@@ -190,6 +196,7 @@ _NAMES = {
     "up": "↑",
     "shift+down": "shift+↓",
     "shift+up": "shift+↑",
+    "comma": ",",
 }
 _CHARACTERS = {
     "!": "exclamation_mark",
@@ -224,10 +231,10 @@ _CHARACTERS = {
     "}": "right_curly_bracket",
     "~": "tilde",
 }
-"""Textual's names of characters. The comma is missing because it separates keys."""
+"""Textual's names of characters. The comma is missing because it separates keys. Its name is `comma`."""
 NO_KEY = "unassigned"
 """A key that no terminal sends. Textual needs a key for each binding that the settings may change."""
-_TYPED = frozenset((*_CHARACTERS.values(), "space", "enter", "tab", "backspace"))
+_TYPED = frozenset((*_CHARACTERS.values(), "comma", "space", "enter", "tab", "backspace"))
 _SHOWN = _NAMES | {name: shown for shown, name in _CHARACTERS.items()}
 _KEY = re.compile(r"(?:(?:ctrl|shift|alt|super)\+)*(?:[!-~]|[a-z][a-z0-9_]*)")
 

@@ -18,8 +18,8 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
-from agentplane.commands import Command, Redo, SetRestart, ToolCommand, Undo
-from agentplane.text.visible import one_line
+from agentplane.commands import Command, Redo, SetSetting, ToolCommand, Undo
+from agentplane.text.visible import PLAIN_TERMINALS, one_line
 from agentplane.tui import actions, messages, theme
 from agentplane.tui.backend import shutdown
 from agentplane.tui.backend.outcome_text import message_of
@@ -63,7 +63,6 @@ _SLOW_SECONDS = 1.0
 _BEGIN_SECONDS = 0.5
 _SETTLED_SECONDS = 0.1
 _REMEMBERED_KEYS = 100
-_PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
 
 
 class PlaneApp(App[None]):
@@ -133,7 +132,7 @@ class PlaneApp(App[None]):
     def plain(self) -> bool:
         """True if signs are drawn as ASCII characters."""
         wanted = self.shown.settings.ascii if self.shown else bool(self.glimpse.get("ascii"))
-        return wanted or os.environ.get("TERM") in _PLAIN_TERMINALS
+        return wanted or os.environ.get("TERM") in PLAIN_TERMINALS
 
     def refresh_css(self, animate: bool = True) -> None:
         """Set only the colors of the theme until the first screen exists, so that the styles are parsed once."""
@@ -357,16 +356,18 @@ class PlaneApp(App[None]):
 
     def _use_settings(self, shown: "PlaneView") -> None:
         settings = shown.settings
-        if settings == self._applied_settings:
+        if (settings, shown.settings_problem) == self._applied_settings:
             return
-        self._applied_settings = settings
+        self._applied_settings = (settings, shown.settings_problem)
         self.theme, problem = theme.chosen(settings.theme, self.available_themes)
         self.keys_wanted = actions.keymap(settings.keys)
         self.set_keymap(self.keys_wanted.keys)
-        problems = [*([problem] if problem else []), *self.keys_wanted.problems]
+        problems = [f"config.toml: {one}" for one in (problem, *self.keys_wanted.problems) if one]
+        if shown.settings_problem:
+            problems.insert(0, shown.settings_problem)
         if problems:
             more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-            self.say(f"config.toml: {one_line(problems[0], 100)}{more}", stays=True)
+            self.say(f"{one_line(problems[0], 120)}{more}", stays=True)
 
     # Keys
 
@@ -395,6 +396,8 @@ class PlaneApp(App[None]):
         Textual gives all keys of one burst to the widget in focus. If the first key opens a field, the next
         ones are meant for that field. Without this method they would decide on rows.
         """
+        if self._refuse_find(event.key):
+            return True
         focused = self.focused
         is_typed = focused is not None and focused.check_consume_key("a", "a")
         if not is_typed and (
@@ -427,9 +430,27 @@ class PlaneApp(App[None]):
 
         def chosen(id_: str | None) -> None:
             if id_ is not None:
-                self.call_later(self.navigator.go_to_id, id_, self.shown)
+                self.call_later(self._go_to_result, id_)
 
         await open_field(self, FindScreen(), chosen)
+
+    async def _go_to_result(self, id_: str) -> None:
+        """Close a comparison, and show the candidate, the approved entry or the run on its screen."""
+        await self.navigator.close_comparison()
+        await self.navigator.go_to_id(id_, self.shown)
+
+    def _refuse_find(self, key: str) -> bool:
+        """Say why the search can't be opened here, if this is its key. Return True if it was said."""
+        if key not in self.keys_wanted.keys_on(actions.by_id("find")) or self._is_available("find"):
+            return False
+        from agentplane.tui.screens.find.screen import FindScreen
+
+        if not isinstance(self.screen, FindScreen):
+            # Of the screens in the registry, only the editor has no search.
+            edits = isinstance(self.screen, InRegistry)
+            first = "Save or close the text" if edits else "Close this dialog with esc"
+            self.notify(f"{first}, then search everything.", markup=False)
+        return True
 
     def _is_available(self, id_: str) -> bool:
         """True if the open screen is not a dialog and has this action of every screen."""
@@ -456,24 +477,12 @@ class PlaneApp(App[None]):
         """Turn automatic restart on or off, after a question, because the setting is committed."""
         if not self.may_decide() or self.shown is None:
             return
-        from agentplane.tui.widgets.modals.question_modal import Question
+        from agentplane.tui.screens.settings import change
 
-        memory = self.shown.memory
-        auto = memory.snapshot.settings.tools.restart != "auto"
+        auto = self.shown.memory.snapshot.settings.tools.restart != "auto"
         verb = "turn on" if auto else "turn off"
-        path = memory.snapshot.layout.shown("config.toml")
-        effect = (
-            "After each decision, idle sessions with outdated memory restart without asking."
-            if auto
-            else "Sessions with outdated memory restart only when a person asks for it."
-        )
-        text = f"{effect}\n\nThis changes `tools.restart` in {path}. The file is committed, so the setting applies to everyone in this project."
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.submit(SetRestart(auto=auto))
-
-        await self.push_screen(Question(f"{verb.capitalize()} automatic restart?", text, verb), answered)
+        command = SetSetting("tools.restart", "auto" if auto else "ask")
+        await change.submit(self, command, f"{verb.capitalize()} automatic restart?", verb)
 
     async def action_go(self, name: str) -> None:
         """Go to a screen that has a tab."""
@@ -530,6 +539,15 @@ class PlaneApp(App[None]):
 
     def action_sync_tools(self) -> None:
         self._maintenance.sync_tools()
+
+    def action_status(self) -> None:
+        self._maintenance.status()
+
+    def action_diff(self) -> None:
+        self._maintenance.diff()
+
+    def action_check(self) -> None:
+        self._maintenance.check()
 
     def action_doctor(self) -> None:
         self._maintenance.diagnose()

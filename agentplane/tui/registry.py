@@ -29,6 +29,10 @@ class Tab(msgspec.Struct, frozen=True):
     """The class of the screen, as `module:Class`. Its constructor takes no arguments."""
     count: "Callable[[PlaneView], int] | None" = None
     """The number that the tab shows, or None if it shows no number."""
+    also: str = ""
+    """Other words that find it in the palette."""
+    in_header: bool = True
+    """False if the header names the screen only while it is open."""
 
     def load(self) -> "type[Screen[Any]]":
         """Import the class and return it."""
@@ -117,6 +121,19 @@ SCREENS: tuple[ScreenRow, ...] = (
         ),
         "● complete   ~ statement only, or shortened   × left out, or not writable   · not connected",
         letters=True,
+        has_list=True,
+    ),
+    ScreenRow(
+        "settings",
+        "Settings",
+        "Settings: their values, and the files that set them",
+        Tab(
+            "Go to the settings.",
+            "agentplane.tui.screens.settings.screen:SettingsScreen",
+            also="preferences options configuration config.toml",
+            in_header=False,
+        ),
+        "● changed   · default   = environment   × not readable",
         has_list=True,
     ),
     ScreenRow("conflict", "Conflict", "Conflict: a candidate and the entry it conflicts with"),

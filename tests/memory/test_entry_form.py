@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agentplane.memory import entry_form
 from agentplane.memory.entry_form import Form
 from agentplane.memory.kinds import BUILT_IN
+from agentplane.text import days
 from agentplane.text.markdown import document
 from tests.text.strategies import Made, files
 
@@ -233,7 +234,7 @@ def test_what_was_there_before_is_no_problem_of_this_form() -> None:
     ],
 )
 def test_the_day_of_a_date_or_an_age(text: str, day: str | None) -> None:
-    found = entry_form.expiry_day(text, TODAY)
+    found = days.ahead(text, TODAY)
     assert (str(found) if found else None) == day
 
 

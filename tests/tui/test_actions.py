@@ -17,6 +17,7 @@ from agentplane.tui.screens.inbox.screen import InboxScreen
 from agentplane.tui.screens.pack.screen import PackScreen
 from agentplane.tui.screens.runs.compare_screen import RunDiffScreen
 from agentplane.tui.screens.runs.screen import RunsScreen
+from agentplane.tui.screens.settings.screen import SettingsScreen
 from agentplane.tui.screens.shelf.screen import ShelfScreen
 from agentplane.tui.screens.tools.screen import ToolsScreen
 from agentplane.tui.widgets.row_list import RowList
@@ -89,6 +90,7 @@ def test_every_action_can_be_run() -> None:
         "two runs": RunDiffScreen,
         "tools": ToolsScreen,
         "pack": PackScreen,
+        "settings": SettingsScreen,
         "conflict": ConflictScreen,
         "edit": EditScreen,
         actions.LIST: RowList,
@@ -110,6 +112,7 @@ def test_every_action_can_be_run() -> None:
         ("two runs", RunDiffScreen),
         ("tools", ToolsScreen),
         ("pack", PackScreen),
+        ("settings", SettingsScreen),
         ("conflict", ConflictScreen),
         ("edit", EditScreen),
     ],

@@ -44,6 +44,7 @@ from agentplane.tui.messages import Changed, OpDone, Refreshed
 from agentplane.tui.screens.inbox.screen import InboxScreen
 from agentplane.tui.widgets.footer import KeyBar
 from agentplane.tui.widgets.modals.palette import Actions
+from tests.bench import planes
 from tests.conftest import ROOT, UNLIKE, clean_environment, decision, files_of, plane_in
 from tests.extension_packages import Installed
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
@@ -785,6 +786,14 @@ def test_it_ends_when_it_is_asked_to(three: Plane) -> None:
     terminal.child.send_signal(signal.SIGTERM)
     assert terminal.ends() == 0
     assert "\x1b[?1049l" in terminal.seen
+
+
+def test_it_ends_during_the_check_of_a_candidate_against_ten_thousand_entries(tmp_path: Path) -> None:
+    plane = planes.make(tmp_path / "large", 9_900, 100)
+    terminal = Terminal(plane.layout.project)
+    terminal.until("100 to review")
+    terminal.type("q")
+    assert terminal.ends() == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere terminals do not tell of it")

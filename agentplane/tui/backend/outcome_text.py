@@ -35,7 +35,7 @@ DOING = {
     "wire": "connecting",
     "sync": "updating",
     "unwire": "disconnecting",
-    "restarts": "changing a setting",
+    "setting": "changing a setting",
 }
 """The name of a running command, by its verb."""
 

@@ -51,6 +51,8 @@ class ListScreen(FixedSizeScreen[None]):
     WHERE: ClassVar[str]
     """Name of the screen in the table of screens."""
     HINT: ClassVar[str] = "words, ID, kind, tag or tool"
+    NEEDS_VIEW: ClassVar[bool] = True
+    """False if the rows don't come from the project memory, so that they are there even if it can't be read."""
     QUERY: "ClassVar[Target | None]" = None
     """The list whose fields the filter knows. None if the filter takes words only."""
     AUTO_FOCUS = "RowList"
@@ -58,7 +60,7 @@ class ListScreen(FixedSizeScreen[None]):
     class _Made(Message, bubble=False):
         """A thread made the rows."""
 
-        def __init__(self, shown: "PlaneView", number: int, made: list[Row]) -> None:
+        def __init__(self, shown: "PlaneView | None", number: int, made: list[Row]) -> None:
             super().__init__()
             self.shown = shown
             self.number = number
@@ -84,7 +86,7 @@ class ListScreen(FixedSizeScreen[None]):
 
     @abstractmethod
     def rows_of(self, shown: "PlaneView") -> list[Row]:
-        """Return the rows for a view of the plane. Runs in a thread."""
+        """Return the rows for a view of the plane. Runs in a thread. Without `NEEDS_VIEW`, the view may be None."""
 
     @abstractmethod
     def matching(self, words: str, shown: "PlaneView | None", rows: list[Row]) -> Collection[str] | None:
@@ -232,13 +234,13 @@ class ListScreen(FixedSizeScreen[None]):
         """
         shown = self.plane_app.shown
         self.query_one(Badge).show(self.plane_app.figures())
-        if shown is not None and (force or shown is not self._shown):
+        if (shown is not None or not self.NEEDS_VIEW) and (force or shown is not self._shown):
             self._last_request += 1
             run_latest(self, partial(self._make, shown, self._last_request), "rows")
 
-    def _make(self, shown: "PlaneView", number: int) -> None:
+    def _make(self, shown: "PlaneView | None", number: int) -> None:
         """Make the rows. Runs in a thread."""
-        self.post_message(self._Made(shown, number, self.rows_of(shown)))
+        self.post_message(self._Made(shown, number, self.rows_of(shown)))  # type: ignore[arg-type]
 
     @on(_Made)
     def _take(self, message: _Made) -> None:
@@ -308,7 +310,15 @@ class ListScreen(FixedSizeScreen[None]):
         waiting = self.query_one(Badge).brief if self.has_class("-low") else ""
         rest = " · ".join(filter(None, (waiting, self.idle_status())))
         self.query_one(StatusBar).set_texts(selection or rest, self.reason(), loud=bool(selection))
-        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.action_names)
+        off = {**self._off_in_empty_list(), **self.off}
+        self.query_one(KeyBar).show(self.plane_app.keys_wanted, off, self.action_names)
+
+    def _off_in_empty_list(self) -> Mapping[str, str]:
+        """Return the actions that need a listed row, if there is none."""
+        if self._shown is None or self.view.listing.shown:
+            return {}
+        needs_row = dict.fromkeys(("list.mark", "approve_clean", "run.diff"), NO_ROW)
+        return needs_row if self._rows else {**needs_row, "filter": NO_ROW, "run.chart": NO_ROW}
 
     def may(self, action: str) -> bool:
         """Return True if an action is available. If not, say why."""

@@ -128,8 +128,10 @@ class Badge(Line, can_focus=False):
         figures = self.figures
         line = Text(" ", end="")
         self._spots = []
+        # A screen that is only listed while it is open comes first, so that narrow headers show its name.
+        rare = [(row, tab) for row, tab in registry.tabs() if not tab.in_header and row.name == self._here]
         keys = keymap_of(self.app)
-        for row, _ in registry.tabs():
+        for row, _ in (*rare, *((row, tab) for row, tab in registry.tabs() if tab.in_header)):
             start, count = line.cell_len, figures.counts.get(row.name)
             label = f"{keys.key(row.name)} {row.title}" + (f" {count:,}" if count is not None else "")
             line.append(label, self.look("here" if row.name == self._here else "there"))

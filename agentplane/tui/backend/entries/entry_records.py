@@ -1,5 +1,6 @@
 """The candidates and approved entries of a view as records, which a query can filter and sort."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 class EntryRecords:
     """The records of a list. A record is made once for each text, because that takes longer than a filter."""
 
-    def __init__(self, target: "Target") -> None:
-        """`target` is `inbox` for candidates, or `memory` for approved entries."""
+    def __init__(self, target: "Target", make: "Callable[[Entry], Record] | None" = None) -> None:
+        """`target` is `inbox` for candidates, or `memory` for approved entries. `make` replaces their usual record."""
         self._target = target
-        self._make = records.of_candidate if target == "inbox" else records.of_approved
+        self._make = make or (records.of_candidate if target == "inbox" else records.of_approved)
         self._made: dict[tuple[str, str], Record] = {}
         self._listed: tuple[object, list[Record]] = (None, [])
         """The entries of the last view, and their records without states."""

@@ -246,15 +246,17 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         """Return the header fields that may distinguish the two entries. They are shown below the text."""
         head = entry.head
         facts = {
-            "tags": ", ".join(head.tags),
-            "scope": ", ".join(head.scope),
-            "evidence": ", ".join(head.evidence),
-            "confidence": "" if head.confidence is None else f"{head.confidence:g}",
+            "tags": head.tags,
+            "scope": head.scope,
+            "evidence": head.evidence,
+            "confidence": () if head.confidence is None else (f"{head.confidence:g}",),
         }
         text = Text("\n")
-        for name, value in facts.items():
-            if value:
-                text.append(f"\n{name:<10}  {one_line(value, 400)}", self._look("muted"))
+        for name, values in facts.items():
+            # Each value has its own line, so that a long one doesn't continue in the column of the names.
+            for place, value in enumerate(values):
+                label = name if place == 0 else ""
+                text.append(f"\n{label:<10}  {one_line(value, 400)}", self._look("muted"))
         return text if len(text) > 1 else Text()
 
     def _offer(self, at: int | None) -> None:

@@ -62,7 +62,7 @@ class EntryForm(VerticalScroll, can_focus=False):
         & .field:focus-within Label { color: $text-primary; text-style: bold; }
         & Input, & TextArea, & Select { width: 1fr; min-width: 8; background: $panel; }
         & Input { height: 1; }
-        & TextArea { height: auto; min-height: 1; max-height: 4; padding: 0 1; border: none; }
+        & TextArea { height: auto; min-height: 1; max-height: 4; padding: 0 1 0 0; border: none; }
         & TextArea:focus { border: none; background: $boost; }
         & #rationale { min-height: 3; max-height: 10; }
         & .problem { display: none; height: auto; padding-left: 12; color: $text-error; text-style: bold; }

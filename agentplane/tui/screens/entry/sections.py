@@ -11,9 +11,10 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from agentplane.memory import verbs
 from agentplane.memory.entry import Entry
 from agentplane.plane.layout import INBOX
-from agentplane.text import word_changes
+from agentplane.text import ages, word_changes
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.entries.entry_facts import EntryFacts, Link, Subject
@@ -302,7 +303,7 @@ class About:
             lines.append(Text(f"  {len(steps) - _MOST_STEPS} earlier changes", self.look("muted")))
         for step in steps[-_MOST_STEPS:]:
             line = Text.assemble(
-                (one_line(step.ts[:10]), self.look("muted")), "  ", (one_line(step.verb, 10), self.look("strong")),
+                (one_line(step.ts[:10]), self.look("muted")), "  ", (one_line(verbs.past(step.verb), 10), self.look("strong")),
                 f" by {one_line(step.actor, 30)}", (f" ({one_line(step.channel, 10)})", self.look("muted")),
             )  # fmt: skip
             if signed := self.facts.signed.get(step.op) if self.facts else None:
@@ -346,19 +347,9 @@ def ago(ts: str | None) -> str:
         moment = datetime.fromisoformat(ts or "")
     except ValueError:
         return one_line(ts or "", 20)
+    now = datetime.now(UTC)
     if len(ts or "") == len("2026-01-31"):
-        days = (datetime.now(UTC).date() - moment.date()).days
-        return (
-            "today"
-            if days <= 0
-            else "yesterday"
-            if days == 1
-            else f"{days} d ago"
-            if days < 365
-            else f"{days // 365} y ago"
-        )
-    seconds = (datetime.now(UTC) - moment.astimezone(UTC)).total_seconds()
-    for size, unit in ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit} ago"
-    return "just now"
+        age = ages.age_of_day(moment.date(), now.date())
+        return {"": "today", "1 d": "yesterday"}.get(age, f"{age} ago")
+    age = ages.age(moment.astimezone(UTC), now)
+    return f"{age} ago" if age else "just now"

@@ -149,7 +149,7 @@ class Decisions:
         elif not all(id_ in shown.memory.entries for id_ in listing.target_ids):
             off |= dict.fromkeys(postponing, "a manual edit is selected")
         if not shown.attention.folded:
-            off["folded"] = "nothing is folded"
+            off["folded"] = "no folded candidates"
         if listing.current is None:
             off |= dict.fromkeys(changing, NO_ROW)
         if not listing.rows and self._screen.rows_view is shown:

@@ -93,7 +93,7 @@ class InboxScreen(EntryScreen):
         key = self.key
         return (
             "Nothing to review. Coding tools propose memories, and you review them here.\n"
-            f"Press {key('new')} to write the first candidate yourself.\n"
+            f"Press {key('tools')} to connect a tool, or {key('new')} to write the first candidate yourself.\n"
             f"Then press {key('approve')} to approve, {key('reject')} to reject and {key('undo')} to undo. "
             f"Press {key('help')} for all keys."
         )

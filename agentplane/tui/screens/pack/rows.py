@@ -153,7 +153,7 @@ def why(view: View, entry: Entry) -> str:
         return "these paths"
     place = view.pack.choice.near.get(entry.id)
     if place is not None:
-        return f"near: {place + 1}"
+        return f"match {place + 1}"
     return ago(entry.head.updated) if entry.head.updated else ""
 
 

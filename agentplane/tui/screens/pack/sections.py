@@ -52,7 +52,7 @@ def _this(view: View, branch: str, look: Look, keys: Keymap) -> Iterator[Section
         _fact("files", ", ".join(one_line(path, 80) for path in ask.paths) or f"whole project (press {keys.key('pack.paths')} to narrow)", look),
         _fact("budget", f"{ask.budget:,} tokens", look),
         _fact("size", _size(view.pack), look),
-        _fact("memory", one_line(view.pack.receipt.revision, 20), look),
+        _fact("revision", one_line(view.pack.receipt.revision, 20), look),
     ]  # fmt: skip
     if not view.entries:
         yield [
@@ -75,7 +75,7 @@ def _this(view: View, branch: str, look: Look, keys: Keymap) -> Iterator[Section
 
 
 def _fact(name: str, value: str, look: Look) -> Text:
-    return Text.assemble((f"{name:<8}", look("muted")), value)
+    return Text.assemble((f"{name:<10}", look("muted")), value)
 
 
 def _size(made: Pack) -> str:
