@@ -82,7 +82,7 @@ class _WritingNotice:
 
 
 def _print_settled(done: "Settled") -> None:
-    from agentplane.cli.memory.reconcile import result_lines
+    from agentplane.memory.settle_text import result_lines
 
     for text in result_lines(done):
         output.note(text)

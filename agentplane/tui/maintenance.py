@@ -142,7 +142,7 @@ class Maintenance:
 
     async def _ask_base(self, usual: str) -> None:
         from agentplane.tui.backend import maintenance
-        from agentplane.tui.widgets.modals.line_modal import Line
+        from agentplane.tui.widgets.modals.line_modal import LineDialog
 
         def answered(base: str | None) -> None:
             if base:
@@ -150,7 +150,7 @@ class Maintenance:
                 self._run("Comparing the branch with its base", work, partial(self._show_checked, base))
 
         hint = "branch or commit to merge into, for example origin/main"
-        dialog = Line("Check this branch against", hint, "check", _missing_base, usual)
+        dialog = LineDialog("Check this branch against", hint, "check", _missing_base, usual)
         await open_field(self._app, dialog, answered)
 
     async def _show_checked(self, base: str, findings: "list[Finding]") -> None:
@@ -171,11 +171,11 @@ class Maintenance:
             self._app.say("No problems found")
 
     async def _show_reconciled(self, done: "Settled") -> None:
-        from agentplane.tui.backend import maintenance
+        from agentplane.memory import settle_text
 
-        text = maintenance.reconciled_text(done)
-        if text:
-            await self._show_report("Reconciled merged branches", text)
+        lines = settle_text.result_lines(done)
+        if lines:
+            await self._show_report("Reconcile branches", "\n".join(lines))
         else:
             self._app.say("Nothing to reconcile")
         self._app.reload()

@@ -20,7 +20,7 @@ from agentplane.tui.screens.confirm_files_modal import Writes
 from agentplane.tui.screens.pack import rows
 from agentplane.tui.screens.pack.screen import PackScreen
 from agentplane.tui.screens.shelf.screen import ShelfScreen
-from agentplane.tui.widgets.modals.field_modal import Field
+from agentplane.tui.widgets.modals.line_modal import LineDialog
 from tests.cases import some
 from tests.conftest import UNLIKE, decision, files_of, plane_in
 from tests.tui.conftest import Sitting, sit
@@ -77,7 +77,7 @@ async def done(sitting: Sitting, screen: PackScreen) -> None:
 async def typed(sitting: Sitting, key: str, text: str) -> None:
     """Opens a field, replaces what stands in it, and takes it."""
     await sitting.press(key)
-    assert isinstance(sitting.app.screen, Field)
+    assert isinstance(sitting.app.screen, LineDialog)
     sitting.app.screen.query_one(Input).value = ""
     await sitting.type(text)
     await sitting.press("enter")
@@ -371,7 +371,7 @@ def test_a_budget_that_is_none_is_said_and_the_field_stays(shelf: Plane, text: s
         await sitting.press("B")
         sitting.app.screen.query_one(Input).value = text
         await sitting.press("enter")
-        assert isinstance(sitting.app.screen, Field)
+        assert isinstance(sitting.app.screen, LineDialog)
         assert "Enter a number of tokens" in told(sitting) or "between 200 and 1,000,000" in told(sitting)
         await sitting.press("escape")
         assert sitting.app.screen is screen

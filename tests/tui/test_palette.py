@@ -13,10 +13,11 @@ from agentplane.tools import presence
 from agentplane.tui.screens.confirm_files_modal import Writes
 from agentplane.tui.screens.conflict.screen import ConflictScreen
 from agentplane.tui.screens.inbox.screen import InboxScreen
-from agentplane.tui.widgets.modals.line_modal import Line
+from agentplane.tui.widgets.modals.line_modal import LineDialog
 from agentplane.tui.widgets.modals.question_modal import Question
 from agentplane.tui.widgets.modals.report_modal import ReportDialog
-from tests.conftest import decision
+from tests.conftest import UNLIKE, decision
+from tests.plane.branches import Repository, with_driver
 from tests.tui.conftest import Sitting, sit, waiting
 
 
@@ -183,7 +184,7 @@ def test_check_asks_for_the_base_and_shows_the_findings(three: Plane, git_projec
 
     async def steps(sitting: Sitting) -> None:
         await run(sitting, "pull request", "Check branch")
-        await sitting.until(lambda: isinstance(sitting.app.screen, Line), "asked")
+        await sitting.until(lambda: isinstance(sitting.app.screen, LineDialog), "asked")
         assert sitting.app.screen.query_one(Input).value == "main"
         await sitting.press("enter")
         await sitting.until(lambda: isinstance(sitting.app.screen, ReportDialog), "shown")
@@ -191,7 +192,7 @@ def test_check_asks_for_the_base_and_shows_the_findings(three: Plane, git_projec
         assert "DEC-900 was added manually" in sitting.screen
         await sitting.press("escape")
         await run(sitting, "pull request", "Check branch")
-        await sitting.until(lambda: isinstance(sitting.app.screen, Line), "asked again")
+        await sitting.until(lambda: isinstance(sitting.app.screen, LineDialog), "asked again")
         await sitting.press(*"nobranch", "enter")
         await sitting.until(lambda: "Commit not found: `nobranch`" in sitting.said, "refused")
 
@@ -203,7 +204,7 @@ def test_check_of_a_good_branch_says_so(three: Plane, git_project: Path) -> None
 
     async def steps(sitting: Sitting) -> None:
         await run(sitting, "pull request", "Check branch")
-        await sitting.until(lambda: isinstance(sitting.app.screen, Line), "asked")
+        await sitting.until(lambda: isinstance(sitting.app.screen, LineDialog), "asked")
         await sitting.press("enter")
         await sitting.until(lambda: "No problems found. Compared with main" in sitting.said, "done")
 
@@ -246,6 +247,28 @@ def test_reconcile_asks_first(three: Plane) -> None:
         await sitting.until(lambda: "Nothing to reconcile" in sitting.said, "done")
 
     sit(three, steps)
+
+
+def test_reconcile_says_what_to_do_next(git_project: Path) -> None:
+    repository = with_driver(Repository(git_project))
+    repository.approve(UNLIKE[0])
+    repository.branch("other")
+    repository.approve(UNLIKE[1])
+    repository.checkout("main")
+    repository.approve(UNLIKE[2])
+    for hook in (git_project / ".git/hooks").glob("p*"):
+        hook.unlink()
+    repository.git("merge", "-q", "--no-edit", "other")
+
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "reconcile", "Reconcile branches")
+        await sitting.until(lambda: isinstance(sitting.app.screen, Question), "asked")
+        await sitting.press("y")
+        await sitting.until(lambda: isinstance(sitting.app.screen, ReportDialog), "done")
+        assert "Reconciled (change " in sitting.screen
+        assert "Commit the .agentplane directory: these changes belong to the merge." in sitting.screen
+
+    sit(repository.plane, steps)
 
 
 def test_an_error_of_a_command_is_shown(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,7 +145,7 @@ def test_the_selection_is_exported_as_markdown(three: Plane) -> None:
         await sitting.type("markdown")
         await sitting.found("export")
         await sitting.press("enter")
-        await sitting.until(lambda: sitting.app.screen.query("Field Input"), "asked")
+        await sitting.until(lambda: sitting.app.screen.query("LineDialog Input"), "asked")
 
     async def steps(sitting: Sitting) -> None:
         first, second = sitting.rows[:2]

@@ -1,6 +1,5 @@
 """The command reconcile, and the command that Git hooks call."""
 
-import shlex
 from pathlib import Path
 
 import click
@@ -12,7 +11,8 @@ from agentplane.cli.open import json_option, opened
 from agentplane.cli.report import print_reached, reached_fields
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.settle import Settled
-from agentplane.text.visible import one_line, visible
+from agentplane.memory.settle_text import result_lines
+from agentplane.text.visible import one_line
 
 
 @command("reconcile", "reconcile --quiet")
@@ -44,28 +44,6 @@ def reconcile_command(quiet: bool, as_json: bool) -> int:
         if not done.did and not done.left and not done.conflicts and not quiet:
             output.note("Nothing to reconcile.")
     return int(bool(done.left or done.conflicts))
-
-
-def result_lines(done: Settled) -> list[str]:
-    """Return the result of reconciling as lines of text."""
-    lines = [one_line(str(note), 200) for note in done.notes]
-    lines += [f"Merged {name} entry by entry." for name in (*done.resolved, *map(visible, done.merged))]
-    if done.op:
-        lines.append(f"Reconciled (change {done.op}).")
-    elif done.joined:
-        lines.append("Reconciled the merged branches.")
-    if done.picking and not done.left:
-        lines.append(f"Run `git {done.picking} --continue`, then `agentplane reconcile`.")
-    elif done.op or done.joined or done.notes:
-        lines.append("Commit the .agentplane directory: these changes belong to the merge.")
-    lines += [
-        f"{visible(name)}: your text outside of agentplane's block is in conflict. Resolve it, then run `git add {shlex.quote(visible(name))}`."
-        for name in done.conflicts
-    ]
-    return lines + [
-        f"{name} can't be merged automatically. Resolve it, then run `git add {shlex.quote(name)}`."
-        for name in done.left
-    ]
 
 
 @click.command(hidden=True, context_settings={"ignore_unknown_options": True})

@@ -58,8 +58,8 @@ class Finder:
 
     def __init__(self, view: "PlaneView") -> None:
         self._view = view
-        self._inbox = EntryRecords(_record_of(records.of_candidate))
-        self._memory = EntryRecords(_record_of(records.of_approved))
+        self._inbox = EntryRecords("inbox", _record_of(records.of_candidate))
+        self._memory = EntryRecords("memory", _record_of(records.of_approved))
         self._runs: list[tuple[Record, TimelineRow]] = []
         self._rest: Iterator[TimelineRow] = timeline.rows(view.memory.snapshot.layout)
 
@@ -109,8 +109,8 @@ class Finder:
 
     def _records(self, *, states: bool) -> list[Record]:
         return [
-            *self._inbox.of_inbox(self._view, states=states),
-            *self._memory.of_memory(self._view, states=states),
+            *self._inbox.of(self._view, states=states),
+            *self._memory.of(self._view, states=states),
         ]
 
     def _matching(self, query: Query) -> list[Record]:

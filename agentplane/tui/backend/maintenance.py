@@ -121,18 +121,5 @@ def reconcile(plane: Plane, report: Report) -> Settled:
     return plane.with_listeners(Listeners(progress=report)).settle().done
 
 
-def reconciled_text(done: Settled) -> str:
-    """Return the result of reconciling as lines of text, or an empty string if nothing had to be reconciled."""
-    lines = [one_line(str(note), 200) for note in done.notes]
-    lines += [f"Merged {visible(name)} entry by entry" for name in (*done.resolved, *done.merged)]
-    lines += [
-        f"Resolve the conflict in {visible(name)}, then `git add` it"
-        for name in (*done.conflicts, *done.left)
-    ]
-    if (done.op or done.joined) and not lines:
-        lines.append("Joined the histories of the branches")
-    return "\n".join(lines)
-
-
 def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -11,42 +11,61 @@ from agentplane.commands import Adopt, Approve, Command, Mask
 from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.backend.entries.inbox_rows import EDIT
+from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.outcome_text import DOING, rejected_by
 from agentplane.tui.screens.list_screen import NO_ROW, STILL_READ, ListScreen
 from agentplane.tui.textual_fixes.push_and_focus import open_field
 
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Sequence
 
     from textual.app import App
     from textual.widget import Widget
 
     from agentplane.memory.entry import Entry
+    from agentplane.query.fields import Target
+    from agentplane.query.records import Record
     from agentplane.review.spots import Spot
     from agentplane.tui.backend.entries.entry_facts import Subject
+    from agentplane.tui.backend.entries.entry_records import EntryRecords
+    from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.screens.entry.editor import Draft
     from agentplane.tui.screens.entry.pane import Detail
     from agentplane.tui.widgets.modals.confirm_flags_modal import Answer
 
 
 class EntryScreen(ListScreen):
-    """A list screen that knows the entry of each row."""
+    """A list screen that knows the entry of each row. `QUERY` says whether the entries are candidates or approved."""
 
-    def selected(self, words: str) -> list[str] | None:
-        """Return the ids of the rows that match a query, in its order, or None for all rows."""
+    def __init__(self) -> None:
+        super().__init__()
+        self._entry_records: EntryRecords | None = None
+
+    def matching(self, words: str, shown: "PlaneView | None", rows: list[Row]) -> "Collection[str] | None":
         from agentplane.query import match, order
         from agentplane.query.parse import EMPTY, parse
 
-        target = self.QUERY or "inbox"
-        query = parse(words, target)
+        query = parse(words, self._target)
         if query == EMPTY:
             return None
         # In memory, people search for entries that they know. There a word may have a typo.
-        found = match.select(
-            query, self.records(states=query.needs_states), datetime.now(UTC), typos=target == "memory"
-        )
+        typos = self._target == "memory"
+        found = match.select(query, self.records(states=query.needs_states), datetime.now(UTC), typos=typos)
         return [record.key for record in order.ordered(found, query.sort)]
+
+    def records(self, *, states: bool = False) -> "list[Record]":
+        from agentplane.tui.backend.entries.entry_records import EntryRecords
+
+        if self._shown is None:
+            return []
+        if self._entry_records is None:
+            self._entry_records = EntryRecords(self._target)
+        return self._entry_records.of(self._shown, states=states)
+
+    @property
+    def _target(self) -> "Target":
+        return self.QUERY or "inbox"
 
     @property
     def entry_id(self) -> str | None:
@@ -220,7 +239,7 @@ class EntryScreen(ListScreen):
     async def action_export(self) -> None:
         """Write the selected entries, or all listed entries, to a Markdown file, after asking for its name."""
         from agentplane.tui.backend.entries import export
-        from agentplane.tui.widgets.modals.field_modal import Field
+        from agentplane.tui.widgets.modals.line_modal import LineDialog
 
         listing, shown = self.view.listing, self.plane_app.shown
         entries = self._entries_of(listing.target_ids if listing.marks else [row.id for row in listing.shown])
@@ -242,14 +261,14 @@ class EntryScreen(ListScreen):
             count = "one entry" if len(entries) == 1 else f"{len(entries):,} entries"
             self.plane_app.say(f"Exported {count} to {one_line(str(path), 60)}")
 
-        field = Field(
+        dialog = LineDialog(
             "Export as Markdown",
-            export.DEFAULT_NAME,
             "name of a new file in the project",
+            "export",
             lambda name: export.problem_of(project, name),
-            verb="export",
+            export.DEFAULT_NAME,
         )
-        await open_field(self.app, field, written)
+        await open_field(self.app, dialog, written)
 
     def _entries_of(self, names: "Iterable[str]") -> "list[Entry]":
         """Return the entries of these rows that still exist."""

@@ -22,7 +22,7 @@ _NOW = "now"
 async def send_back(screen: "EntryScreen", entries: "Sequence[Entry]") -> None:
     """Ask for the comment, and send the candidates back to their proposers."""
     from agentplane.review import feedback
-    from agentplane.tui.widgets.modals.line_modal import Line
+    from agentplane.tui.widgets.modals.line_modal import LineDialog
 
     def problem(text: str) -> str:
         if not text.strip():
@@ -36,12 +36,12 @@ async def send_back(screen: "EntryScreen", entries: "Sequence[Entry]") -> None:
     who = {entry.head.proposed_by for entry in entries}
     to = f" to {one_line(who.pop() or 'nobody', 40)}" if len(who) == 1 else ""
     title = f"Send {_named(entries)} back{to}"
-    await open_field(screen.app, Line(title, "What should change?", "send back", problem), typed)
+    await open_field(screen.app, LineDialog(title, "What should change?", "send back", problem), typed)
 
 
 async def snooze(screen: "EntryScreen", entries: "Sequence[Entry]", today: date) -> None:
     """Ask for the day, and fold the candidates until then."""
-    from agentplane.tui.widgets.modals.line_modal import Line
+    from agentplane.tui.widgets.modals.line_modal import LineDialog
 
     def day_of(text: str) -> date | None:
         return None if text.strip().lower() == _NOW else days.ahead(text, today)
@@ -56,7 +56,9 @@ async def snooze(screen: "EntryScreen", entries: "Sequence[Entry]", today: date)
         if text is not None:
             screen.carry_out(Snooze(_ids(entries), day_of(text)))
 
-    dialog = Line(f"Snooze {_named(entries)} until", "7d, 2w, 2026-12-31 or now", "snooze", problem, "7d")
+    dialog = LineDialog(
+        f"Snooze {_named(entries)} until", "7d, 2w, 2026-12-31 or now", "snooze", problem, "7d"
+    )
     await open_field(screen.app, dialog, typed)
 
 
@@ -64,7 +66,7 @@ async def tag(screen: "EntryScreen", entries: "Sequence[Entry]") -> None:
     """Ask for tags to add and remove, and change them."""
     from agentplane.memory import entry_form
     from agentplane.review import feedback
-    from agentplane.tui.widgets.modals.line_modal import Line
+    from agentplane.tui.widgets.modals.line_modal import LineDialog
 
     def problem(text: str) -> str:
         add, remove = entry_form.changes(text)
@@ -76,7 +78,7 @@ async def tag(screen: "EntryScreen", entries: "Sequence[Entry]") -> None:
         if text is not None:
             screen.plane_app.submit(Tag(_ids(entries), *entry_form.changes(text)))
 
-    dialog = Line(f"Tags of {_named(entries)}", "ui, storage, -on call", "change tags", problem)
+    dialog = LineDialog(f"Tags of {_named(entries)}", "ui, storage, -on call", "change tags", problem)
     await open_field(screen.app, dialog, typed)
 
 

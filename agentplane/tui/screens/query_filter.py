@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.saved_filters import Filters, SavedFilter
 
 
+_LONGEST_NAME = 40
+
+
 class FilteredScreen(Protocol):
     """The parts of a list screen that `QueryFilter` uses."""
 
@@ -123,7 +126,7 @@ class QueryFilter:
     async def save(self) -> None:
         """Ask for a name, and save the current filter. If it is already saved, remove its tab."""
         from agentplane.tui.textual_fixes.push_and_focus import open_field
-        from agentplane.tui.widgets.modals.name_modal import NameDialog
+        from agentplane.tui.widgets.modals.line_modal import LineDialog
 
         words = str(self.query)
         place = self._place
@@ -132,7 +135,7 @@ class QueryFilter:
         elif place > 0:
             self._remove(self._saved[place - 1])
         else:
-            dialog = NameDialog(f"Save filter  {one_line(words, 50)}", words)
+            dialog = LineDialog(f"Save filter  {one_line(words, 50)}", words, "save", _problem_of_name)
             await open_field(self._screen.app, dialog, partial(self._named, words))
 
     def _named(self, words: str, name: str | None) -> None:
@@ -140,8 +143,9 @@ class QueryFilter:
         from agentplane.tui.backend.saved_filters import SavedFilter
 
         if name is not None:
-            new = SavedFilter(name, words)
-            self._change(lambda: saved_filters.add(self._target, new), f"Saved filter {one_line(name, 40)}")
+            new = SavedFilter(" ".join(name.split()) or words, words)
+            said = f"Saved filter {one_line(new.name, _LONGEST_NAME)}"
+            self._change(lambda: saved_filters.add(self._target, new), said)
 
     def _remove(self, saved: "SavedFilter") -> None:
         from agentplane.tui.backend import saved_filters
@@ -160,3 +164,8 @@ class QueryFilter:
             said = f"The filters can't be saved: {error.strerror or error}."
         self.show_tabs()
         self._screen.say(said)
+
+
+def _problem_of_name(name: str) -> str:
+    """Return the problem with the name of a filter. An empty name stands for the query."""
+    return f"The name has more than {_LONGEST_NAME} characters." if len(name.strip()) > _LONGEST_NAME else ""

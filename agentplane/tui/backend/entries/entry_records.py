@@ -12,19 +12,26 @@ from agentplane.tui.backend.entries.inbox_rows import EDIT
 if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
     from agentplane.memory.view import HandEdit
+    from agentplane.query.fields import Target
     from agentplane.tui.backend.model import PlaneView
 
 
 class EntryRecords:
     """The records of a list. A record is made once for each text, because that takes longer than a filter."""
 
-    def __init__(self, make: "Callable[[Entry], Record]") -> None:
-        self._make = make
+    def __init__(self, target: "Target", make: "Callable[[Entry], Record] | None" = None) -> None:
+        """`target` is `inbox` for candidates, or `memory` for approved entries. `make` replaces their usual record."""
+        self._target = target
+        self._make = make or (records.of_candidate if target == "inbox" else records.of_approved)
         self._made: dict[tuple[str, str], Record] = {}
         self._listed: tuple[object, list[Record]] = (None, [])
         """The entries of the last view, and their records without states."""
 
-    def of_inbox(self, view: "PlaneView", *, states: bool) -> list[Record]:
+    def of(self, view: "PlaneView", *, states: bool) -> list[Record]:
+        """Return the records of the list, in the order of the view. With `states`, they have the values of `is:`."""
+        return (self._of_inbox if self._target == "inbox" else self._of_memory)(view, states=states)
+
+    def _of_inbox(self, view: "PlaneView", *, states: bool) -> list[Record]:
         """Return the records of the candidates and of the manual edits, in the order of the view.
 
         Finding the `states` of all candidates takes longer than a filter, so it is done only if they are needed.
@@ -48,7 +55,7 @@ class EntryRecords:
             *(self._of_edit(view.memory.entries.get(edit.id), edit) for edit in view.shelf_edits),
         ]
 
-    def of_memory(self, view: "PlaneView", *, states: bool) -> list[Record]:
+    def _of_memory(self, view: "PlaneView", *, states: bool) -> list[Record]:
         """Return the records of the approved entries, and of those that are missing in their files."""
         edits = {edit.id: edit for edit in view.shelf_edits}
         found = self._of_each(view.shelf)

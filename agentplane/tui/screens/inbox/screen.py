@@ -3,7 +3,7 @@
 A pane next to the list shows the facts that a person needs to decide.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -24,8 +24,6 @@ from agentplane.tui.screens.inbox.decisions import Decisions
 
 
 if TYPE_CHECKING:
-    from agentplane.query.records import Record
-    from agentplane.tui.backend.entries.entry_records import EntryRecords
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.screens.entry.pane import Detail
 
@@ -45,7 +43,6 @@ class InboxScreen(EntryScreen):
         self._shows_folded = self._rows_have_folded = False
         self._has_opened = False
         """True if a candidate was opened since the plane was read. Then the note about approvals is outdated."""
-        self._entry_records: EntryRecords | None = None
         self.decisions = Decisions(self)
 
     # The rows
@@ -70,19 +67,6 @@ class InboxScreen(EntryScreen):
         place = self._place
         self._rows_have_folded = place.folded
         return inbox_rows.rows(shown, place)
-
-    def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
-        return self.selected(words)
-
-    def records(self, *, states: bool = False) -> "list[Record]":
-        from agentplane.query import records
-        from agentplane.tui.backend.entries.entry_records import EntryRecords
-
-        if self._shown is None:
-            return []
-        if self._entry_records is None:
-            self._entry_records = EntryRecords(records.of_candidate)
-        return self._entry_records.of_inbox(self._shown, states=states)
 
     def _filter(self, words: str) -> None:
         if self._rows_have_folded != self._lists_folded:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.pack_model import View
     from agentplane.tui.backend.tools_model import Planned
     from agentplane.tui.screens.text_pane import Page
-    from agentplane.tui.widgets.modals.field_modal import Field, Offer
+    from agentplane.tui.widgets.modals.line_modal import LineDialog, Offer
 
 UNREAD = "Can't create the context: "
 DAMAGED = "The log and the files don't match. Run agentplane doctor."
@@ -49,9 +49,9 @@ class PackScreen(WritingScreen):
     class _Offered(Message, bubble=False):
         """A thread found values that a field can offer."""
 
-        def __init__(self, field: "Field", offers: "Sequence[Offer]") -> None:
+        def __init__(self, dialog: "LineDialog", offers: "Sequence[Offer]") -> None:
             super().__init__()
-            self.field = field
+            self.dialog = dialog
             self.offers = offers
 
     def __init__(self) -> None:
@@ -240,7 +240,7 @@ class PackScreen(WritingScreen):
 
     async def action_budget(self) -> None:
         from agentplane.tui.backend import pack_model
-        from agentplane.tui.widgets.modals.field_modal import Field
+        from agentplane.tui.widgets.modals.line_modal import LineDialog
 
         if not self.may("pack.budget"):
             return
@@ -255,11 +255,12 @@ class PackScreen(WritingScreen):
             if isinstance(size, int):
                 self._try(budget=size)
 
-        field = Field("Budget", str(self.ask.budget), "tokens, for example 2400 or 4k", problem_of, offers)
-        await open_field(self.app, field, take)
+        hint = "tokens, for example 2400 or 4k"
+        dialog = LineDialog("Budget", hint, "try", problem_of, str(self.ask.budget), offers)
+        await open_field(self.app, dialog, take)
 
     async def action_task(self) -> None:
-        from agentplane.tui.widgets.modals.field_modal import Field
+        from agentplane.tui.widgets.modals.line_modal import LineDialog
 
         def take(text: str | None) -> None:
             if text is not None:
@@ -267,12 +268,11 @@ class PackScreen(WritingScreen):
 
         if self.may("pack.task"):
             hint = "description of the task, or empty"
-            field = Field("Task", self.ask.task or "", hint, lambda _: "")
-            await open_field(self.app, field, take)
+            await open_field(self.app, LineDialog("Task", hint, "try", value=self.ask.task or ""), take)
 
     async def action_paths(self) -> None:
         from agentplane.tui.backend import pack_model
-        from agentplane.tui.widgets.modals.field_modal import Field
+        from agentplane.tui.widgets.modals.line_modal import LineDialog
 
         if not self.may("pack.paths"):
             return
@@ -290,11 +290,11 @@ class PackScreen(WritingScreen):
             ", ".join(self.ask.paths),
             "for example app/**, docs/api.md. Empty for the whole project",
         )
-        field = Field("Files", value, hint, problem_of)
-        await open_field(self.app, field, take)
-        run_latest(self, partial(self._offer_changed_paths, field), "offers")
+        dialog = LineDialog("Files", hint, "try", problem_of, value)
+        await open_field(self.app, dialog, take)
+        run_latest(self, partial(self._offer_changed_paths, dialog), "offers")
 
-    def _offer_changed_paths(self, field: "Field") -> None:
+    def _offer_changed_paths(self, dialog: "LineDialog") -> None:
         """Offer the files that this branch changed. Runs in a thread, because Git may take a while."""
         from agentplane.tui.backend import pack_model
 
@@ -302,12 +302,12 @@ class PackScreen(WritingScreen):
         paths = pack_model.changed_here(model.plane.layout.project) if model else ()
         if paths:
             count = "one file" if len(paths) == 1 else f"{len(paths)} files"
-            self.post_message(self._Offered(field, [(", ".join(paths), f"{count} changed on this branch")]))
+            self.post_message(self._Offered(dialog, [(", ".join(paths), f"{count} changed on this branch")]))
 
     @on(_Offered)
     def _offer(self, message: _Offered) -> None:
-        if message.field.is_attached:
-            message.field.offer(message.offers)
+        if message.dialog.is_attached:
+            message.dialog.offer(message.offers)
 
     # Writing the context pack
 

@@ -85,7 +85,7 @@ async def _pick(app: "PlaneApp", current: "Current", values: tuple[bool | str, .
 
 async def _type(app: "PlaneApp", current: "Current") -> None:
     from agentplane.tui.textual_fixes.push_and_focus import open_field
-    from agentplane.tui.widgets.modals.line_modal import Line
+    from agentplane.tui.widgets.modals.line_modal import LineDialog
 
     model = app.model
     if model is None:
@@ -101,7 +101,7 @@ async def _type(app: "PlaneApp", current: "Current") -> None:
 
     before = "" if current.value is None else shown(current.value)
     hint = f"default: {one_line(shown(setting.default), 60)}"
-    await open_field(app, Line(setting.name, hint, "save", problem_of, before), entered)
+    await open_field(app, LineDialog(setting.name, hint, "save", problem_of, before), entered)
 
 
 def _themes(app: "PlaneApp") -> list[str]:

@@ -8,12 +8,10 @@ from rich.text import Text
 from agentplane.api.settings import BrokenFile, Current, SettingsView
 from agentplane.plane.settings_table import Variable, shown
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.widgets.markdown import Look
 
 
-_OUTSIDE = "settings.outside"
 _PLAIN = {"●": "o", "×": "x", "·": "."}
 _PERSONAL, _COMMITTED, _VARIABLES = "Only for you", "Committed", "Environment variables"
 _SOURCES = {"default": "", "project": "project", "personal": "yours", "environment": "environment"}
@@ -78,14 +76,14 @@ def searched(item: Item) -> str:
     return " ".join(words).casefold()
 
 
-def sections(item: Item, look: Look, keys: Keymap) -> Iterator[list[RenderableType]]:
-    """Yield the description of a row, section by section."""
+def sections(item: Item, outside: str, look: Look) -> Iterator[list[RenderableType]]:
+    """Yield the description of a row, section by section. `outside` is the key that opens the file."""
     match item:
         case Current():
-            yield from _setting(item, look, keys)
+            yield from _setting(item, outside, look)
         case BrokenFile(_, error):
             yield [Text(visible(error.headline), look("bad")), Text(error.todo or "")]
-            yield [Text(f"The file is not changed. Press {keys.key(_OUTSIDE)} to edit it in your editor.")]
+            yield [Text(f"The file is not changed. Press {outside} to edit it in your editor.")]
         case (variable, value):
             yield [Text(variable.name, look("strong")), Text(variable.what)]
             yield [Text("Value", look("heading")), Text("not set" if value is None else visible(value))]
@@ -93,7 +91,7 @@ def sections(item: Item, look: Look, keys: Keymap) -> Iterator[list[RenderableTy
             yield _docs(variable.page, look)
 
 
-def _setting(current: Current, look: Look, keys: Keymap) -> Iterator[list[RenderableType]]:
+def _setting(current: Current, outside: str, look: Look) -> Iterator[list[RenderableType]]:
     setting = current.setting
     yield [Text(setting.name, look("strong")), Text(" ".join(filter(None, (setting.what, setting.more))))]
     value = Text(visible(shown(current.value)), look("code"))
@@ -105,7 +103,7 @@ def _setting(current: Current, look: Look, keys: Keymap) -> Iterator[list[Render
     note = _STORED[setting.is_personal].format(visible(current.file.shown))
     yield [Text("File", look("heading")), Text(note)]
     if setting.is_table:
-        yield [Text(f"Press {keys.key(_OUTSIDE)} to edit it in the file.")]
+        yield [Text(f"Press {outside} to edit it in the file.")]
     yield _docs(setting.page, look)
 
 

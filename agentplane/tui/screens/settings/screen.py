@@ -21,12 +21,9 @@ if TYPE_CHECKING:
     from agentplane.tui.screens.settings.rows import Item
     from agentplane.tui.screens.text_pane import Page
 
-NO_HIT = "No matches.\nPress esc to clear the filter."
 _ACTIONS = ("settings.edit", "settings.reset", "settings.outside")
 _SEVERAL = "several rows are selected"
-_TABLE = "a table: press {} to edit it in the file"
 _VARIABLE = "set it in your shell"
-_FIX_FIRST = "fix the file first, with {}"
 
 
 class SettingsScreen(ListScreen):
@@ -62,7 +59,7 @@ class SettingsScreen(ListScreen):
         ]
 
     def empty_text(self) -> str:
-        return NO_HIT
+        return self.no_hit()
 
     def on_screen_resume(self) -> None:
         # The person's own file is outside the project, so agentplane doesn't watch it.
@@ -85,9 +82,9 @@ class SettingsScreen(ListScreen):
         page: Page | None = self.panes.detail  # type: ignore[assignment]
         here = self.current or ""
         item = self._items.get(here)
-        keys = self.plane_app.keys_wanted
         if page is not None:
-            page.show_page(here, lambda look: rows.sections(item, look, keys) if item is not None else ())
+            key = self.key("settings.outside")
+            page.show_page(here, lambda look: rows.sections(item, key, look) if item is not None else ())
 
     # Actions
 
@@ -113,16 +110,16 @@ class SettingsScreen(ListScreen):
 
         if not self._items:
             return dict.fromkeys(_ACTIONS, STILL_READ)
-        outside = self.plane_app.keys_wanted.key("settings.outside")
         match self._target:
             case None:
                 listing = self.view.listing
                 why = _SEVERAL if listing.target_ids else SELECTION_HIDDEN if listing.marks else NO_ROW
                 return dict.fromkeys(_ACTIONS, why)
             case Current() as current:
-                return _off(current, outside)
+                return _off(current, self.key("settings.outside"))
             case BrokenFile():
-                return dict.fromkeys(("settings.edit", "settings.reset"), _FIX_FIRST.format(outside))
+                why = f"fix the file first, with {self.key('settings.outside')}"
+                return dict.fromkeys(("settings.edit", "settings.reset"), why)
             case _:
                 return dict.fromkeys(_ACTIONS, _VARIABLE)
 
@@ -156,16 +153,17 @@ class SettingsScreen(ListScreen):
 
 
 def _off(current: "Current", outside: str) -> dict[str, str]:
-    """Return the actions that don't apply to a setting, each with the reason. `outside` is the key of the editor."""
+    """Return the actions that don't apply to a setting, each with the reason. `outside` is the key for the file."""
     if current.source == "environment":
         return dict.fromkeys(
             ("settings.edit", "settings.reset"), f"set by {current.where} in the environment"
         )
     off: dict[str, str] = {}
+    table = f"a table: press {outside} to edit it in the file"
     if current.setting.is_table:
-        off["settings.edit"] = _TABLE.format(outside)
+        off["settings.edit"] = table
     if current.line is None:
         off["settings.reset"] = f"{current.file.shown} doesn't set it"
     elif current.setting.is_table:
-        off["settings.reset"] = _TABLE.format(outside)
+        off["settings.reset"] = table
     return off

@@ -1,6 +1,5 @@
 """The screen that finds, shows, changes and deprecates approved entries."""
 
-from collections.abc import Collection
 from functools import partial
 from itertools import filterfalse
 from typing import TYPE_CHECKING, ClassVar
@@ -23,8 +22,6 @@ from agentplane.tui.widgets.modals.reason_modal import ReasonDialog
 
 
 if TYPE_CHECKING:
-    from agentplane.query.records import Record
-    from agentplane.tui.backend.entries.entry_records import EntryRecords
     from agentplane.tui.backend.model import PlaneView
 
 
@@ -34,27 +31,10 @@ class ShelfScreen(EntryScreen):
     QUERY = "memory"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("shelf")]
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._entry_records: EntryRecords | None = None
-
     # The rows
 
     def rows_of(self, shown: "PlaneView") -> list[Row]:
         return rows.rows(shown, plain=self.plane_app.plain)
-
-    def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
-        return self.selected(words)
-
-    def records(self, *, states: bool = False) -> "list[Record]":
-        from agentplane.query import records
-        from agentplane.tui.backend.entries.entry_records import EntryRecords
-
-        if self._shown is None:
-            return []
-        if self._entry_records is None:
-            self._entry_records = EntryRecords(records.of_approved)
-        return self._entry_records.of_memory(self._shown, states=states)
 
     def empty_text(self) -> str:
         if self._words:

@@ -65,7 +65,7 @@ def test_a_candidate_is_written_in_a_form_from_the_empty_inbox(plane: Plane, siz
 
     async def steps(sitting: Sitting) -> None:
         assert "n to write" in " ".join(sitting.screen.split()) or size == (40, 12)
-        await sitting.press("n")
+        await sitting.press("ctrl+n")
         for label in ("Statement", "Rationale", "Kind", "Tags", "Scope", "Expires", "Evidence"):
             assert f"\n {label}" in sitting.screen
         await sitting.type("Use UTC.")
@@ -158,7 +158,7 @@ def test_nobody_writes_where_nobody_may_decide(plane: Plane) -> None:
         raise Refused("This shell was started by a tool.")
 
     async def steps(sitting: Sitting) -> None:
-        await sitting.press("n")
+        await sitting.press("ctrl+n")
         assert sitting.app.screen is sitting.inbox
         assert "started by a tool" in sitting.said
 
@@ -210,7 +210,7 @@ def test_the_kind_of_an_approved_entry_stays(three: Plane) -> None:
 
 def test_problems_are_shown_beside_their_fields_and_the_first_one_gets_the_focus(plane: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
-        await sitting.press("n", "ctrl+s")
+        await sitting.press("ctrl+n", "ctrl+s")
         screen = sitting.app.screen
         assert isinstance(screen, EditScreen)
         assert problem(screen, "statement") == "Statement is required."
@@ -234,7 +234,7 @@ def test_evidence_that_is_missing_is_said_and_can_be_saved(plane: Plane) -> None
     (plane.layout.project / "app.py").touch()
 
     async def steps(sitting: Sitting) -> None:
-        await sitting.press("n")
+        await sitting.press("ctrl+n")
         await sitting.type("Use UTC.")
         screen = sitting.app.screen
         assert isinstance(screen, EditScreen)
@@ -262,7 +262,7 @@ def test_what_the_gate_says_is_shown_and_the_fields_stay(plane: Plane) -> None:
     plane.inbox.reject([plane.propose(decision("Use UTC."))], "Local time is fine.")
 
     async def steps(sitting: Sitting) -> None:
-        await sitting.press("n")
+        await sitting.press("ctrl+n")
         await sitting.type("Use UTC.")
         await sitting.press("ctrl+s")
         screen = sitting.app.screen
@@ -284,7 +284,7 @@ def test_a_person_is_asked_before_leaving_and_the_draft_is_kept(
         return [path.read_text() for path in cache.drafts(plane.layout)]
 
     async def steps(sitting: Sitting) -> None:
-        await sitting.press("n")
+        await sitting.press("ctrl+n")
         await sitting.type("Use UTC.")
         await sitting.press("tab", "tab", "tab")
         await sitting.type("time")
@@ -296,7 +296,7 @@ def test_a_person_is_asked_before_leaving_and_the_draft_is_kept(
         assert form_of(sitting).form.tags == "time"
         await sitting.press("escape", "2")
         await sitting.until(lambda: not kept(), "the draft is gone")
-        await sitting.press("n", "x")
+        await sitting.press("ctrl+n", "x")
 
     app = sit(plane, steps)
     assert ["Decision: x" in Path(path).read_text() for path in app.unsaved_drafts] == [True]

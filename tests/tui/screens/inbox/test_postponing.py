@@ -8,7 +8,7 @@ from agentplane.api import Plane
 from agentplane.commands import Tag
 from agentplane.plane.origin import Origin
 from agentplane.tui.screens.inbox.screen import InboxScreen
-from agentplane.tui.widgets.modals.line_modal import Line
+from agentplane.tui.widgets.modals.line_modal import LineDialog
 from tests.conftest import UNLIKE, decision, files_of
 from tests.tui.conftest import Sitting, sit
 
@@ -129,7 +129,7 @@ def test_escape_changes_nothing(of_tools: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         for key in ("h", "Z", "number_sign"):
             await sitting.press(key)
-            assert isinstance(sitting.app.screen, Line)
+            assert isinstance(sitting.app.screen, LineDialog)
             await sitting.type("ui")
             await sitting.press("escape")
             assert isinstance(sitting.app.screen, InboxScreen)

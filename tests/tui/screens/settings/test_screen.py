@@ -12,7 +12,7 @@ from agentplane.plane.settings_table import SETTINGS, VARIABLES
 from agentplane.tui.screens.settings.screen import SettingsScreen
 from agentplane.tui.widgets.footer import KeyBar, StatusBar
 from agentplane.tui.widgets.modals.choose_modal import Pick
-from agentplane.tui.widgets.modals.line_modal import Line
+from agentplane.tui.widgets.modals.line_modal import LineDialog
 from agentplane.tui.widgets.modals.question_modal import Question
 from tests.tui.conftest import Sitting, sit
 
@@ -211,12 +211,12 @@ def test_an_invalid_value_is_refused_in_words_and_the_field_stays(plane: Plane) 
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await at(sitting, screen, "inbox.daily_limit")
-        await asked(sitting, "e", Line)
+        await asked(sitting, "e", LineDialog)
         for wrong in ("many", "-1", "2.5", ""):
             await sitting.press("ctrl+u", "ctrl+k")
             await sitting.type(wrong)
             await sitting.press("enter")
-            assert isinstance(sitting.app.screen, Line)
+            assert isinstance(sitting.app.screen, LineDialog)
             assert "Use a whole number of at least 0 and at most 100,000." in dialog(sitting)
         assert plane.layout.config.read_bytes() == before
         await sitting.press("ctrl+u", "ctrl+k", "1", "2", "enter")
@@ -247,14 +247,14 @@ def test_a_list_and_an_unset_value_are_typed(plane: Plane) -> None:
         screen = await opened(sitting)
         for name, text in (("runs.share", '["summary.md"]'), ("policy.auto_approve_confidence", "0.9")):
             await at(sitting, screen, name)
-            await asked(sitting, "e", Line)
+            await asked(sitting, "e", LineDialog)
             await sitting.press("ctrl+u", "ctrl+k")
             await sitting.type(text)
             await sitting.press("enter")
             await sitting.until(lambda: isinstance(sitting.app.screen, Question), "asked")
             await sitting.press("y")
             await row_is(sitting, screen, name, f"{name} = {text}", "project")
-        await asked(sitting, "e", Line)
+        await asked(sitting, "e", LineDialog)
         await sitting.press("ctrl+u", "ctrl+k", "enter")
         await sitting.until(lambda: isinstance(sitting.app.screen, Question), "asked")
         await sitting.press("y")
