@@ -100,8 +100,11 @@ def diff_lines(entry: "EntryChange", readable: Readable = str) -> Iterator[Line]
     if entry.before and entry.after:
         for name, before, after in _changed_fields(entry.before.head, entry.after.head, readable):
             yield (Piece(f"    {name}: {before or '-'} → {after or '-'}"),)
-        for line in _changed_lines(_body(entry.before, readable), _body(entry.after, readable)):
-            yield Piece("    "), *line
+        old, new = _body(entry.before, readable), _body(entry.after, readable)
+        lines = [*_changed_lines(old, new)]
+        yield from ((Piece("    "), *line) for line in lines)
+        if old != new and not lines:
+            yield (Piece("    Only blanks and line breaks changed."),)
 
 
 def _body(entry: Entry, readable: Readable) -> str:

@@ -35,7 +35,7 @@ def _reach(evidence: Evidence) -> list[str]:
 
 
 def _denied(evidence: Evidence) -> list[str]:
-    denials = [sense(side.source).denials_first % 2 for side in (evidence.new, evidence.old)]
+    denials = [sense(side.source).denials.first % 2 for side in (evidence.new, evidence.old)]
     if denials[0] == denials[1] or not evidence.shared(1):
         return []
     contrast = "denied / not denied" if denials[0] else "not denied / denied"

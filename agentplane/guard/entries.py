@@ -65,8 +65,8 @@ def _stray(base: Side, now: Side, edit: HandEdit, done: Sequence[LoggedOp]) -> F
     op = next((op for op in done if mark and op.event.op == mark.op), None)
     by = op.name if op else "its last operation"
     remedies: tuple[Remedy, ...] = (
-        Shell(("agentplane", "approve", name), "Accept it with ", " and commit the result, or"),
-        Shell(("agentplane", "reject", name), "discard it with "),
+        Shell(edit.command("approve"), "Accept it with ", " and commit the result, or"),
+        Shell(edit.command("reject"), "discard it with "),
     )
     if not ids.is_plain(edit.id):
         remedies = (Instruction("Remove it, or give it an ID such as DEC-014."),)

@@ -6,12 +6,12 @@ The content can be arbitrary bytes.
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from io import BytesIO
 
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
+from agentplane.lazy import cached_property
 from agentplane.memory.view import Memory
 from agentplane.plane import settings
 from agentplane.plane.git import git

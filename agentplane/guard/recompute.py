@@ -175,7 +175,12 @@ class _Case(msgspec.Struct, frozen=True):
         Because of time zones and midnight it may be one day before or after the operation. Raise `ValueError`
         for any other day.
         """
-        day = date.fromisoformat((text or "")[:10])
+        return self.near(date.fromisoformat((text or "")[:10]))
+
+    def near(self, day: date) -> date:
+        """Return a day that is at most one day before or after the operation. Raise `ValueError` for any other
+        day.
+        """
         if abs(day - datetime.fromisoformat(self.record.ts).date()) > _DAY:
             raise ValueError
         return day
@@ -378,7 +383,10 @@ def _send_back(case: _Case) -> str | None:
     day = days.day_of(head.snoozed_until) if head and head.snoozed_until else None
     if head is None or head.sent_back is None or day is None:
         return "doesn't send back a candidate"
-    sent = day - timedelta(days=postpone.SENT_BACK_DAYS)
+    try:
+        sent = case.near(_before(day, postpone.SENT_BACK_DAYS))
+    except ValueError:
+        return f"folds {shown(changes[0].id, 40)} until another day than `send-back` would"
     ids_ = [change.id for change in changes]
     return case.compared(postpone.send_back(case.memory(), ids_, head.sent_back, sent))
 
@@ -387,9 +395,17 @@ def _snooze(case: _Case) -> str | None:
     changes = case.record.changes
     until = case.head(changes[0]).snoozed_until if changes else None
     day = days.day_of(until) if until else None
-    today = date.fromisoformat(case.record.ts[:10]) - _DAY
+    try:
+        today = _before(date.fromisoformat(case.record.ts[:10]), 1)
+    except ValueError:
+        return "doesn't say on which day it snoozed"
     plan = postpone.snooze(case.memory(), [change.id for change in changes], day, today) if changes else None
     return case.compared(plan)
+
+
+def _before(day: date, days: int) -> date:
+    """Return the day some days earlier. Raise `ValueError` if the calendar has no such day."""
+    return date.fromordinal(day.toordinal() - days)
 
 
 def _tag(case: _Case) -> str | None:

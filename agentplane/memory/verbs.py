@@ -15,6 +15,8 @@ _PAST = {
     "edit": "edited",
     "adopt": "accepted",
     "revert": "discarded",
+    "mask": "masked",
+    "import": "imported",
     "deprecate": "deprecated",
     "pin": "pinned",
     "unpin": "unpinned",

@@ -72,7 +72,7 @@ def _of_value(
     token: Token, target: Target, values: Mapping[str, tuple[str, ...]]
 ) -> Iterable[tuple[str, str]]:
     field = fields.named(token.name)
-    if field is None or target not in field.where:
+    if field is None or not field.applies_to(target):
         return
     beginning = token.value.removeprefix('"').casefold()
     for name, what in _values(field, target, values):
@@ -82,7 +82,7 @@ def _of_value(
 
 def _values(field: Field, target: Target, values: Mapping[str, tuple[str, ...]]) -> Iterable[tuple[str, str]]:
     if field.takes == "choice":
-        yield from ((value.name, value.what) for value in field.values if target in value.where)
+        yield from ((value.name, value.what) for value in field.values if value.applies_to(target))
     elif field.takes == "time":
         yield from ((age, "") for age in _AGES)
     else:

@@ -8,8 +8,8 @@ from typing import Literal
 import msgspec
 
 
-Target = Literal["inbox", "memory", "runs"]
-"""A list that a query can filter. `memory` is the list of approved entries."""
+Target = Literal["inbox", "memory", "runs", "all"]
+"""A list that a query can filter. `memory` is the list of approved entries, and `all` the search in the other three."""
 Takes = Literal["text", "choice", "time"]
 
 _EVERY: tuple[Target, ...] = ("inbox", "memory", "runs")
@@ -17,7 +17,7 @@ _ENTRIES: tuple[Target, ...] = ("inbox", "memory")
 _INBOX: tuple[Target, ...] = ("inbox",)
 _MEMORY: tuple[Target, ...] = ("memory",)
 _RUNS: tuple[Target, ...] = ("runs",)
-TITLES: dict[Target, str] = {"inbox": "the inbox", "memory": "memory", "runs": "runs"}
+TITLES: dict[Target, str] = {"inbox": "the inbox", "memory": "memory", "runs": "runs", "all": "the search"}
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -28,6 +28,9 @@ class Value(msgspec.Struct, frozen=True):
     where: tuple[Target, ...]
     """The lists that it applies to."""
     aliases: tuple[str, ...] = ()
+
+    def applies_to(self, target: Target) -> bool:
+        return target == "all" or target in self.where
 
 
 class Field(msgspec.Struct, frozen=True):
@@ -44,6 +47,9 @@ class Field(msgspec.Struct, frozen=True):
 
     def value(self, name: str) -> Value | None:
         return next((value for value in self.values if name in (value.name, *value.aliases)), None)
+
+    def applies_to(self, target: Target) -> bool:
+        return target == "all" or target in self.where
 
 
 STATES = (
@@ -110,7 +116,7 @@ def named(name: str) -> Field | None:
 
 def of_target(target: Target) -> tuple[Field, ...]:
     """Return the fields that apply to a list."""
-    return tuple(field for field in FIELDS if target in field.where)
+    return tuple(field for field in FIELDS if field.applies_to(target))
 
 
 def as_markdown() -> str:

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.findings import DOCTOR, Finding, Instruction, Mend, Shell
+from agentplane.lazy import cached_property
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout

@@ -119,7 +119,7 @@ class Maintenance:
         await self._app.push_screen(Question(title, maintenance.imports_text(found), "import"), answered)
 
     async def _say_imported(self, imported: "Imported") -> None:
-        self._app.say(imported.message)
+        self._app.say(imported.message(self._app.keys_wanted))
         self._app.reload()
 
     async def _ask_to_sync(self, planned: "Planned") -> None:
@@ -127,7 +127,7 @@ class Maintenance:
 
         names = tuple(tool.name for tool in planned.tools)
         if not names:
-            self._app.say("No tool is connected. Press 4 for the tools.")
+            self._app.say(f"No tool is connected. Press {self._app.keys_wanted.key('tools')} for the tools.")
         elif not planned.changes:
             self._app.say("All tool files are up to date")
         else:

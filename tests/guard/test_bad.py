@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import msgspec
 import pytest
@@ -12,9 +13,9 @@ from agentplane.memory import operations
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records
-from agentplane.plane.store.store import Edit, Plan, random_token
+from agentplane.plane.store.store import Edit, Plan, Store, random_token
 from agentplane.text.log import chain
-from agentplane.text.markdown import document
+from agentplane.text.markdown import document, header
 from tests.conftest import decision
 from tests.guard import branches
 from tests.guard.branches import LOG, MEMORY, RUN, Repo, append_event, append_op, forged, swap, write_entry
@@ -157,6 +158,32 @@ def text_changed_by_what_should_snooze(repo: Repo) -> None:
     core = core.replace(b"status: proposed\n", b"status: proposed\nsnoozed_until: 2999-12-31\n")
     edit = Edit(id_, INBOX, core.replace(b"carry a", b"carry no"))
     plane.store.commit(lambda _: Plan("snooze", [edit]), plane.origin)
+
+
+def postpone(repo: Repo, verb: str, fields: dict[str, str], at: datetime | None = None) -> None:
+    """An operation that sets fields of the waiting candidate, possibly at another time."""
+    plane = repo.plane()
+    (id_,) = plane.memory.read().inbox_ids
+    core = plane.memory.read().snapshot.core(INBOX, id_) or b""
+    edit = Edit(id_, INBOX, header.set_fields(core, fields))
+    store = plane.store if at is None else Store(repo.layout, lambda: at)
+    store.commit(lambda _: Plan(verb, [edit], why=fields.get("sent_back")), plane.origin)
+
+
+@bad(rf"{LOG}:\d+", r"folds CAND-\w+ until another day than `send-back` would")
+def sent_back_until_the_first_days_of_the_calendar(repo: Repo) -> None:
+    postpone(repo, "send-back", {"sent_back": "Name the file.", "snoozed_until": "0001-01-05"})
+
+
+@bad(rf"{LOG}:\d+", r"folds CAND-\w+ until another day than `send-back` would")
+def sent_back_for_a_thousand_years(repo: Repo) -> None:
+    postpone(repo, "send-back", {"sent_back": "Name the file.", "snoozed_until": "2999-12-31"})
+
+
+@bad(rf"{LOG}:\d+", r"doesn't say on which day it snoozed")
+def snoozed_on_the_first_day_of_the_calendar(repo: Repo) -> None:
+    first_day = datetime(1, 1, 1, 3, tzinfo=UTC)
+    postpone(repo, "snooze", {"snoozed_until": "2999-12-31"}, first_day)
 
 
 @bad(rf"{LOG}:\d+", r"relate of DEC-001\) was made over the channel `mcp`")
@@ -594,6 +621,15 @@ def texts_of_a_record_that_are_no_json(repo: Repo) -> None:
     head, seam, _ = lines[1].partition(b',"texts":{')
     lines[1] = head + seam + b"garbage}}\n"
     repo.op_file().write_bytes(b"".join(lines))
+
+
+def test_the_remedy_for_an_edited_candidate_names_the_edit(repo: Repo) -> None:
+    waiting_candidate_changed_by_hand(repo)
+    repo.commit()
+    (id_,) = repo.plane().memory.read().inbox_ids
+    (row,) = repo.check()
+    assert f"`agentplane approve --edits {id_}`" in row.remedy
+    assert f"`agentplane reject --edits {id_}`" in row.remedy
 
 
 @pytest.mark.parametrize("name", BAD)

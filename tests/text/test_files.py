@@ -476,3 +476,28 @@ def test_no_descriptor_is_left_open(path):
     last = os.open(path, os.O_RDONLY)
     os.close(last)
     assert last == first
+
+
+@pytest.mark.parametrize("start", [b"new ", b"other length "], ids=["same place", "moved"])
+@pytest.mark.parametrize("supported", [True, False])
+def test_the_rest_of_a_file_is_copied(tmp_path, monkeypatch, start, supported):
+    path = tmp_path / "file"
+    path.write_bytes(b"old " + b"0123456789abcdef" * 40_000)
+
+    def refused(*_):
+        raise OSError(errno.EOPNOTSUPP, "not supported")
+
+    if not supported:
+        monkeypatch.setattr(os, "copy_file_range", refused, raising=False)
+    assert files.write_atomic(path, (start, files.Rest(path, 4)), durable=False)
+    assert path.read_bytes() == start + b"0123456789abcdef" * 40_000
+
+
+def test_a_stamp_changes_with_the_bytes(tmp_path):
+    path = tmp_path / "file"
+    assert files.stamp(path) is None
+    path.write_bytes(b"one")
+    before = files.stamp(path)
+    assert files.stamp(path) == before
+    files.write_atomic(path, b"two")
+    assert files.stamp(path) != before

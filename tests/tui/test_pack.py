@@ -123,7 +123,7 @@ def test_entries_stand_by_group_each_with_why_it_is_there(shelf: Plane) -> None:
         assert [right(screen, id_) for id_ in ("INV-001", "DEC-003", "DEC-002")] == [
             "these paths",
             "pinned",
-            "near: 1",
+            "match 1",
         ]
         assert right(screen, "DEC-001") == "today"
         await at(sitting, screen, "INV-001")

@@ -277,7 +277,9 @@ def test_a_committed_setting_is_changed_only_after_a_question(three: Plane) -> N
         await sitting.calm()
         assert three.layout.config.read_bytes() == before
         await sitting.press("f4", "y")
-        await sitting.until(lambda: "Automatic restart is on" in sitting.said, "on")
+        await sitting.until(
+            lambda: 'Set tools.restart to "auto" in .agentplane/config.toml' in sitting.said, "on"
+        )
         await sitting.calm()
         await sitting.press("f4")
         assert "Turn off automatic restart?" in sitting.screen

@@ -53,11 +53,12 @@ def search_command(
     If QUERY is a task, a run ID or a path, the results include its runs, their facts and the files that they produced.
     """
     plane = opened(doing="Searching")
-    search = querying.search_of(plane, " ".join(words))
+    search = querying.search_of(plane, words)
     ids = None if search.ids is None else frozenset(search.ids)
     wanted = Wanted(kind, tag, path=path, unreviewed=unreviewed, ids=ids)
-    found = plane.recall.find(search.words, limit=limit, wanted=wanted)
-    results = search.ordered(found.results)
+    # The best matches aren't the first ones in another order.
+    found = plane.recall.find(search.words, limit=search.most(limit), wanted=wanted)
+    results = search.ordered(found.results)[:limit]
     if as_json:
         output.emit("recall", results=results, withheld=found.withheld)
         return

@@ -14,7 +14,7 @@ from agentplane.cli.help import command
 from agentplane.cli.memory import all_projects, entry_rows
 from agentplane.cli.open import ids_argument, json_option, opened, run_named
 from agentplane.errors import AgentplaneError, BadInput, Damaged
-from agentplane.memory import expiry
+from agentplane.memory import checks, expiry
 from agentplane.memory.entry import SHELF_STATUSES, Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.kinds import kind_named
@@ -62,9 +62,9 @@ def badge_command(everywhere: bool, as_json: bool) -> int:
 
     Prints nothing if nothing is waiting for review, and `?` if the project memory can't be read.
     """
-    if everywhere:
-        return all_projects.print_badge(as_json=as_json)
     try:
+        if everywhere:
+            return all_projects.print_badge(as_json=as_json)
         plane = opened(quiet=True)
         badge = plane.inbox.badge()
         if plane.is_damaged():
@@ -423,6 +423,5 @@ def _print_hand_edits(memory: Memory, edits: "Sequence[HandEdit]") -> None:
         place = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
         text = f"manual edit ({edit.change}) in {place}"
         output.line(output.row([("~", 1), (edit.id, 11)], text))
-        name = one_line(edit.id, 40)
-        choices = f"`agentplane approve {name}` to accept it, `agentplane reject {name}` to discard it"
+        choices = " ".join(map(str, checks.remedies_of(edit)))
         output.line(output.row([("", 1)], choices), dim=True)

@@ -13,6 +13,8 @@ from agentplane.cli import output
 from agentplane.cli.help import command
 from agentplane.cli.project import screens
 from agentplane.errors import BadInput
+from agentplane.plane import known_projects
+from agentplane.plane.derived.badge_stamp import FOLDER
 from agentplane.plane.git import git
 from agentplane.system import programs
 from agentplane.text.visible import visible
@@ -56,6 +58,8 @@ def _create(folder: Path) -> None:
     example.create_memory(folder, datetime.now(UTC) - example.DURATION)
     if with_git:
         git.commit_example(folder)
+    # Nobody works with the example, so `badge --all` must not count it.
+    known_projects.leave_out(str(folder.resolve() / FOLDER))
 
 
 def _open_screens(folder: Path) -> int:

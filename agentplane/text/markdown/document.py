@@ -6,7 +6,6 @@ YAML mapping with an `id`. Offsets count bytes, and the bytes themselves never c
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from hashlib import blake2b, sha256
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -14,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import frontmatter
 import msgspec
 
+from agentplane.lazy import cached_property
 from agentplane.text.json import decode
 from agentplane.text.markdown.fences import Fences
 from agentplane.text.yaml.yaml12 import HANDLER, MAX_CHARS, RareYaml, YamlError, shown

@@ -1,12 +1,12 @@
 """Checks for unapproved text in managed blocks, in context/active.md and in cached context packs."""
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.context import active, pack_text
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Severity, Shell
+from agentplane.lazy import cached_property
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.derived import cache_checks

@@ -16,6 +16,7 @@ from agentplane.memory.settle import Settled
 from agentplane.plane.git import git
 from agentplane.text.visible import one_line, visible
 from agentplane.tools.harvest.harvest import SOURCES, TITLES, Harvest
+from agentplane.tui.actions import Keymap
 from agentplane.tui.backend import tools_model
 from agentplane.tui.backend.tools_model import Planned
 
@@ -32,12 +33,11 @@ class Imported(msgspec.Struct, frozen=True):
     refused: tuple[str, ...] = ()
     """The reason for each statement that the gate refused."""
 
-    @property
-    def message(self) -> str:
+    def message(self, keys: Keymap) -> str:
         refused = f" · {len(self.refused):,} refused: {one_line(self.refused[0], 80)}" if self.refused else ""
         if not self.count:
             return f"Nothing was imported{refused}"
-        return f"Added {_counted(self.count, 'candidate')} to the inbox{refused} · u to undo"
+        return f"Added {_counted(self.count, 'candidate')} to the inbox{refused} · {keys.key('undo')} to undo"
 
 
 def diagnose(plane: Plane, report: Report) -> list[Finding]:

@@ -3,6 +3,8 @@
 import pytest
 
 from agentplane.api import Plane
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store.store import Edit, Plan
 from tests.cli.conftest import Cli, candidate, change_by_hand
 from tests.conftest import UNLIKE, decision
 
@@ -263,6 +265,19 @@ def test_an_empty_id_is_no_beginning_of_an_id(plane: Plane, person: Cli, verb: s
     assert plane.layout.log.read_bytes() == before
 
 
+def test_inbox_offers_what_works_for_a_manual_edit(shelf: Plane, person: Cli) -> None:
+    change_by_hand(shelf, "decisions.md", "type: decision", "type: [decision")
+    shown = person("inbox").out
+    assert "manual edit (broken)" in shown
+    assert "Fix its header there, or delete it there and run `agentplane reject DEC-001`." in shown
+    assert "agentplane approve" not in shown
+
+    change_by_hand(shelf, "decisions.md", "type: [decision", "type: decision")
+    change_by_hand(shelf, "decisions.md", "Textual", "Rich")
+    wanted = "Accept it with `agentplane approve DEC-001` or discard it with `agentplane reject DEC-001`."
+    assert wanted in person("inbox").out
+
+
 def test_history_tells_the_story_under_all_ids(shelf: Plane, person: Cli) -> None:
     person("deprecate", "dec-1", "--why", "we moved on")
 
@@ -292,6 +307,17 @@ def test_history_says_what_became_of_a_candidate(shelf: Plane, person: Cli) -> N
         steps = [line.split()[1:3] for line in person("history", id_).out.splitlines()]
         assert steps == [["proposed", id_], [verb, became]]
         person("show", id_.lower()).refused(2, f"{id_} no longer exists", f"agentplane history {id_}")
+
+
+def test_history_of_a_replacement_that_brings_no_new_candidate(shelf: Plane, cli: Cli) -> None:
+    """Such a record can only be forged. It counts as a removal."""
+    id_ = candidate(cli)
+    shelf.store.commit(lambda _: Plan("replace", [Edit(id_, INBOX, None)]), shelf.origin)
+
+    ran = cli("history", id_)
+
+    assert ran.code == 0
+    assert [line.split()[1:3] for line in ran.out.splitlines()] == [["propose", id_], ["replace", id_]]
 
 
 def test_history_json(shelf: Plane, cli: Cli) -> None:

@@ -171,7 +171,11 @@ class Decisions:
         """Return why the row under the cursor cannot simply be approved, or an empty text."""
         off = self._screen.off.get("approve")
         other = self.blocked_by
-        return off or (f"conflicts with {one_line(other, 30)}: a to compare" if other else "")
+        return off or (
+            f"conflicts with {one_line(other, 30)}: {self._app.keys_wanted.key('approve')} to compare"
+            if other
+            else ""
+        )
 
     def _may_decide(self, action: str) -> bool:
         """Return True if a person may decide here.

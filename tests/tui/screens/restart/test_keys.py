@@ -279,7 +279,7 @@ def test_a_key_makes_it_automatic_and_keeps_what_stands_in_the_settings(stage: S
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("f4", "y")
-        await sitting.until(lambda: "Automatic restart is on" in sitting.said)
+        await sitting.until(lambda: 'Set tools.restart to "auto"' in sitting.said)
         assert config.read_bytes() == (
             b'# Ours\r\n[tools] # how they are served\r\nrestart = "auto"\r\ndeliver = true\r\n'
         )
@@ -288,7 +288,7 @@ def test_a_key_makes_it_automatic_and_keeps_what_stands_in_the_settings(stage: S
         await sitting.until(lambda: f"codex restarted with memory revision {stage.revision}" in bar(sitting))
         await sitting.press("f4", "y")
         await sitting.until(lambda: b'restart = "ask"' in config.read_bytes())
-        await sitting.until(lambda: "Automatic restart is off" in sitting.said)
+        await sitting.until(lambda: 'Set tools.restart to "ask"' in sitting.said)
 
     sit(stage.plane, steps)
     terminal.expect("resumed")
