@@ -173,7 +173,7 @@ def _back(base: Side, commit: str | None) -> Remedy:
     if commit is None or not base.files:
         return Shell(("agentplane", "init"), "Create the project memory again with ")
     path = shown(base.prefix or ".", 80)
-    return Shell(("git", "checkout", commit[:12], "--", path), "Run ", ", then repeat the intended change.")
+    return Shell(("git", "checkout", commit[:12], "--", path), "", ", then repeat the intended change.")
 
 
 def _views(base: Side, now: Side) -> Iterator[Finding]:

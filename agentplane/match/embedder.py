@@ -100,7 +100,7 @@ class _FromExtension:
             rows = np.empty(0, dtype=np.float32)
         most = float(np.finfo(np.float16).max)
         if rows.shape != (count, self.model.width) or not (np.abs(rows) <= most).all():
-            what = f"returned something else than {count} rows of {self.model.width} finite numbers"
+            what = f"returned something other than {count} rows of {self.model.width} finite numbers"
             raise self._extension.error(what)
         return rows
 

@@ -177,7 +177,7 @@ class _FromExtension:
         found = self._extension.call(lambda: dict(self._store.get(keys)))
         wanted = set(keys)
         if not all(key in wanted and self._is_sound(vector) for key, vector in found.items()):
-            raise self._extension.error("returned something else than its vectors")
+            raise self._extension.error("returned something other than its vectors")
         return found
 
     def put(self, vectors: Mapping[bytes, Vector], /) -> None:
@@ -189,7 +189,7 @@ class _FromExtension:
     def nearest(self, vector: Vector, limit: int, /) -> Sequence[Hit]:
         found = self._extension.call(lambda: list(islice(self._store.nearest(vector, limit), limit)))
         if not all(isinstance(hit, Hit) for hit in found):
-            raise self._extension.error("returned something else than hits")
+            raise self._extension.error("returned something other than hits")
         return found
 
     def save(self) -> None:

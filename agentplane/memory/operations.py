@@ -412,7 +412,7 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
     if proposal.harvested is not None and not _MARK.fullmatch(proposal.harvested):
         raise BadInput("Invalid value for `harvested`: it must have 16 hex digits.", todo="Leave it out.")
     if proposal.arrives is not None and proposal.arrives not in ARRIVING:
-        todo = f"Use {' or '.join(ARRIVING)}, or Leave it out."
+        todo = f"Use {' or '.join(ARRIVING)}, or leave it out."
         raise BadInput(f"Invalid value for `arrives`: {one_line(proposal.arrives, 30)}", todo=todo)
     if proposal.superseded_by and proposal.arrives is None:
         todo = "Add `arrives: superseded`, or leave out `superseded_by`."

@@ -20,6 +20,16 @@ BANNED = re.compile(
     r"|anew|mend(?:s|ed|ing)?|beside|by itself|by themselves|nowhere|of now|for ever|ours|theirs|stands?|screens?)(?![\w/-]|\.\w)",
     re.IGNORECASE,
 )
+IDIOMS = re.compile(
+    r"\b(?:something else than|somebody|everybody|nobody else|(?:written )?to its end|at this moment"
+    r"|(?<!there )(?:is|are) no (?!longer\b|more\b)[a-z]+|holds? (?:what|text|marks?|no|a hidden)\b|word for word what|looked at"
+    r"|brought|brings? (?:the|them)\b|is not there|has to be|says? (?:that|something)\b"
+    r"|(?:another|other) \w+ than its own|one a line|what follows|what stands|takes? (?:\w+ )?out of)\b",
+    re.IGNORECASE,
+)
+"""Phrases of another language that any text of the package could have, also one that is put together elsewhere."""
+LEXICONS = ("claims/", "demo/", "scan/", "tools/harvest/", "review/gate/wording.py")
+"""Modules whose texts are mostly patterns of other people's words, or their words."""
 ALLOWED = re.compile(r"`[^`]*`|--plane")
 COMMAND = re.compile(r"`agentplane ([a-z][^`]*)`")
 SAID_BY = {
@@ -46,7 +56,23 @@ SAID_BY = {
 WORDS = frozenset(("what", "todo", "where", "before", "after", "help", "remedy"))
 FINDING = 3
 """The place of the words in a finding."""
-FOLDERS = ("api", "cli", "context", "guard", "memory", "plane", "retrieval", "review", "runs", "tools")
+FOLDERS = (
+    "agents",
+    "api",
+    "cli",
+    "context",
+    "guard",
+    "match",
+    "mcp",
+    "memory",
+    "plane",
+    "query",
+    "retrieval",
+    "review",
+    "runs",
+    "text",
+    "tools",
+)
 FILES = ("health.py", "setup.py", "extensions.py")
 
 
@@ -89,6 +115,17 @@ def texts(node: ast.AST) -> Iterator[tuple[int, str]]:
             yield from texts(inner)
 
 
+def phrases(path: Path) -> Iterator[tuple[int, str]]:
+    """The texts of a module with more than one word, without docstrings and patterns."""
+    tree = ast.parse(path.read_text())
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in docs:
+            continue
+        if " " in node.value.strip() and "\\b" not in node.value:
+            yield node.lineno, node.value
+
+
 def modules() -> list[Path]:
     found = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
     return [*found, *(ROOT / name for name in FILES)]
@@ -110,6 +147,35 @@ def test_messages_use_plain_words() -> None:
         if (words := departures(text))
     }
     assert found == {}
+
+
+def test_no_text_has_an_idiom_of_another_language() -> None:
+    paths = [
+        path for path in sorted(ROOT.rglob("*.py")) if not str(path.relative_to(ROOT)).startswith(LEXICONS)
+    ]
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {text!r}"
+        for path in paths
+        for line, text in phrases(path)
+        if IDIOMS.search(ALLOWED.sub(" ", text))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "returned something else than matches",
+        "the last line was not written to its end",
+        "is no event",
+        "holds what looks like a token",
+        "`nofile.py` is not there",
+        "was changed by somebody else at this moment",
+    ],
+)
+def test_idioms_are_found(text: str) -> None:
+    assert IDIOMS.search(text)
+    assert not IDIOMS.search("It is no longer in the inbox, and no more is needed.")
 
 
 def test_messages_name_commands_that_there_are() -> None:

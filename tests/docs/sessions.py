@@ -46,7 +46,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Stale(AssertionError):
-    """The program prints something else than a page shows."""
+    """The program prints something other than a page shows."""
 
     def __init__(self, step: Step, printed: str) -> None:
         super().__init__(f"$ {step.command}\nthe page shows:\n{step.shown}\nthe program prints:\n{printed}")

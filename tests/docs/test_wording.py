@@ -42,6 +42,11 @@ IDIOMS = {
     r"in one go": "at once",
     r"as it would (?:be|have)": "as usual",
     r"who(?:ever)? (?:wants|may|has)": "anyone who",
+    r"somebody|everybody": "someone, everyone",
+    r"something else than": "something other than",
+    r"(?<!there )(?:is|are) no (?!longer|more|different|worse|better)[a-z]+": "isn't a",
+    r"holds (?:what|no|a hidden)": "contains",
+    r"at this moment": "now, or at the same time",
 }
 """Phrases of another language, each with the phrase to write."""
 

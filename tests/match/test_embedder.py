@@ -170,11 +170,11 @@ def test_results_name_the_embedder(installed: Installed) -> None:
     [
         ("import no_such_module_of_acme", "failed: ModuleNotFoundError"),
         (FAILING.format(body="raise OSError('no weights')"), "failed: OSError: no weights."),
-        (FAILING.format(body="return 'nonsense'"), "something else than 2 rows of 3 finite numbers."),
-        (FAILING.format(body="return [[1, 2, 3]]"), "something else than 2 rows of 3 finite numbers."),
-        (FAILING.format(body="return [[1, 2]] * 2"), "something else than 2 rows of 3 finite numbers."),
-        (FAILING.format(body="return [[1, 2, float('nan')]] * 2"), "something else than 2 rows"),
-        (FAILING.format(body="return [[1, 2, 1e9]] * 2"), "something else than 2 rows"),
+        (FAILING.format(body="return 'nonsense'"), "something other than 2 rows of 3 finite numbers."),
+        (FAILING.format(body="return [[1, 2, 3]]"), "something other than 2 rows of 3 finite numbers."),
+        (FAILING.format(body="return [[1, 2]] * 2"), "something other than 2 rows of 3 finite numbers."),
+        (FAILING.format(body="return [[1, 2, float('nan')]] * 2"), "something other than 2 rows"),
+        (FAILING.format(body="return [[1, 2, 1e9]] * 2"), "something other than 2 rows"),
         (ANIMALS.replace('"1", 3)', '"1", "3")'), "has no usable model."),
         (ANIMALS.replace('Model("animals", "1", 3)', "None"), "has no usable model."),
         (ANIMALS.replace("model =", "other ="), "failed: AttributeError"),
@@ -245,12 +245,12 @@ def test_each_model_has_its_own_place_in_a_store(plane: Plane, installed: Instal
         (
             "return {key: self.kept[key] for key in keys if key in self.kept}",
             "return {key: [1.0] for key in keys}",
-            "returned something else than its vectors.",
+            "returned something other than its vectors.",
         ),
         (
             "return {key: self.kept[key] for key in keys if key in self.kept}",
             "import numpy as np; return {key: np.full(256, np.nan, dtype=np.float16) for key in keys}",
-            "returned something else than its vectors.",
+            "returned something other than its vectors.",
         ),
     ],
 )

@@ -231,7 +231,7 @@ def test_doctor_names_what_a_revert_took_out_and_how_to_bring_it_back(forked: Re
     start = f'commit {commit} (Revert "{taken}") removed 2 events from the log: propose CAND-'
     assert what.startswith(start)
     assert ", approve CAND-" in what
-    assert remedy.startswith(f"`git revert {commit}` restores them.")
+    assert remedy.startswith(f"Run `git revert {commit}` to restore them.")
     assert forked.settle().did is False
     assert set(forked.statements().values()) == {"Use Textual."}
     forked.git("revert", "--no-edit", commit)
@@ -384,7 +384,7 @@ def test_hooks_elsewhere_stay(tmp_path: Path) -> None:
     made = new(tmp_path / "project", "Use Textual.")
     made.git("config", "core.hooksPath", ".husky")
     assert merge_driver.set_up(made.plane.layout) == merge_driver.GitSetup(drivers=(".git/config",))
-    assert "entry by entry" in made.git("config", "merge.agentplane-tools.name")
+    assert "entry by entry" in made.git("config", "merge.agentplane-tools.name").stdout
     assert not (made.folder / ".husky").exists()
 
 

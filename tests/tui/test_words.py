@@ -15,6 +15,7 @@ BANNED = re.compile(
     r"\b(planes?|shelf|packs?|ops|in one op|wir(?:e|es|ed|ing)|unwir(?:e|ed)|hand[ -]edit(?:s|ed)?|edited by hand"
     r"|by hand|adopt(?:s|ed|ing)?|revert(?:s|ed|ing)?|harvest(?:s|ed)?|settle(?:s|d)?|marked|capsules?|receipts?"
     r"|old memory|stands?|anew|mends?|beside|brought|bring(?:s|ing)?|told|ours|of ours|leave it|by itself"
+    r"|somebody|everybody|something else than|is not there|at this moment|looked at|has to be"
     r"|by themselves|of now|nowhere|takes? (?:it )?(?:up|out|back|away)|it is (?:not )?wired|clean)\b",
     re.IGNORECASE,
 )

@@ -15,15 +15,14 @@ from agentplane.system import programs
 from agentplane.text import files
 
 
-_DRIVERS: dict[Literal["memory", "tools"], tuple[str, str, str]] = {
-    "memory": ("merge.agentplane", "agentplane: entry by entry", "merge-file %O %A %B %L %P"),
+_DRIVERS: dict[Literal["memory", "tools"], tuple[str, str]] = {
+    "memory": ("agentplane: entry by entry", "merge-file %O %A %B %L %P"),
     "tools": (
-        "merge.agentplane-tools",
         "agentplane: the managed block entry by entry, the rest as git does",
         "merge-tool-file -- %O %A %B %L %P %S %X %Y",
     ),
 }
-"""The merge drivers, each with a section of Git's settings, a name, and the words of the command."""
+"""The merge drivers, each with a name and the words of the command."""
 _CONFIG, _ATTRIBUTES = ".git/config", ".git/info/attributes"
 LEFT_IN_CONFLICT = 10
 """Exit code of a driver that worked and left a conflict. Python exits with 1 if it can't start a module."""
@@ -76,7 +75,7 @@ def is_current(layout: Layout) -> bool:
     """True if Git knows the drivers of this version, from this installation or another one."""
     return all(
         (git.driver(layout.project, "driver", of) or "").endswith(f" {words}{_OR_GIT}")
-        for of, (_, _, words) in _DRIVERS.items()
+        for of, (_, words) in _DRIVERS.items()
     )
 
 
@@ -120,7 +119,7 @@ def remove(layout: Layout) -> GitSetup:
 def _set_drivers(layout: Layout) -> bool:
     """Set the missing settings of the drivers. Return True if one was missing."""
     changed = False
-    for of, (_, name, words) in _DRIVERS.items():
+    for of, (name, words) in _DRIVERS.items():
         python, *more = (shlex.quote(word.replace("%", "%%")) for word in programs.python("agentplane"))
         whole = f"test -x {python} && {python} {' '.join(more)} {words}{_OR_GIT}"
         wanted: dict[Literal["name", "driver"], str] = {"name": name, "driver": whole}

@@ -142,7 +142,7 @@ def test_one_that_is_at_work_restarts_when_it_is_done(stage: Stage) -> None:
         await sitting.press("a")
         await sitting.until(says(sitting, "codex (at work)"))
         await sitting.press("M")
-        await sitting.until(says(sitting, "codex restarts when idle. Now: it is at work"))
+        await sitting.until(says(sitting, "codex restarts when idle. Now: it is working on a request"))
         await sitting.press("j", "k")
         (stage.project / "until-here").touch()
         await asyncio.to_thread(terminal.expect, "did work")
