@@ -9,7 +9,7 @@ import pytest
 from textual import events
 from textual.app import App
 from textual.command import CommandList
-from textual.keys import key_to_character
+from textual.keys import _character_to_key, key_to_character
 from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
@@ -83,8 +83,11 @@ class Sitting:
 
     async def burst(self, *keys: str) -> None:
         """All in one breath, as a terminal hands over what was typed while the program was busy."""
+        await self._post(*(events.Key(key, key_to_character(key)) for key in keys))
+
+    async def _post(self, *keys: events.Key) -> None:
         for key in keys:
-            self.app.post_message(events.Key(key, key_to_character(key)))
+            self.app.post_message(key)
         await self.pilot.pause()
         await self.pilot.pause()
 
@@ -108,7 +111,7 @@ class Sitting:
         await self.until(first, f"{action} is found")
 
     async def type(self, text: str) -> None:
-        await self.pilot.press(*("space" if char == " " else char for char in text))
+        await self._post(*(events.Key(_character_to_key(char), char) for char in text))
 
     async def until(self, holds: Callable[[], object], what: str = "") -> None:
         """Waits for threads; fails with what is on the screen."""
