@@ -1,7 +1,8 @@
 """The real program over a real plane, driven by keys."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import gc
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -34,6 +35,13 @@ def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "COLORFGBG", "TEXTUAL_THEME", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
+
+
+@pytest.fixture(autouse=True)
+def _freed_in_its_own_test() -> Iterator[None]:
+    """An app is full of cycles. Where it was left unfinished, collecting it ends its coroutines, which set `sys.stdout`."""
+    yield
+    gc.collect(1)
 
 
 _STEPS = 4

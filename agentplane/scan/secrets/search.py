@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 
 from agentplane.scan.secrets import command_lines, formats, layouts, named, plain_text, values
-from agentplane.scan.secrets.find import Secret
 from agentplane.scan.secrets.named import Hit
 from agentplane.scan.secrets.plain_text import Lowered
 
@@ -42,23 +41,27 @@ _URL = re.compile(
 _KEY_LINES = 400
 
 
-def find(text: str) -> list[Secret]:
+Found = tuple[str, int, int, bool]
+"""The kind of a secret, its line and column, and whether it is certain."""
+
+
+def find(text: str) -> list[Found]:
     """Return the first few secrets of a text, in order."""
-    found: list[Secret] = []
+    found: list[Found] = []
     for at, _, kind in spans(text)[:_ENOUGH]:
-        found.append(_secret(text, at, kind, True))
+        found.append((kind, *_place(text, at), True))
     if len(found) >= _ENOUGH:
         return found
-    known = {secret.line for secret in found}
+    known = {line for _, line, _, _ in found}
     read = plain_text.plain(text)
     for at, until in _random(read.text if read else text):
         start = read.back(at, until)[0] if read else at
-        one = _secret(text, start, "a random string", False)
-        if one.line not in known:
-            found.append(one)
+        line, column = _place(text, start)
+        if line not in known:
+            found.append(("a random string", line, column, False))
             if len(found) >= _ENOUGH:
                 break
-    return sorted(found, key=lambda secret: (secret.line, secret.column))
+    return sorted(found, key=lambda one: one[1:3])
 
 
 def spans(text: str) -> list[tuple[int, int, str]]:
@@ -76,8 +79,9 @@ def spans(text: str) -> list[tuple[int, int, str]]:
     return _without_overlaps(found)
 
 
-def _secret(text: str, at: int, kind: str, sure: bool) -> Secret:
-    return Secret(kind, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), sure)
+def _place(text: str, at: int) -> tuple[int, int]:
+    """Return the line and the column."""
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
 
 
 def _without_overlaps(found: list[Hit]) -> list[tuple[int, int, str]]:
