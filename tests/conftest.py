@@ -36,6 +36,9 @@ STATE = os.path.join(tempfile.gettempdir(), f"agentplane-tests-{os.getuid()}")
 """The user's key is made here, not in the home of whoever runs the tests."""
 # Fixtures of a whole module are made before those of a test, so this is set for them as well.
 os.environ["XDG_STATE_HOME"] = STATE
+CONFIG = os.path.join(STATE, "no-config")
+"""The folder of the user's own settings, which has none."""
+os.environ["XDG_CONFIG_HOME"] = CONFIG
 # A hint takes a line of the screen, so the user of most tests has seen all of them.
 os.makedirs(os.path.join(STATE, "agentplane"), mode=0o700, exist_ok=True)
 Path(STATE, "agentplane", "hints").write_text("approve compare undo\n")
@@ -109,6 +112,7 @@ def clean_environment() -> dict[str, str]:
         "TERM": "xterm",
         "PYTHONPATH": str(ROOT),
         "XDG_STATE_HOME": STATE,
+        "XDG_CONFIG_HOME": CONFIG,
     }
 
 

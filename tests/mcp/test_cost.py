@@ -17,6 +17,7 @@ from agentplane.mcp import tools as asked_of
 from agentplane.mcp.session import Session
 from agentplane.memory import word_index
 from agentplane.plane.derived import cache, server_memory
+from agentplane.plane.store.store import Snapshot, Store
 from agentplane.retrieval.indexed import look_up
 from agentplane.retrieval.scan import IN_FORCE, scan
 from agentplane.review.conflicts.shortlist import FEW
@@ -223,3 +224,18 @@ def test_caches_that_grow_with_each_statement_are_cut_back() -> None:
     assert parse.cache_info().currsize >= 800
     limits.after_call()
     assert parse.cache_info().currsize == 0
+
+
+def test_a_search_reads_the_memory_once(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    plane.inbox.approve([plane.propose(decision("Use Textual."))])
+    opened = open_plane(plane.layout.root, channel="mcp", actor="codex")
+    reads, read = [], Store.snapshot
+
+    def counted(store: Store) -> Snapshot:
+        reads.append(store)
+        return read(store)
+
+    monkeypatch.setattr(Store, "snapshot", counted)
+    found = handlers.recall(Session(opened, None, {}, {}, {}), asked_of.Recall(query="textual"))
+    assert [one["id"] for one in found["results"]] == ["DEC-001"]
+    assert len(reads) == 1
