@@ -1,7 +1,8 @@
 """The real program over a real plane, driven by keys."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import gc
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from textual import events
 from textual.app import App
 from textual.command import CommandList
-from textual.keys import key_to_character
+from textual.keys import _character_to_key, key_to_character
 from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
@@ -34,6 +35,13 @@ def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "COLORFGBG", "TEXTUAL_THEME", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
+
+
+@pytest.fixture(autouse=True)
+def _freed_in_its_own_test() -> Iterator[None]:
+    """An app is full of cycles. Where it was left unfinished, collecting it ends its coroutines, which set `sys.stdout`."""
+    yield
+    gc.collect(1)
 
 
 _STEPS = 4
@@ -83,8 +91,11 @@ class Sitting:
 
     async def burst(self, *keys: str) -> None:
         """All in one breath, as a terminal hands over what was typed while the program was busy."""
+        await self._post(*(events.Key(key, key_to_character(key)) for key in keys))
+
+    async def _post(self, *keys: events.Key) -> None:
         for key in keys:
-            self.app.post_message(events.Key(key, key_to_character(key)))
+            self.app.post_message(key)
         await self.pilot.pause()
         await self.pilot.pause()
 
@@ -108,7 +119,7 @@ class Sitting:
         await self.until(first, f"{action} is found")
 
     async def type(self, text: str) -> None:
-        await self.pilot.press(*("space" if char == " " else char for char in text))
+        await self._post(*(events.Key(_character_to_key(char), char) for char in text))
 
     async def until(self, holds: Callable[[], object], what: str = "") -> None:
         """Waits for threads; fails with what is on the screen."""
