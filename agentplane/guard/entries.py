@@ -82,7 +82,7 @@ def _stray(base: Side, now: Side, edit: HandEdit, done: Sequence[LoggedOp]) -> F
         )
     elif mark is None:
         code, what = "entry-written", f"{name} was added manually: no operation in the log added it"
-        remedies = (Instruction("Propose it with `agentplane propose` instead, or:"), *remedies)
+        remedies = (*remedies, Instruction("Next time, use `agentplane propose`."))
     elif mark.digest is None:
         code, what = "entry-put-back", f"{name} was restored manually: {by} removed it"
     elif mark.file == INBOX:
