@@ -317,14 +317,14 @@ def test_history_of_a_replacement_that_brings_no_new_candidate(shelf: Plane, cli
     ran = cli("history", id_)
 
     assert ran.code == 0
-    assert [line.split()[1:3] for line in ran.out.splitlines()] == [["propose", id_], ["replace", id_]]
+    assert [line.split()[1:3] for line in ran.out.splitlines()] == [["proposed", id_], ["replaced", id_]]
 
 
 def test_history_json(shelf: Plane, cli: Cli) -> None:
     data = cli("history", "dec-1", "--json").json("history")
 
     assert data["id"] == "DEC-001"
-    assert [step["verb"] for step in data["steps"]] == ["propose", "approve"]
+    assert [step["verb"] for step in data["steps"]] == ["proposed", "approve"]
     assert "Use Textual." in data["steps"][1]["after"]
     assert data["steps"][1]["actor"] == "ada"
 
