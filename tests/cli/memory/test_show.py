@@ -324,7 +324,7 @@ def test_history_json(shelf: Plane, cli: Cli) -> None:
     data = cli("history", "dec-1", "--json").json("history")
 
     assert data["id"] == "DEC-001"
-    assert [step["verb"] for step in data["steps"]] == ["proposed", "approve"]
+    assert [step["verb"] for step in data["steps"]] == ["propose", "approve"]
     assert "Use Textual." in data["steps"][1]["after"]
     assert data["steps"][1]["actor"] == "ada"
 
