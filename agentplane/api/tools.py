@@ -263,7 +263,7 @@ class Tools:
         places = list(dict.fromkeys(place for haul in found.hauls for place in haul.places))
         told = {
             "activity": "import",
-            "summary": f"Harvested {len(passed)} candidates.",
+            "summary": f"Imported {len(passed)} candidate{'' if len(passed) == 1 else 's'}.",
             "inputs": places[:200],
         }
         source = self._runs.log(told).run_id
