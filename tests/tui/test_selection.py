@@ -1,5 +1,6 @@
 """Selected rows: what is done with them, and that the selection ends with it. Copying, exporting and the mouse."""
 
+import pytest
 from textual.widgets import Input
 
 from agentplane.api import Plane
