@@ -15,7 +15,7 @@ from agentplane.claims.compare.word_order import one_role
 from agentplane.claims.features import fitted_weights, word_similarity
 from agentplane.claims.features.batch_similarity import BatchSimilarity, Similarity
 from agentplane.claims.features.measures import PRODUCTS, signals_of
-from agentplane.claims.features.sentence_vectors import Floats, common, sense
+from agentplane.claims.features.sentence_vectors import Floats, common, sense, senses
 from agentplane.claims.features.similarity import unmatched_rows
 from agentplane.claims.parse.first_sentence import head, is_long
 from agentplane.claims.parse.statement import Statement, parse
@@ -188,7 +188,7 @@ def _model_relations(new: Statement, pairs: Sequence[Pair]) -> list[Relation | N
     if not pairs:
         return []
     olds = [pair[1] if pair[0] is new else pair[0] for pair in pairs]
-    batch = BatchSimilarity(sense(new.source), [sense(old.source) for old in olds])
+    batch = BatchSimilarity(sense(new.source), senses([old.source for old in olds]))
     similarities = _similar_enough(new, olds, batch)
     evidence = {at: Evidence(*pairs[at]) for at in similarities}
     rules = {at: rule_relation(one) for at, one in evidence.items()}

@@ -2,8 +2,9 @@
 
 The tokenizers library takes 20 MB more to encode a sentence. In this tokenizer file, the merges have the same
 order as the numbers of their results, except for runs of blanks, which come last. So the vocabulary is
-enough. No piece contains a blank after another character, so each word can be encoded separately. The library
-is used for any other file.
+enough. No piece contains a blank after another character, so each word can be encoded separately. No piece
+contains a letter next to an ASCII digit or sign either, so the parts of `word,` can be encoded separately too.
+The library is used for any other file.
 """
 
 import hashlib
@@ -13,11 +14,15 @@ from pathlib import Path
 
 import msgspec
 
+from agentplane.match.recent import Recent
 from agentplane.text.json import decode
 
 
 _BLANK = "\u2581"
 _WORD = re.compile(f"{_BLANK}*[^{_BLANK}]+|{_BLANK}+")
+_SIGN = r"[\x00-@\[-`{-\x7f]"
+_PARTS = re.compile(f"(?<=[A-Za-z])(?={_SIGN})|(?<={_SIGN})(?=[A-Za-z])")
+"""The places between a letter and an ASCII character that isn't a letter."""
 _MOST_WORDS = 4096
 _FILE = "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68"
 """The SHA-256 of the only file with these properties."""
@@ -55,7 +60,7 @@ class Pieces:
         self._special = re.compile(
             "(" + "|".join(re.escape(one.content) for one in config.added_tokens) + ")"
         )
-        self._known: dict[str, list[int]] = {}
+        self._known: Recent[str, list[int]] = Recent(_MOST_WORDS)
 
     def ids(self, text: str) -> list[int]:
         """Return the token numbers of a text."""
@@ -71,9 +76,8 @@ class Pieces:
     def _of_word(self, word: str) -> list[int]:
         found = self._known.get(word)
         if found is None:
-            if len(self._known) >= _MOST_WORDS:
-                self._known.clear()
-            found = self._known[word] = self._encoded(word)
+            found = self._encoded(word)
+            self._known.put(word, found)
         return found
 
     def _encoded(self, word: str) -> list[int]:
@@ -81,7 +85,12 @@ class Pieces:
         one token.
         """
         whole = self._vocab.get(word)
-        return self._merged(word) if whole is None else [whole]
+        if whole is not None:
+            return [whole]
+        first, *rest = _PARTS.split(word)
+        if not rest:
+            return self._merged(word)
+        return [token for part in (first, *rest) for token in self._of_word(part)]
 
     def _merged(self, word: str) -> list[int]:
         vocab = self._vocab

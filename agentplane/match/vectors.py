@@ -6,7 +6,7 @@ The sums below are exact (the weights are float16, the sum is float64), so every
 import importlib
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from agentplane import extensions
 from agentplane.match.embedder import Model
+from agentplane.match.recent import Recent
 from agentplane.match.subwords import Pieces
 from agentplane.text.json import decode
 
@@ -29,6 +30,8 @@ _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TENSOR = "embedding.weight"
 _MOST_ROWS = 2048  # tokens, of 32,000; 1 MB
 _WORD = 24  # characters
+_MOST_WORDS = 3_000  # 2 MB
+_AT_ONCE = 4_000  # characters of several texts; each token takes 2 kB
 LONGEST = 20_000  # characters; enough to show the subject of a text
 
 
@@ -50,12 +53,19 @@ class Static:
         self.model = Model("wordllama l2_supercat", extensions.release_of(_PACKAGE), WIDTH, is_quick=True)
 
     def embed(self, texts: Sequence[str], /) -> npt.NDArray[np.float16]:
-        return np.array([embed(text) for text in texts], dtype=np.float16).reshape(len(texts), WIDTH)
+        return _rows_of(texts)
 
 
 def embed(text: str) -> npt.NDArray[np.float16]:
     """Return the vector of a text. Call it only if `available()` is None."""
-    return _mean_of_word(text) if len(text) <= _WORD else _mean(text)
+    row: npt.NDArray[np.float16] = _rows_of([text])[0]
+    return row
+
+
+def embed_each(texts: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Return one row for each text, the same as `embed` for each of them in less time."""
+    rows: npt.NDArray[np.float64] = _wide().take(_rows_of(texts).view(np.uint16))
+    return rows
 
 
 @lru_cache(maxsize=1)
@@ -64,20 +74,62 @@ def own() -> Static:
     return Static()
 
 
-@lru_cache(maxsize=4096)
-def _mean_of_word(text: str) -> npt.NDArray[np.float16]:
-    """Cached, because single words are embedded many times."""
-    return _mean(text)
+_words: Recent[str, bytes] = Recent(_MOST_WORDS)
+"""The vectors of single words, which are needed many times."""
 
 
-def _mean(text: str) -> npt.NDArray[np.float16]:
+def learn(words: Iterable[str]) -> None:
+    """Embed the words that aren't kept yet. Embedding many at once takes half the time."""
+    new = [word for word in dict.fromkeys(words) if len(word) <= _WORD and _words.get(word) is None]
+    for word, mean in zip(new, _means(new), strict=True):
+        _words.put(word, mean.tobytes())
+
+
+def _rows_of(texts: Sequence[str]) -> npt.NDArray[np.float16]:
+    """Return one row for each text."""
+    found = {text: row for text in texts if (row := _words.get(text)) is not None}
+    missing = [text for text in dict.fromkeys(texts) if text not in found]
+    for text, mean in zip(missing, _means(missing), strict=True):
+        found[text] = row = mean.tobytes()
+        if len(text) <= _WORD:
+            _words.put(text, row)
+    joined = b"".join([found[text] for text in texts])
+    return np.frombuffer(joined, dtype=np.float16).reshape(len(texts), WIDTH)
+
+
+def _means(texts: Sequence[str]) -> Iterator[npt.NDArray[np.float16]]:
+    """Yield the mean of the vectors of the tokens of each text, or zeros for a text without tokens."""
+    part: list[str] = []
+    length = 0
+    for text in texts:
+        if part and length + len(text) > _AT_ONCE:
+            yield from _means_of_part(part)
+            part, length = [], 0
+        part.append(text)
+        length += len(text)
+    if part:
+        yield from _means_of_part(part)
+
+
+def _means_of_part(texts: Sequence[str]) -> npt.NDArray[np.float16]:
     tokenizer, weights = _model()
-    clean = text[:LONGEST].encode("utf-8", "replace").decode()
-    ids = [i for i in tokenizer.ids(clean) if i < len(weights)]
-    if not ids:
-        return np.zeros(WIDTH, dtype=np.float16)
-    mean: npt.NDArray[np.float64] = _wide()[weights.of(ids).view(np.uint16)].sum(axis=0) / len(ids)
-    return mean.astype(np.float16)
+    last = len(weights)
+    found = np.zeros((len(texts), WIDTH), dtype=np.float16)
+    tokens = [[id_ for id_ in tokenizer.ids(_clean(text)) if id_ < last] for text in texts]
+    rows = _wide().take(weights.of([id_ for ids in tokens for id_ in ids]).view(np.uint16))
+    end = 0
+    for mean, ids in zip(found, tokens, strict=True):
+        begin, end = end, end + len(ids)
+        if len(ids) == 1:
+            mean[:] = rows[begin]
+        elif ids:
+            mean[:] = np.add.reduce(rows[begin:end], axis=0) / len(ids)
+    return found
+
+
+def _clean(text: str) -> str:
+    """Return the beginning of a text without half surrogate pairs."""
+    return text[:LONGEST].encode("utf-8", "replace").decode()
 
 
 @lru_cache(maxsize=1)
@@ -121,7 +173,7 @@ class _Rows:
             raise ValueError(f"rows of {width} numbers of the type {about.dtype}")
         self._first = 8 + length + about.data_offsets[0]
         self._count = count
-        self._read: dict[int, bytes] = {}
+        self._read: Recent[int, bytes] = Recent(_MOST_ROWS)
 
     def __len__(self) -> int:
         return self._count
@@ -132,10 +184,9 @@ class _Rows:
     def _row(self, id_: int) -> bytes:
         found = self._read.get(id_)
         if found is None:
-            if len(self._read) >= _MOST_ROWS:
-                self._read.clear()
             size = 2 * WIDTH
-            found = self._read[id_] = os.pread(self._fd, size, self._first + id_ * size)
+            found = os.pread(self._fd, size, self._first + id_ * size)
+            self._read.put(id_, found)
         return found
 
 

@@ -77,12 +77,15 @@ class CallRunner:
         """
         roots = await self._asked_roots(call)
         actor = self._tool or _named(call) or tool_in(self._environ) or "unnamed"
+        # Reporting takes a switch to the thread of the event loop and back, even if the client didn't ask for it.
+        reports = call.meta is not None and call.meta.get("progress_token") is not None
         done = 0
 
         def step(doing: str) -> None:
             nonlocal done
             anyio.from_thread.check_cancelled()
-            anyio.from_thread.run(call.session.report_progress, done, _STEPS, doing)
+            if reports:
+                anyio.from_thread.run(call.session.report_progress, done, _STEPS, doing)
             done += 1
 
         def job() -> _Answer:

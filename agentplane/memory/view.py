@@ -34,6 +34,10 @@ class HandEdit(msgspec.Struct, frozen=True):
     change: Literal["changed", "added", "removed", "broken"]
     """`broken` means that the entry is in the file but can't be read any more."""
 
+    def command(self, verb: Literal["approve", "reject"]) -> tuple[str, ...]:
+        """Return the command that accepts or discards it. In the inbox, the ID alone means the candidate."""
+        return ("agentplane", verb, *(("--edits",) if self.file == INBOX else ()), one_line(self.id, 40))
+
 
 class _Marked(msgspec.Struct, frozen=True, dict=True):
     """A file of a snapshot, and the ledger's state of the ids in it.

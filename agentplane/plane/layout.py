@@ -1,6 +1,7 @@
 """The paths of a plane's files, and the search for a plane."""
 
 import os
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,12 @@ INBOX = "memory/candidates.md"
 _OPTIONAL = frozenset({"runs", "context", "cache"})
 """Folders that a clone lacks if Git tracks none of their files."""
 SHELF_FOLDER = "memory"
+
+
+@lru_cache(maxsize=256)
+def _path_and_folder(root: Path, relative: str) -> tuple[Path, Path]:
+    path = root / relative
+    return path, path.parent
 
 
 class Layout(msgspec.Struct, frozen=True):
@@ -66,9 +73,9 @@ class Layout(msgspec.Struct, frozen=True):
 
     def file(self, relative: str) -> Path:
         """Return the path of a plane file, after a check that it is inside the plane."""
-        path = self.root / relative
-        if path.parent.name not in _OPTIONAL or os.path.lexists(path.parent):
-            files.plain_folder(path.parent, self.root)
+        path, folder = _path_and_folder(self.root, relative)
+        if folder.name not in _OPTIONAL or os.path.lexists(folder):
+            files.plain_folder(folder, self.root)
         return path
 
     def memory_files(self) -> list[str]:

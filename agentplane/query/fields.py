@@ -57,7 +57,7 @@ STATES = (
     Value("flagged", "has a flag to read first", _INBOX),
     Value("ready", "has no conflict and no flag", _INBOX),
     Value("unchecked", "is still being checked", _INBOX),
-    Value("manual-edit", "was edited in its file by hand", _ENTRIES, ("edited",)),
+    Value("manual-edit", "has a manual edit", _ENTRIES, ("edited",)),
     Value("expired", "is past its expiry date", _ENTRIES),
     Value("expiring", "expires within the days of `expiry.warn_days`", _MEMORY),
     Value("pinned", "is pinned", _ENTRIES),
@@ -74,7 +74,7 @@ _OUTCOMES = (
     Value("failed", "any other exit status", _RUNS),
     Value("ended", "unknown exit status, or restarted", _RUNS),
     Value("open", "still running", _RUNS),
-    Value("lost", "its process is gone, and it isn't sealed yet", _RUNS),
+    Value("lost", "its process ended, but it isn't sealed yet", _RUNS),
     Value("import", "candidates imported from files", _RUNS),
 )
 SORTS = (

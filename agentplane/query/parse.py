@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.query import fields, moments
+from agentplane.query import fields
 from agentplane.query.fields import TITLES, Field, Target
+from agentplane.text import moments
 from agentplane.text.visible import one_line
 
 

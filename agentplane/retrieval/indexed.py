@@ -26,7 +26,8 @@ def look_up(index: Words, wanted: Wanted, query: str, limit: int) -> list[Match]
     held = _held(index, words)
     most = _most(index, words, held)
     found: list[tuple[float, Entry, list[str]]] = []
-    order = np.argsort(-most, kind="stable")
+    possible = np.flatnonzero(most >= LEAST_SCORE)
+    order = possible[np.argsort(-most[possible], kind="stable")]
     for begin in range(0, len(order), _AT_ONCE):
         places = order[begin : begin + _AT_ONCE]
         least = sorted((score for score, *_ in found), reverse=True)[limit - 1] if len(found) >= limit else 0

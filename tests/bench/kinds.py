@@ -181,7 +181,6 @@ def no_embeddings() -> Iterator[None]:
     """As if wordllama were not installed."""
     known = (
         word_similarity._vectors,
-        word_similarity._narrow,
         word_similarity._direction,
         sense,
         signals,

@@ -3,7 +3,7 @@
 import pytest
 
 from agentplane.match import vectors
-from agentplane.match.subwords import _BLANK, _WORD, Pieces
+from agentplane.match.subwords import _BLANK, _PARTS, _WORD, Pieces
 
 
 pytest.importorskip("wordllama")
@@ -29,3 +29,17 @@ def test_another_word_is_merged_from_its_characters(pieces: Pieces) -> None:
     names = {number: piece for piece, number in pieces._vocab.items()}
     assert len(tokens) > 1
     assert "".join(names[token] for token in tokens) == f"{_BLANK}agentplane"
+
+
+def test_letters_and_signs_are_never_in_one_piece(pieces: Pieces) -> None:
+    """So `_encoded` encodes the parts of a word separately."""
+    special = {"<unk>", "<s>", "</s>"}
+    texts = [piece for piece in pieces._vocab if not piece.startswith("<0x") and piece not in special]
+    assert [text for text in texts if len(_PARTS.split(text)) > 1] == []
+
+
+@pytest.mark.parametrize(
+    "word", ["word,", "(don't)", "`a_b-c/d.py`:", "x=1;y>=2", "caf\u00e9,no", "1st/2nd", "\u00e9-\u65e5a,"]
+)
+def test_the_parts_of_a_word_are_merged_like_the_whole(pieces: Pieces, word: str) -> None:
+    assert pieces._encoded(_BLANK + word) == pieces._merged(_BLANK + word)

@@ -74,7 +74,7 @@ def test_read(path):
     assert files.read_if(path.with_name("none")) is None
     with files.reading(path) as stream:
         assert list(stream) == [b"old\n", b"old\n"]
-    with pytest.raises(Damaged, match="does not exist"):
+    with pytest.raises(Damaged, match="doesn't exist"):
         files.read(path.with_name("none"))
 
 
@@ -124,7 +124,7 @@ def test_make_folder(tmp_path):
     files.make_folder(tmp_path / "a")
     files.make_folder(tmp_path / "a")
     assert (tmp_path / "a").is_dir()
-    with pytest.raises(Damaged, match="does not exist"):
+    with pytest.raises(Damaged, match="doesn't exist"):
         files.make_folder(tmp_path / "b" / "c")
     (tmp_path / "link").symlink_to(tmp_path / "a")
     with pytest.raises(Damaged, match="symbolic link, not a plain folder"):
@@ -414,11 +414,11 @@ def test_plain_folder(tmp_path):
     inner.mkdir(parents=True)
     files.plain_folder(inner, root)
     files.plain_folder(root, root)
-    with pytest.raises(Damaged, match="lies outside"):
+    with pytest.raises(Damaged, match="is outside"):
         files.plain_folder(tmp_path, root)
-    with pytest.raises(Damaged, match=r"holds `\.\.`"):
+    with pytest.raises(Damaged, match=r"contains `\.\.`"):
         files.plain_folder(root / ".." / "plane", root)
-    with pytest.raises(Damaged, match="does not exist"):
+    with pytest.raises(Damaged, match="doesn't exist"):
         files.plain_folder(root / "none", root)
     (root / "file").touch()
     with pytest.raises(Damaged, match="is a file, not a plain folder"):
@@ -476,3 +476,28 @@ def test_no_descriptor_is_left_open(path):
     last = os.open(path, os.O_RDONLY)
     os.close(last)
     assert last == first
+
+
+@pytest.mark.parametrize("start", [b"new ", b"other length "], ids=["same place", "moved"])
+@pytest.mark.parametrize("supported", [True, False])
+def test_the_rest_of_a_file_is_copied(tmp_path, monkeypatch, start, supported):
+    path = tmp_path / "file"
+    path.write_bytes(b"old " + b"0123456789abcdef" * 40_000)
+
+    def refused(*_):
+        raise OSError(errno.EOPNOTSUPP, "not supported")
+
+    if not supported:
+        monkeypatch.setattr(os, "copy_file_range", refused, raising=False)
+    assert files.write_atomic(path, (start, files.Rest(path, 4)), durable=False)
+    assert path.read_bytes() == start + b"0123456789abcdef" * 40_000
+
+
+def test_a_stamp_changes_with_the_bytes(tmp_path):
+    path = tmp_path / "file"
+    assert files.stamp(path) is None
+    path.write_bytes(b"one")
+    before = files.stamp(path)
+    assert files.stamp(path) == before
+    files.write_atomic(path, b"two")
+    assert files.stamp(path) != before

@@ -411,7 +411,7 @@ def test_other_files_leave_out_what_is_about_others(shelf: Plane) -> None:
         assert group(screen, rows.LEFT_OUT) == ["INV-001"]
         assert right(screen, "INV-001") == "other paths"
         await at(sitting, screen, "INV-001")
-        assert "its scope is not about these paths" in told(sitting)
+        assert "its scope doesn't match these paths" in told(sitting)
 
     sit(shelf, steps)
 

@@ -70,7 +70,7 @@ class Evidence:
     def excused_pairs(self) -> set[str]:
         """Pairs that look like must and must not although word by word both say the same: `no A without B`."""
         found = set(self.modals) if self.denied_apart <= AS_ONE else set()
-        left, right = sense(self.new.source).denied, sense(self.old.source).denied
+        left, right = sense(self.new.source).denials.words, sense(self.old.source).denials.words
         for pair in self.alignment.pairs:
             name = self.alignment.left[pair.left].stem
             if pair.strength == 1 and left[pair.left] == right[pair.right]:
@@ -175,7 +175,7 @@ class Evidence:
         )
         if not mine or not others:
             return []
-        return [f"same subject `{self.shared(3)}`, other words in its place: {mine} / {others}"]
+        return [f"same subject `{self.shared(3)}`, but different words: {mine} / {others}"]
 
     def shared(self, most: int) -> str:
         """Return the common subject words, as the new statement writes them."""
@@ -202,7 +202,7 @@ def _one_slot(alignment: Alignment, new: StatementProfile, old: StatementProfile
 
 
 def _denied_apart(alignment: Alignment, new: Statement, old: Statement) -> float:
-    left, right = sense(new.source).denied, sense(old.source).denied
+    left, right = sense(new.source).denials.words, sense(old.source).denials.words
     apart = total = 0.0
     for pair in alignment.pairs:
         weight = pair.strength * alignment.left[pair.left].weight
@@ -241,7 +241,7 @@ def _opposites(
 def _sides(source: str) -> Sides:
     found: dict[str, tuple[int, str]] = {}
     side = sense(source)
-    for item, denied in zip(side.line, side.denied, strict=True):
+    for item, denied in zip(side.line, side.denials.words, strict=True):
         word = item.written.lower()
         pole = words.POLES.get(word) or POLES.get(bare(word))
         if pole:

@@ -161,7 +161,7 @@ def _without(evidence: Evidence) -> str:
     for lacks, other, side in ((evidence.new, evidence.old, 0), (evidence.old, evidence.new, 1)):
         if not _only_without(lacks) or not _uses(other):
             continue
-        denied = sense(lacks.source).denied
+        denied = sense(lacks.source).denials.words
         lacked = [
             line[place].written
             for pair in evidence.alignment.pairs
@@ -179,7 +179,7 @@ def _uses(statement: Statement) -> bool:
     line = frozenset(item.written.lower() for item in statement.line)
     denies = statement.denies or not line.isdisjoint(REFUSING)
     return (
-        not any(sense(statement.source).denied)
+        not any(sense(statement.source).denials.words)
         and line.isdisjoint(_EXCEPT)
         and (not denies or "without" in line)
     )
@@ -211,7 +211,7 @@ def shared(evidence: Evidence) -> int:
 def _only_without(statement: Statement) -> bool:
     """True if `without` is the only denial in the statement."""
     line = [item.written.lower() for item in statement.line]
-    denied = sense(statement.source).denied
+    denied = sense(statement.source).denials.words
     if line.count("without") != 1:
         return False
     at = line.index("without")

@@ -9,7 +9,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from agentplane.claims.features.sentence_vectors import STEPS, Floats, Sense, Whole, share
+from agentplane.claims.features.sentence_vectors import STEPS, Floats, Sense, Whole, share, text_directions
 from agentplane.match.products import products
 
 
@@ -67,11 +67,8 @@ class BatchSimilarity:
     def compare(self, places: Sequence[int]) -> dict[int, Similarity]:
         """Compare the statements at these places word by word, in one step for all of them."""
         found = {at: Similarity(self.mine, self.others[at], self.wholes[at]) for at in places}
-        texts = (
-            _products(self.mine.text, [similarity.others.text for similarity in found.values()])
-            if found
-            else []
-        )
+        mine, *others = text_directions([self.mine, *(similarity.others for similarity in found.values())])
+        texts = _products(mine, others) if found else []
         for similarity, text in zip(found.values(), texts, strict=True):
             similarity.text = text
         self._filled = [at for at in found if found[at].others.stems]

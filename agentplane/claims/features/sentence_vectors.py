@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from operator import mul
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from agentplane.claims.features.word_similarity import embedding
+from agentplane.claims.features.word_similarity import embeddings, learn
 from agentplane.claims.parse import vocabulary as words
-from agentplane.claims.parse.denials import denials_in
+from agentplane.claims.parse.denials import Denials, denials_in
 from agentplane.claims.parse.statement import parse
 from agentplane.lazy import cached_property
 
@@ -41,9 +42,7 @@ class Sense:
         self.line = statement.line[:MOST]
         self.places = {at: row for row, at in enumerate(at for at, it in enumerate(self.line) if it.weight)}
         items = [self.line[at] for at in self.places]
-        raw = np.array([embedding(item.written.lower()) for item in items]).reshape(
-            len(items), -1 if items else 1
-        )
+        raw = embeddings([item.written.lower() for item in items])
         weights = np.array([item.weight for item in items])
         norms = np.round(np.sqrt((raw * raw).sum(axis=1)), 4) if items else np.zeros(0)
         # A rarer word has a longer vector. Without embeddings, all lengths are equal.
@@ -59,13 +58,8 @@ class Sense:
         """The stems of the words in `rows`."""
         self.whole = _whole_numbers((raw * weights[:, None]).sum(axis=0)) if items else None
         self.source = source
-        found = denials_in(self.line)
-        self.denied, self.denials, self.denials_first = found.words, found.times, found.first
-        word_list = [
-            item.written.lower() for item in self.line if not item.name or _WORD.fullmatch(item.written)
-        ]
-        self.only = not _ONLY.isdisjoint(word_list)
-        self.all = not _ALL.isdisjoint(word_list)
+        self.text: Whole | msgspec.UnsetType | None = msgspec.UNSET
+        """The direction of the full text. `text_directions` sets it, because most pairs are decided without it."""
         whole = self.total or 1.0
         self.shares: dict[str, float] = {
             item.stem: count / whole for item, count in zip(items, self.counts, strict=True)
@@ -73,16 +67,40 @@ class Sense:
         """The share of the statement that each of its words is."""
 
     @cached_property
-    def text(self) -> Whole | None:
-        """The direction of the full text. It is computed on demand, because most pairs are decided without
-        it.
-        """
-        return _whole_numbers(embedding(self.source[:800]))
+    def denials(self) -> Denials:
+        """The denials in the statement. They and the next two are only needed for a pair that has much in common."""
+        return denials_in(self.line)
+
+    @cached_property
+    def only(self) -> bool:
+        return not _ONLY.isdisjoint(self._word_list())
+
+    @cached_property
+    def all(self) -> bool:
+        return not _ALL.isdisjoint(self._word_list())
+
+    def _word_list(self) -> list[str]:
+        return [item.written.lower() for item in self.line if not item.name or _WORD.fullmatch(item.written)]
 
 
 @lru_cache(maxsize=16_384)
 def sense(source: str) -> Sense:
     return Sense(source)
+
+
+def senses(sources: Sequence[str]) -> list[Sense]:
+    """Return the meanings of several statements. The words of all of them are embedded at once."""
+    learn(item.written.lower() for source in sources for item in parse(source).line[:MOST] if item.weight)
+    return [sense(source) for source in sources]
+
+
+def text_directions(ones: Sequence[Sense]) -> list[Whole | None]:
+    """Return the direction of the full text of each statement."""
+    new = [one for one in ones if one.text is msgspec.UNSET]
+    if new:
+        for one, row in zip(new, embeddings([one.source[:800] for one in new]), strict=True):
+            one.text = _whole_numbers(row)
+    return [one.text if one.text is not msgspec.UNSET else None for one in ones]
 
 
 def common(one: Sense, other: Sense) -> float:

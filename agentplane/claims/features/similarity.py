@@ -173,13 +173,13 @@ def _reach(mine: Sense, others: Sense, prefix_denials: int) -> dict[str, float]:
 
     `prefix_denials` is the number of words that deny by their prefix.
     """
-    denials = mine.denials, others.denials
+    denials = mine.denials.times, others.denials.times
     only, every = (mine.only, others.only), (mine.all, others.all)
     apart = (only[0] and every[1] and not only[1]) or (only[1] and every[0] and not only[0])
     return {
         "parity": float((denials[0] + prefix_denials) % 2 != denials[1] % 2),
         "negs": float(min(denials) > 0),
-        "parity_first": float((mine.denials_first + prefix_denials) % 2 != others.denials_first % 2),
+        "parity_first": float((mine.denials.first + prefix_denials) % 2 != others.denials.first % 2),
         "neg_any": float((denials[0] > 0) != (denials[1] > 0)),
         "scope_apart": float(apart),
         "only_one": float(only[0] != only[1]),

@@ -16,6 +16,7 @@ ASIDE = 0.4
 LIGHT_WORD = 0.3
 _ASIDE = words.word_set("because since otherwise so as which , ; : while when where until unless thus")
 _PAUSES = frozenset(",;:")
+_WITHOUT_WEIGHT = frozenset((*words.STOP, *words.NUMBERS, *words.UNITS))
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _REASON = re.compile(r" (?:because|since|so|which|as) ")
@@ -28,7 +29,7 @@ _IN_PERSON = words.word_set(
 )
 
 
-class Item(msgspec.Struct, frozen=True):
+class Item(msgspec.Struct, frozen=True, gc=False):
     """One word, or several words with one meaning."""
 
     stem: str
@@ -49,13 +50,17 @@ def items_of(tokens: list[Token], weight: float, clause: int = 0) -> list[Item]:
     items: list[Item] = []
     aside = weight >= ENOUGH
     for place, token in enumerate(tokens):
-        aside = aside or (token.word in _ASIDE and weight >= ENOUGH)
-        clause += token.word in _PAUSES
-        if token.item == "" or not (token.is_word or token.item):
+        word, stemmed = token.word, token.item
+        aside = aside or (weight >= ENOUGH and word in _ASIDE)
+        clause += word in _PAUSES
+        if stemmed == "" or not (stemmed or token.is_word):
             continue
-        stemmed = token.item or (token.word if token.code else stem(token.word))
+        own = 1.0
+        if not stemmed:
+            stemmed = word if token.code else stem(word)
+            own = 1.0 if token.code else _weight(token, stemmed)
         name = token.code or (token.raw[0].isupper() and (place > 0 or _acts_in_person(tokens)))
-        item = Item(stemmed, token.raw, _weight(token, stemmed) * (ASIDE if aside else 1.0), name, clause)
+        item = Item(stemmed, token.raw, own * ASIDE if aside else own, name, clause)
         weight += item.weight
         items.append(item)
     return items
@@ -72,15 +77,10 @@ def _acts_in_person(tokens: list[Token]) -> bool:
 
 
 def _weight(token: Token, stemmed: str) -> float:
-    if token.item or token.code:
+    """Return the weight of a plain word in its first clause."""
+    word, raw = token.word, token.raw
+    if len(raw) == 1 and raw.isupper() and raw not in "AI":
         return 1.0
-    if len(token.raw) == 1 and token.raw.isupper() and token.raw not in "AI":
-        return 1.0
-    if (
-        token.word in words.STOP
-        or token.word in words.NUMBERS
-        or token.word in words.UNITS
-        or len(token.word) < 2
-    ):
+    if word in _WITHOUT_WEIGHT or len(word) < 2:
         return 0.0
-    return LIGHT_WORD if token.word in LIGHT or stemmed in LIGHT else 1.0
+    return LIGHT_WORD if word in LIGHT or stemmed in LIGHT else 1.0

@@ -56,19 +56,17 @@ Families = tuple[tuple[str, str], ...]
 def names_in(tokens: list[Token]) -> dict[int, tuple[int, Families]]:
     """Return the names from families: place -> (number of tokens, families). The longest match wins."""
     found: dict[int, tuple[int, Families]] = {}
-    place = 0
-    while place < len(tokens):
-        step = 1
-        for length in words.MEMBER_LENGTHS.get(tokens[place].word, ()):
+    end = 0
+    for place, token in enumerate(tokens):
+        for length in words.MEMBER_LENGTHS.get(token.word, ()) if place >= end else ():
             if place + length > len(tokens):
                 continue
-            written = " ".join(token.word for token in tokens[place : place + length])
+            written = " ".join([other.word for other in tokens[place : place + length]])
             families = words.MEMBERS.get(written)
             if families and (length > 1 or _is_name(tokens, place)):
                 found[place] = (length, families)
-                step = length
+                end = place + length
                 break
-        place += step
     return found
 
 
@@ -118,8 +116,8 @@ def mark_replaced(
     tokens: list[Token], names: dict[int, tuple[int, Families]], against: dict[int, str]
 ) -> None:
     """Mark the X of "replace X with Y", "switch from X to Y" and "X was replaced by Y"."""
-    line = [token.word for token in tokens]
-    for place, word in enumerate(line if names else ()):
+    line = [token.word for token in tokens] if names else []
+    for place, word in enumerate(line):
         later = [at for at in names if at > place]
         if not later:
             continue

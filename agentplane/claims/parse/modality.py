@@ -26,6 +26,9 @@ _NEED = words.word_set("need needs required require requires mandatory compulsor
 
 _MUST = words.word_set("must always shall")
 
+_WAIVED = _FREE | _NEED
+_LIMITS = words.word_set("longer more exceed exceeds later beyond greater larger fewer less")
+
 
 def modality_of(tokens: list[Token]) -> tuple[Modality, str]:
     line = _demanded([token.word for token in tokens if not token.used])
@@ -35,34 +38,25 @@ def modality_of(tokens: list[Token]) -> tuple[Modality, str]:
         return "need not", "may be left out"
     negators = [at for at, word in enumerate(line) if word in NEGATORS and not _bounds(line, at)]
     for at, word in enumerate(line):
-        if word in (
-            "longer",
-            "more",
-            "exceed",
-            "exceeds",
-            "later",
-            "beyond",
-            "greater",
-            "larger",
-            "fewer",
-            "less",
-        ):
+        if word in _LIMITS and negators:
             # `not held longer than` is a limit.
             least = 0 if word in ("exceed", "exceeds", "beyond") or "than" in line[at : at + 2] else len(line)
             negators = [place for place in negators if not max(at - 5, least - 1) < place < at]
+        if word not in _WAIVED:
+            continue
         negated = any(at - 3 < place < at for place in negators)
         if word in _FREE:
             return ("must", "must") if negated else ("need not", word)
-        if word in _NEED:
-            if word in ("have", "has") and line[at + 1 : at + 2] != ["to"]:
-                continue
-            if negated or line[at + 1 : at + 2] == ["not"]:
-                return "need not", "need not"
+        if word in ("have", "has") and line[at + 1 : at + 2] != ["to"]:
+            continue
+        if negated or line[at + 1 : at + 2] == ["not"]:
+            return "need not", "need not"
     if negators and _waived(line, negators[0]):
         return "must", "must"
     if not negators:
+        text = f" {' '.join(line)} "
         for phrase in _KEPT_OUT:
-            if f" {phrase} " in f" {' '.join(line)} ":
+            if f" {phrase} " in text:
                 return "must not", phrase
     bad = [word for word in line if word in _FORBID and not (word == "stop" and line[0] != "stop")]
     if bad:

@@ -120,9 +120,8 @@ class _Reader:
 
     def read(self, tokens: list[Token], *, aside: bool = False) -> None:
         """Read one clause. The first clause with enough content sets the modality of the statement."""
-        for token in tokens:
-            if token.is_word and (stemmed := stem(token.word)) in ACTIONS:
-                self.actions.setdefault(stemmed)
+        stems = [stem(token.word) for token in tokens if token.is_word]
+        self.actions.update((stemmed, None) for stemmed in stems if stemmed in ACTIONS)
         names = names_in(tokens)
         against = {place: how for place in names if (how := how_refused(tokens, place))}
         for place in against:
@@ -131,7 +130,8 @@ class _Reader:
                 before.used = True
         mark_replaced(tokens, names, against)
         modality, modal = modality_of(tokens)
-        ended = has_phrase(tokens, ("no", "longer")) or any(token.word == "anymore" for token in tokens)
+        line = [token.word for token in tokens]
+        ended = "anymore" in line or has_phrase(line, ("no", "longer"))
         forbids = modality == "must not"
         denies = aside or (forbids and len(self.subject) >= 2)
         if not self.place:
@@ -172,13 +172,12 @@ class _Reader:
 
     def _measure(self, tokens: list[Token]) -> None:
         for place, token in enumerate(tokens):
-            quantity = None if token.used else quantity_at(tokens, place)
-            if quantity:
+            if not token.used and (quantity := quantity_at(tokens, place)):
                 self.quantities.setdefault(quantity.key, quantity)
 
     def _sides(self, tokens: list[Token], forbids: bool) -> None:
-        for place in range(len(tokens)):
-            for length in _pole_lengths(tokens[place].word):
+        for place, first in enumerate(tokens):
+            for length in _pole_lengths(first.word):
                 written = " ".join([token.word for token in tokens[place : place + length]])
                 found = words.POLES.get(written) or (_inflected_pole(written) if length == 1 else None)
                 if found and not any(token.used for token in tokens[place : place + length]):
@@ -196,7 +195,7 @@ class _Reader:
     def _slot(self, tokens: list[Token]) -> None:
         """Set the outcome: the X of "the default N is X", at most two words at the end."""
         line = [token.word for token in tokens if token.is_word]
-        if "is" not in line[2:] or line[0] != "the" or any(token.used for token in tokens):
+        if line[:1] != ["the"] or "is" not in line[2:] or any(token.used for token in tokens):
             return
         tail = line[line.index("is", 2) + 1 :]
         if 1 <= len(tail) <= 2 and not words.STOP.intersection(tail):
@@ -206,41 +205,38 @@ class _Reader:
 
     def _joined(self, tokens: list[Token]) -> None:
         """Join words that have one meaning together: `pull request`, `two-factor`."""
-        place = 0
-        while place < len(tokens):
-            step = 1
-            for length in words.SYNONYM_LENGTHS.get(tokens[place].word, ()):
+        end = 0
+        for place, first in enumerate(tokens):
+            for length in words.SYNONYM_LENGTHS.get(first.word, ()) if place >= end else ():
                 span = tokens[place : place + length]
                 if 1 < length == len(span) and not any(token.used for token in span):
-                    found = words.SYNONYMS.get(" ".join(token.word for token in span))
+                    found = words.SYNONYMS.get(" ".join([token.word for token in span]))
                     if found and found not in words.POLES:
                         self.subject.setdefault(found)
-                        self.written.setdefault(found, " ".join(token.word for token in span))
+                        self.written.setdefault(found, " ".join([token.word for token in span]))
                         for token in span:
                             token.used, token.item = True, ""
-                        span[0].item = found
-                        step = length
+                        first.item = found
+                        end = place + length
                         break
-            place += step
 
     def _rest(self, tokens: list[Token], into: dict[str, None]) -> None:
         for place, token in enumerate(tokens):
-            if place and token.raw[0].isupper() and not token.used:
-                self.names.setdefault(stem(token.word))
-            self._word(token, into)
-
-    def _word(self, token: Token, into: dict[str, None]) -> None:
-        word = token.word
-        if token.used or not token.is_word or word in words.STOP or word in words.NUMBERS or len(word) < 2:
-            return
-        if "'" in word and not word.endswith("'s"):
-            return
-        stemmed = stem(word)
-        if word in LIGHT or stemmed in LIGHT:
-            self.light.setdefault(stemmed)
-        else:
-            into.setdefault(stemmed)
-            self.written.setdefault(stemmed, word)
+            if token.used:
+                continue
+            word = token.word
+            if place and token.raw[0].isupper():
+                self.names.setdefault(stem(word))
+            if not token.is_word or word in words.STOP or word in words.NUMBERS or len(word) < 2:
+                continue
+            if "'" in word and not word.endswith("'s"):
+                continue
+            stemmed = stem(word)
+            if word in LIGHT or stemmed in LIGHT:
+                self.light.setdefault(stemmed)
+            else:
+                into.setdefault(stemmed)
+                self.written.setdefault(stemmed, word)
 
 
 @lru_cache(maxsize=50_000)

@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
 
 import msgspec
 
@@ -43,17 +42,15 @@ NEGATORS = words.word_set(
 )
 
 
-class Token(msgspec.Struct):
+class Token(msgspec.Struct, gc=False):
     word: str
     raw: str
+    is_word: bool
+    """False for a number or a sign."""
     used: bool = False
     code: bool = False
     item: str | None = None
     """The stem in the line of the statement, if it differs from the stem of the word."""
-
-    @property
-    def is_word(self) -> bool:
-        return self.code or self.word[0].isalpha() or self.word[0] == "."
 
 
 def normal(text: str) -> str:
@@ -69,30 +66,29 @@ def normal(text: str) -> str:
 
 def sentences(clean: str) -> list[list[Token]]:
     found: list[list[Token]] = [[]]
-    for token, ends in _tokens(clean):
-        if not ends:
-            found[-1].append(token)
-        elif found[-1]:
-            found.append([])
-    return found
-
-
-def _tokens(clean: str) -> Iterator[tuple[Token, bool]]:
-    """Yield each token, and True if it ends a sentence."""
     place = 0
     for code in _CODE.finditer(clean):
         name = _as_code(code.group())
         if name:
-            yield from _plain_tokens(clean[place : code.start()])
-            yield Token(name, code.group().strip("`"), code=name not in words.MEMBERS), False
+            _add_plain(found, clean[place : code.start()])
+            is_code = name not in words.MEMBERS
+            is_word = is_code or name[0].isalpha() or name[0] == "."
+            found[-1].append(Token(name, code.group().strip("`"), is_word, code=is_code))
             place = code.end()
-    yield from _plain_tokens(clean[place:])
+    _add_plain(found, clean[place:])
+    return found
 
 
-def _plain_tokens(text: str) -> Iterator[tuple[Token, bool]]:
-    for match in _TOKEN.finditer(text):
-        raw = match.group()
-        yield Token(raw.lower(), raw), raw in _BREAKS
+def _add_plain(found: list[list[Token]], text: str) -> None:
+    """Add the tokens of a text without code to the last sentence, and begin another one after its end."""
+    line = found[-1]
+    for raw in _TOKEN.findall(text):
+        if raw not in _BREAKS:
+            word = raw.lower()
+            line.append(Token(word, raw, word[0].isalpha()))
+        elif line:
+            line = []
+            found.append(line)
 
 
 def _as_code(written: str) -> str | None:
@@ -134,6 +130,5 @@ def _with_aside(sentence: list[Token], place: int) -> list[tuple[bool, list[Toke
     return [(False, sentence[:place] + sentence[end + 1 :]), (True, sentence[place + 1 : end])]
 
 
-def has_phrase(tokens: list[Token], phrase: tuple[str, ...]) -> bool:
-    line = [token.word for token in tokens]
-    return any(tuple(line[at : at + len(phrase)]) == phrase for at in range(len(line)))
+def has_phrase(line: list[str], phrase: tuple[str, ...]) -> bool:
+    return phrase[0] in line and any(tuple(line[at : at + len(phrase)]) == phrase for at in range(len(line)))

@@ -6,6 +6,7 @@ position.
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain as joined
 from math import inf
 
 import msgspec
@@ -260,16 +261,20 @@ def advance(ledger: Ledger, layout: Layout) -> Ledger:
     """Return the ledger with the later events of the log."""
     if not layout.log.exists():
         return Ledger()
+    lines = chain.lines(layout.log, ledger.size)
+    first = next(lines, None)
+    if first is None:
+        return ledger
     sums = _Sums(ledger, layout, records.by_hash(layout) if ledger.size == 0 else None)
     size, head = ledger.size, ledger.head
-    for offset, line in chain.lines(layout.log, ledger.size):
+    for offset, line in joined([first], lines):
         if not sums.follows(line):
             return braided(layout)[0]
         sums.add(line)
         size, head = offset + len(line), chain.hash_of(line)
     if sums.again:
         return advance(Ledger(), layout)
-    return ledger if head is None or size == ledger.size else sums.done(size, head)
+    return ledger if head is None else sums.done(size, head)
 
 
 def as_of(layout: Layout, size: int) -> Ledger:

@@ -31,6 +31,14 @@ class _CachedPage(msgspec.Struct, frozen=True, array_like=True):
     troubles: tuple[Trouble, ...]
 
 
+class _Compared(msgspec.Struct, frozen=True):
+    """The last comparison of a page with its file, which had the same bytes."""
+
+    sha256: str
+    stamp: files.Stamp | None
+    """The stamp of the file before the comparison."""
+
+
 _codec = decode.Pack(_CachedPage)
 
 
@@ -63,7 +71,9 @@ def from_cache(layout: Layout, page: Page) -> Page | None:
 def read(layout: Layout, file: str) -> Page:
     path = layout.file(file)
     before: Page | None = server_memory.get(layout, name_of(file))
+    stamp = files.stamp(path) if before is not None else None
     if before is not None and files.holds(path, before.document.data):
+        server_memory.put(layout, f"{name_of(file)} compared", _Compared(before.sha256, stamp))
         return before
     data = files.read(path)
     page = _changed(before, data) if before is not None else _read(layout, file, data)
@@ -74,7 +84,19 @@ def read(layout: Layout, file: str) -> Page:
 
 
 def is_as_read(layout: Layout, file: str, sha256: str) -> bool:
-    """True if the file's bytes still have this hash."""
+    """True if the file's bytes still have this hash.
+
+    A file that had it at the last comparison isn't read again if its stamp is the same. The caller stores counts
+    under the same stamps, so it relies on them anyway.
+    """
+    compared: _Compared | None = server_memory.get(layout, f"{name_of(file)} compared")
+    if (
+        compared is not None
+        and compared.sha256 == sha256
+        and compared.stamp is not None
+        and compared.stamp == files.stamp(layout.file(file))
+    ):
+        return True
     before: Page | None = server_memory.get(layout, name_of(file))
     if before is not None and before.sha256 == sha256:
         return files.holds(layout.file(file), before.document.data)

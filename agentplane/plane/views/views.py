@@ -6,7 +6,6 @@ the files include. Recovery depends on them.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain as joined
 from pathlib import Path
 from typing import Any
 
@@ -140,9 +139,8 @@ def follow(layout: Layout, before: Ledger, after: Ledger, *, same_shelf: bool = 
     ledgers.keep(layout, after)
     cache.save(layout, records.SIZES, records.sizes(layout))
     _extend_artifacts(layout, before, after)
-    # The facts are most of the file, so they are copied piece by piece.
-    rest = files.pieces(layout.state, len(start))
-    files.write_atomic(layout.file("memory/state.json"), joined((_top(after),), rest), durable=False)
+    rest = files.Rest(layout.state, len(start))
+    files.write_atomic(layout.file("memory/state.json"), (_top(after), rest), durable=False)
 
 
 def _write_artifacts(layout: Layout, ledger: Ledger, *, whole: bool) -> None:

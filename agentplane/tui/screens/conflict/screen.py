@@ -293,7 +293,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         preview = self._previews[place]
         bar = (">" if self.plane_app.plain else "▌") if here else " "
         line = Text().append(bar, self._look("bar"))
-        key = self.plane_app.keys_wanted.shown(actions.by_id(f"conflict.choose_{place + 1}"))
+        key = self.plane_app.keys_wanted.key(f"conflict.choose_{place + 1}")
         line.append(f"{key} ", self._look("off" if preview.off else "key"))
         label = one_line(preview.label, max(self.size.width - 4, 8))
         line.append(label, self._look("off" if preview.off else "name"))
@@ -311,7 +311,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
     def _letters(self) -> str:
         """The keys of the choices as text."""
         ids = [f"conflict.choose_{place + 1}" for place in range(len(self._previews))]
-        keys = [self.plane_app.keys_wanted.shown(actions.by_id(id_)) for id_ in ids]
+        keys = [self.plane_app.keys_wanted.key(id_) for id_ in ids]
         return " or ".join(filter(None, [", ".join(keys[:-1]), *keys[-1:]]))
 
     @on(OptionList.OptionHighlighted)
@@ -321,8 +321,10 @@ class ConflictScreen(AnswersOnce[Decision | None]):
     def _show_effect(self, place: int | None) -> None:
         """Show the effect of this choice, and mark its line. None shows a hint."""
         if place is None:
+            key = self.plane_app.keys_wanted.key
             hint = (
-                f"Press {self._letters} to choose. Preview a choice with ↑ and ↓, and choose it with enter."
+                f"Press {self._letters} to choose. Preview a choice with {key('conflict.up')} and "
+                f"{key('conflict.down')}, and choose it with {key('conflict.take')}."
             )
             self.query_one("#writes", Static).update(Text(hint, self._look("muted")))
             return

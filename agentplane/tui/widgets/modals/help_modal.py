@@ -93,7 +93,8 @@ class Help(Box[Action | None]):
             listing.can_focus = False
             yield listing
             yield Static(
-                Text("type to filter   enter run   esc close   ctrl+p all commands"), classes="box-keys"
+                Text(f"type to filter   enter run   esc close   {self._keymap.key('palette')} all commands"),
+                classes="box-keys",
             )
 
     def on_mount(self) -> None:
@@ -143,7 +144,10 @@ class Help(Box[Action | None]):
         wanted = words.casefold().split()
         found = [one for one in self._listed() if all(word in self._searched(one) for word in wanted)]
         if not found:
-            yield Option(Text("No matches. Press ctrl+p to search all commands."), disabled=True)
+            yield Option(
+                Text(f"No matches. Press {self._keymap.key('palette')} to search all commands."),
+                disabled=True,
+            )
         width = max([_MIN_WIDTH, *(cell_len(self._key(one)) for one in self._listed())])
         for section in dict.fromkeys(one.section for one in found):
             yield Option(Text(section), disabled=True)
