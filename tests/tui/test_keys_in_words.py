@@ -69,7 +69,7 @@ def test_no_sentence_in_the_code_has_a_key_in_it() -> None:
 
 def test_empty_lists_name_the_new_keys(remapped: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
-        assert f"Press {NEW['new']} to write the first candidate yourself." in sitting.screen
+        assert f"or {NEW['new']} to write the first candidate yourself." in sitting.screen
         keys = [NEW[id_] for id_ in ("approve", "reject", "undo", "help")]
         assert (
             "press {} to approve, {} to reject and {} to undo. Press {} for all keys.".format(*keys)
