@@ -328,7 +328,7 @@ class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Literal["ask", "auto"],
         says(
             "Restart of sessions with outdated memory.",
-            "guides/restart.md#restart-sessions-for-you",
+            "guides/restart.md#restart-a-session-when-it-is-idle",
             '`"auto"`: after a decision, sessions restart if they run under `agentplane run` and their hooks report'
             ' when they are idle. `"ask"`: only when a person asks.',
         ),
