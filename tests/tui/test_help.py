@@ -114,3 +114,13 @@ def test_a_page_key_is_harmless_where_no_row_fits(three: Plane) -> None:
         assert sitting.app.screen is sitting.inbox
 
     sit(three, steps, size=(12, 3))
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_a_mark_is_on_the_line_of_its_meaning(three: Plane, width: int) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("question_mark")
+        for shown in ("● ready", "◆ selected", "✓ decided"):
+            await sitting.until(lambda shown=shown: shown in sitting.screen, shown)
+
+    sit(three, steps, size=(width, 40))

@@ -1,5 +1,6 @@
 """Selected rows: what is done with them, and that the selection ends with it. Copying, exporting and the mouse."""
 
+import pytest
 from textual.widgets import Input
 
 from agentplane.api import Plane
@@ -218,3 +219,27 @@ def test_the_divider_can_be_dragged(three: Plane) -> None:
         assert panes.view.size.height >= 3
 
     sit(three, steps)
+
+
+@pytest.mark.parametrize(("width", "list_width"), [(120, 60), (240, 152)])
+def test_the_list_has_half_of_the_room_and_all_that_a_text_needs_no_more(
+    three: Plane, width: int, list_width: int
+) -> None:
+    async def steps(sitting: Sitting) -> None:
+        view, detail = sitting.inbox.view, sitting.inbox.panes.detail
+        assert detail is not None
+        assert (view.size.width, view.region.width + detail.region.width) == (list_width, width)
+        await sitting.press("enter")
+        assert detail.region.width == width
+
+    sit(three, steps, size=(width, 40))
+
+
+def test_a_list_without_rows_shows_only_the_keys_that_work(plane: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        assert sitting.keys.split() == ["?", "help", "q", "quit"]
+        plane.propose(decision("Use one queue."))
+        sitting.app._reader.reload()
+        await sitting.until(lambda: sitting.keys.strip().startswith("a approve"), "the keys of a row")
+
+    sit(plane, steps)

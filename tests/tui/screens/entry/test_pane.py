@@ -104,7 +104,7 @@ def test_all_that_a_person_needs_is_there(plane: Plane, candidate: str) -> None:
             "0.9",
             ".agentplane/memory/candidates.md:",
             "→ supersedes DEC-001",
-            "propose by Ada (terminal)",
+            "proposed by Ada (terminal)",
         ):
             assert text in said, text
 

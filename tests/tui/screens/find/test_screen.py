@@ -72,6 +72,7 @@ def test_results_are_under_the_name_of_their_screen(everything: Plane) -> None:
         screen = await search(sitting, "webhook", 3)
         assert [row.group for row in screen.view.listing.shown] == ["Inbox", "Memory", "Runs"]
         assert [row.right for row in screen.view.listing.shown][1:] == ["DEC-001", "webhooks"]
+        assert [row.badge for row in screen.view.listing.shown][1:] == ["●", "●"]
 
     sit(everything, steps)
 

@@ -328,7 +328,7 @@ def test_groups_are_by_run_or_by_kind(plane: Plane) -> None:
 def test_a_first_start_explains_itself_in_three_lines(plane: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         assert "Nothing to review. Coding tools propose memories" in sitting.screen
-        assert "Press ctrl+n to write the first candidate yourself." in sitting.screen
+        assert "Press 4 to connect a tool, or ctrl+n to write the first candidate yourself." in sitting.screen
         assert "press a to approve, r to reject and u to undo" in sitting.screen
         await sitting.press("a", "r", "A", "e", "enter", "space", "u")
         await sitting.calm()

@@ -90,7 +90,7 @@ def test_the_detail_tells_the_ground(shelf: Plane) -> None:
         said = words_on(app)
         for text in (
             "Retry webhooks with backoff.", "Rationale", "They rate-limit.", "✓ app.py#retry", "✗ gone.py",
-            "· https://example.test/x", "webhooks", "app/**", "propose by Ada", "approve by Ada",
+            "· https://example.test/x", "webhooks", "app/**", "proposed by Ada", "approved by Ada",
         ):  # fmt: skip
             assert text in said
 
