@@ -82,7 +82,7 @@ SCREENS: tuple[ScreenRow, ...] = (
         "Memory: the approved entries, which tools get",
         Tab(
             "Go to the approved entries.",
-            "agentplane.tui.screens.shelf.screen:ShelfScreen",
+            "agentplane.tui.screens.memory.screen:MemoryScreen",
             lambda view: len(view.shelf),
         ),
         "● accepted   × deprecated   → superseded   ~ manual edit   ◆ selected",
@@ -117,7 +117,7 @@ SCREENS: tuple[ScreenRow, ...] = (
         "Context: the entries that a tool gets, and the ones left out",
         Tab(
             "Go to the context that tools get.",
-            "agentplane.tui.screens.pack.screen:PackScreen",
+            "agentplane.tui.screens.context.screen:ContextScreen",
         ),
         "● complete   ~ statement only, or shortened   × left out, or not writable   · not connected",
         letters=True,

@@ -17,7 +17,7 @@ from agentplane.memory.operations import Proposal
 from agentplane.plane.store.store import Store
 from agentplane.tools import presence
 from agentplane.tui.backend.model import PlaneModel
-from agentplane.tui.screens.shelf import rows
+from agentplane.tui.screens.memory import rows
 from tests.cli.conftest import change_by_hand
 from tests.conftest import decision
 

@@ -12,13 +12,13 @@ from agentplane.plane import decision_keys
 from agentplane.tui import actions, registry
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.screens.conflict.screen import ConflictScreen
+from agentplane.tui.screens.context.screen import ContextScreen
 from agentplane.tui.screens.entry.editor import EditScreen
 from agentplane.tui.screens.inbox.screen import InboxScreen
-from agentplane.tui.screens.pack.screen import PackScreen
+from agentplane.tui.screens.memory.screen import MemoryScreen
 from agentplane.tui.screens.runs.compare_screen import RunDiffScreen
 from agentplane.tui.screens.runs.screen import RunsScreen
 from agentplane.tui.screens.settings.screen import SettingsScreen
-from agentplane.tui.screens.shelf.screen import ShelfScreen
 from agentplane.tui.screens.tools.screen import ToolsScreen
 from agentplane.tui.widgets.row_list import RowList
 from tests.conftest import ROOT
@@ -85,11 +85,11 @@ def test_no_decision_is_on_a_key_that_a_terminal_takes_for_another() -> None:
 def test_every_action_can_be_run() -> None:
     homes = {
         "inbox": InboxScreen,
-        "shelf": ShelfScreen,
+        "shelf": MemoryScreen,
         "runs": RunsScreen,
         "two runs": RunDiffScreen,
         "tools": ToolsScreen,
-        "pack": PackScreen,
+        "pack": ContextScreen,
         "settings": SettingsScreen,
         "conflict": ConflictScreen,
         "edit": EditScreen,
@@ -107,11 +107,11 @@ def test_every_action_can_be_run() -> None:
     ("where", "screen"),
     [
         ("inbox", InboxScreen),
-        ("shelf", ShelfScreen),
+        ("shelf", MemoryScreen),
         ("runs", RunsScreen),
         ("two runs", RunDiffScreen),
         ("tools", ToolsScreen),
-        ("pack", PackScreen),
+        ("pack", ContextScreen),
         ("settings", SettingsScreen),
         ("conflict", ConflictScreen),
         ("edit", EditScreen),

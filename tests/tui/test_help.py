@@ -6,7 +6,7 @@ from textual.widgets import Input, OptionList
 from agentplane.api import Plane
 from agentplane.tui import actions, registry
 from agentplane.tui.screens.inbox.screen import InboxScreen
-from agentplane.tui.screens.shelf.screen import ShelfScreen
+from agentplane.tui.screens.memory.screen import MemoryScreen
 from agentplane.tui.widgets.modals.help_modal import LETTERS, Help
 from tests.tui.conftest import Sitting, sit, waiting
 
@@ -67,7 +67,7 @@ def test_the_arrows_choose_among_the_keys(three: Plane) -> None:
         await sitting.type("approved entries")
         assert listed(sitting) == ["shelf"]
         await sitting.press("down", "up", "enter")
-        await sitting.until(lambda: isinstance(sitting.app.screen, ShelfScreen), "there")
+        await sitting.until(lambda: isinstance(sitting.app.screen, MemoryScreen), "there")
 
     sit(three, steps)
 

@@ -5,7 +5,7 @@ from textual.widgets import Input
 
 from agentplane.api import Plane
 from agentplane.tui.screens.conflict.screen import ConflictScreen
-from agentplane.tui.screens.shelf.screen import ShelfScreen
+from agentplane.tui.screens.memory.screen import MemoryScreen
 from agentplane.tui.widgets.modals.confirm_bulk_modal import Summary
 from tests.conftest import decision
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
@@ -62,7 +62,7 @@ def test_a_selection_of_entries_ends_with_pinning(three: Plane) -> None:
         await sitting.press("2")
         await sitting.calm()
         screen = sitting.app.screen
-        assert isinstance(screen, ShelfScreen)
+        assert isinstance(screen, MemoryScreen)
         await sitting.press("asterisk", "i")
         await sitting.calm()
         assert screen.view.listing.marks == set()

@@ -9,7 +9,7 @@ from agentplane.api import Plane
 from agentplane.tui.screens.conflict.screen import ConflictScreen
 from agentplane.tui.screens.entry import editor
 from agentplane.tui.screens.entry.editor import EditScreen
-from agentplane.tui.screens.shelf.screen import ShelfScreen
+from agentplane.tui.screens.memory.screen import MemoryScreen
 from agentplane.tui.widgets.modals.choose_modal import Pick
 from tests.conftest import decision
 from tests.tui.stand import Stand, drive
@@ -57,13 +57,13 @@ def test_any_keys_at_any_size(full: Plane, name: str, seed: int) -> None:
     luck = random.Random(seed)
     entry = app.shown.shelf[0]
 
-    def screen() -> ShelfScreen | ConflictScreen | EditScreen | Pick:
+    def screen() -> MemoryScreen | ConflictScreen | EditScreen | Pick:
         if name == "conflict":
             found = next(one for one in app.shown.reviewed.values() if one.conflicts)
             return ConflictScreen(found)
         if name == "edit":
             return EditScreen(editor.of_entry(app.shown.memory, entry))
-        return Pick("Open", ["one", "two " * 40, "漢字 " * 30]) if name == "pick" else ShelfScreen()
+        return Pick("Open", ["one", "two " * 40, "漢字 " * 30]) if name == "pick" else MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         for _ in range(6):
@@ -72,7 +72,7 @@ def test_any_keys_at_any_size(full: Plane, name: str, seed: int) -> None:
             if len(app.screen_stack) == 1:
                 app.look_at_all()
                 candidates = [one for one in app.shown.reviewed.values() if one.conflicts]
-                app.push_screen(screen() if name != "conflict" or candidates else ShelfScreen())
+                app.push_screen(screen() if name != "conflict" or candidates else MemoryScreen())
         await app.calm(pilot)
 
     drive(app, steps, luck.choice(SIZES[6:]), screen())

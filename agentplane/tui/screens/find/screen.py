@@ -22,9 +22,9 @@ from agentplane.tui.backend.finder import MOST, Finder, Hits
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.messages import Refreshed
 from agentplane.tui.screens.entry.pane import Detail
+from agentplane.tui.screens.memory import rows as memory_rows
 from agentplane.tui.screens.runs import rows as run_rows
 from agentplane.tui.screens.runs.detail import Chosen, RunDetail
-from agentplane.tui.screens.shelf import rows as shelf_rows
 from agentplane.tui.widgets.filter_bar import Filter
 from agentplane.tui.widgets.modals.modal import AnswersOnce
 from agentplane.tui.widgets.row_list import ASCII, Glyphs, RowList
@@ -201,7 +201,7 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
             yield msgspec.structs.replace(row, right=entry.id, group=_heading("Inbox", len(hits.inbox)))
         for entry in hits.memory:
             expiry = shown.expiring.get(entry.id) if shown else None
-            row = shelf_rows.row(entry, edits.get(entry.id), expiry, 0, plain=plain)
+            row = memory_rows.row(entry, edits.get(entry.id), expiry, 0, plain=plain)
             heading = _heading("Memory", len(hits.memory))
             yield msgspec.structs.replace(row, text=entry.statement, right=entry.id, group=heading)
         for run in hits.runs:

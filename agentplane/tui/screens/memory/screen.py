@@ -16,7 +16,7 @@ from agentplane.tui.screens.entry import editor
 from agentplane.tui.screens.entry.pane import Detail
 from agentplane.tui.screens.entry_list_screen import EntryScreen
 from agentplane.tui.screens.list_screen import NO_ROW, SELECTION_HIDDEN, STILL_READ
-from agentplane.tui.screens.shelf import rows
+from agentplane.tui.screens.memory import rows
 from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.widgets.modals.reason_modal import ReasonDialog
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.model import PlaneView
 
 
-class ShelfScreen(EntryScreen):
+class MemoryScreen(EntryScreen):
     WHERE = "shelf"
     HINT = "words   kind:decision   is:expired   tag:ui   path:app/   older:4w   (tab completes)"
     QUERY = "memory"

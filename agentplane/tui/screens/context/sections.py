@@ -14,9 +14,9 @@ from agentplane.context.pack import Cut, Pack
 from agentplane.memory.entry import Entry
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.actions import Keymap
-from agentplane.tui.backend.pack_model import ToolPacks, View
+from agentplane.tui.backend.context_model import ToolPacks, View
+from agentplane.tui.screens.context import rows
 from agentplane.tui.screens.entry.sections import ago
-from agentplane.tui.screens.pack import rows
 from agentplane.tui.widgets.markdown import Look
 
 

@@ -10,7 +10,7 @@ from agentplane.api import Plane
 from agentplane.memory.operations import Proposal
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.tui.screens.entry.editor import EditScreen
-from agentplane.tui.screens.shelf.screen import ShelfScreen
+from agentplane.tui.screens.memory.screen import MemoryScreen
 from tests.conftest import decision
 from tests.tui.stand import Stand, drive, words_on
 
@@ -38,11 +38,11 @@ def shelf(plane: Plane) -> Plane:
     return plane
 
 
-def rows_of(screen: ShelfScreen) -> list[str]:
+def rows_of(screen: MemoryScreen) -> list[str]:
     return [row.id for row in screen.view.listing.shown]
 
 
-def here(screen: ShelfScreen, id_: str) -> None:
+def here(screen: MemoryScreen, id_: str) -> None:
     assert screen.view.seek(id_)
 
 
@@ -58,7 +58,7 @@ def change_by_hand(plane: Plane, old: bytes, new: bytes) -> Path:
 
 
 def test_all_entries_by_kind_and_what_is_out_of_force_last(shelf: Plane) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         assert rows_of(screen) == ["DEC-002", "DEC-003", "DEC-001", "INV-001"]
@@ -78,11 +78,11 @@ def test_an_empty_shelf_says_where_to_go(plane: Plane) -> None:
         )
         assert app.ops == []
 
-    drive(Stand(plane), steps, screen=ShelfScreen())
+    drive(Stand(plane), steps, screen=MemoryScreen())
 
 
 def test_the_detail_tells_the_ground(shelf: Plane) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "DEC-003")
@@ -98,7 +98,7 @@ def test_the_detail_tells_the_ground(shelf: Plane) -> None:
 
 
 def test_links_go_both_ways(shelf: Plane) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "DEC-002")
@@ -116,7 +116,7 @@ def test_links_go_both_ways(shelf: Plane) -> None:
 
 
 def test_a_filter_is_typed_kept_and_taken_away(shelf: Plane) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         await pilot.press("slash", *"retyr")
@@ -146,7 +146,7 @@ def test_a_filter_is_typed_kept_and_taken_away(shelf: Plane) -> None:
 
 
 def test_a_link_that_the_filter_hides_takes_the_filter_away(shelf: Plane) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         await pilot.press("slash")
@@ -160,7 +160,7 @@ def test_a_link_that_the_filter_hides_takes_the_filter_away(shelf: Plane) -> Non
 
 
 def test_deprecating_asks_why_and_undo_takes_it_back(shelf: Plane) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
     app = Stand(shelf)
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
@@ -181,7 +181,7 @@ def test_deprecating_asks_why_and_undo_takes_it_back(shelf: Plane) -> None:
 
 
 def test_many_are_deprecated_in_one_op(shelf: Plane) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
     app = Stand(shelf)
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
@@ -194,7 +194,7 @@ def test_many_are_deprecated_in_one_op(shelf: Plane) -> None:
 
 
 def test_marks_that_a_filter_hides_are_not_acted_on(shelf: Plane) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
     app = Stand(shelf)
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
@@ -211,7 +211,7 @@ def test_marks_that_a_filter_hides_are_not_acted_on(shelf: Plane) -> None:
 
 
 def test_editing_in_place(shelf: Plane) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "DEC-003")
@@ -229,7 +229,7 @@ def test_editing_in_place(shelf: Plane) -> None:
 
 
 def test_superseding_writes_a_candidate(shelf: Plane) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "DEC-003")
@@ -261,7 +261,7 @@ def test_superseding_writes_a_candidate(shelf: Plane) -> None:
 )
 def test_a_hand_edit_is_shown_and_adopted_or_reverted(shelf: Plane, key: str, statement: str) -> None:
     change_by_hand(shelf, b"with backoff.", b"by hand.")
-    screen = ShelfScreen()
+    screen = MemoryScreen()
     app = Stand(shelf)
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
@@ -286,7 +286,7 @@ def test_a_hand_edit_is_shown_and_adopted_or_reverted(shelf: Plane, key: str, st
 def test_an_entry_that_was_taken_out_by_hand_can_be_put_back(shelf: Plane) -> None:
     path = shelf.layout.memory / "invariants.md"
     path.write_text("# Invariants\n")
-    screen = ShelfScreen()
+    screen = MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "edit:INV-001")
@@ -304,7 +304,7 @@ def test_an_entry_that_was_taken_out_by_hand_can_be_put_back(shelf: Plane) -> No
 
 
 def test_a_refused_op_leaves_the_row_as_it_was(shelf: Plane) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
     app = Stand(shelf)
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
@@ -323,7 +323,7 @@ def test_text_of_others_is_text(plane: Plane) -> None:
     plane.inbox.approve(
         [plane.propose(decision('[bold]Use[/] <b>it</b> [x](http://evil.test "t").', tags=["[red]"]))]
     )
-    screen = ShelfScreen()
+    screen = MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         await ready(pilot, app)
@@ -334,7 +334,7 @@ def test_text_of_others_is_text(plane: Plane) -> None:
 
 
 def test_enter_reads_in_full_and_escape_comes_back(shelf: Plane) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         assert not screen.panes.detail.display
@@ -359,7 +359,7 @@ def test_enter_reads_in_full_and_escape_comes_back(shelf: Plane) -> None:
     ],
 )
 def test_the_panes_follow_the_room(shelf: Plane, size: tuple[int, int], classes: set[str]) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         assert screen.panes.classes & {"-right", "-bottom"} == classes
@@ -378,7 +378,7 @@ def test_evidence_opens_at_its_line(shelf: Plane, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         "agentplane.tui.screens.entry.editor.open_file", lambda _, path, line: opened.append((path, line))
     )
-    screen = ShelfScreen()
+    screen = MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "DEC-003")
@@ -390,7 +390,7 @@ def test_evidence_opens_at_its_line(shelf: Plane, monkeypatch: pytest.MonkeyPatc
 
 
 def test_another_screen_can_go_to_an_entry_here_before_the_rows_are_made(shelf: Plane) -> None:
-    screen = ShelfScreen()
+    screen = MemoryScreen()
     screen.go_to("INV-001")
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:

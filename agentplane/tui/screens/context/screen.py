@@ -31,8 +31,8 @@ from agentplane.tui.widgets.split import NARROW
 
 if TYPE_CHECKING:
     from agentplane.api import Plane
+    from agentplane.tui.backend.context_model import View
     from agentplane.tui.backend.model import PlaneView
-    from agentplane.tui.backend.pack_model import View
     from agentplane.tui.backend.tools_model import Planned
     from agentplane.tui.screens.text_pane import Page
     from agentplane.tui.widgets.modals.line_modal import LineDialog, Offer
@@ -41,7 +41,7 @@ UNREAD = "Can't create the context: "
 DAMAGED = "The log and the files don't match. Run agentplane doctor."
 
 
-class PackScreen(WritingScreen):
+class ContextScreen(WritingScreen):
     WHERE = "pack"
     HINT = "words, ID, kind, tag or left out"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("pack")]
@@ -68,16 +68,16 @@ class PackScreen(WritingScreen):
     # The rows
 
     def rows_of(self, shown: "PlaneView") -> list[Row]:
-        from agentplane.tui.backend import pack_model
+        from agentplane.tui.backend import context_model
         from agentplane.tui.backend.model import as_error
-        from agentplane.tui.screens.pack import rows
+        from agentplane.tui.screens.context import rows
 
         model = self.plane_app.model
         if model is None:
             return []
         ask, made, problem = self.ask, None, ""
         try:
-            made = pack_model.view(model.plane, shown.memory, ask, model.plane.store.clock().date())
+            made = context_model.view(model.plane, shown.memory, ask, model.plane.store.clock().date())
         except (AgentplaneError, OSError) as error:
             problem = as_error(error).what
         if ask == self.ask and shown is self.plane_app.shown:  # else a later thread has newer rows
@@ -85,7 +85,7 @@ class PackScreen(WritingScreen):
         return rows.rows(made, self.plane_app.keys_wanted, plain=self.plane_app.plain) if made else []
 
     def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
-        from agentplane.tui.screens.pack import rows
+        from agentplane.tui.screens.context import rows
 
         made = self.made
         return [] if made is None else rows.matching(words, made, rows_)
@@ -105,7 +105,7 @@ class PackScreen(WritingScreen):
         return Page()
 
     def show_detail(self) -> None:
-        from agentplane.tui.screens.pack import sections
+        from agentplane.tui.screens.context import sections
 
         page: Page | None = self.panes.detail  # type: ignore[assignment]
         made, here, shown = self.made, self.current, self._shown
@@ -122,7 +122,7 @@ class PackScreen(WritingScreen):
 
         For other rows, show the full description.
         """
-        from agentplane.tui.screens.pack import rows
+        from agentplane.tui.screens.context import rows
 
         app = self.plane_app
         if id_ == rows.WAITING:
@@ -161,7 +161,7 @@ class PackScreen(WritingScreen):
         return " · ".join(parts)
 
     def reason(self) -> str:
-        from agentplane.tui.screens.pack import sections
+        from agentplane.tui.screens.context import sections
 
         shown, made = self.plane_app.shown, self.made
         if shown is not None and shown.damaged:
@@ -239,7 +239,7 @@ class PackScreen(WritingScreen):
             self._try(budget=size)
 
     async def action_budget(self) -> None:
-        from agentplane.tui.backend import pack_model
+        from agentplane.tui.backend import context_model
         from agentplane.tui.widgets.modals.line_modal import LineDialog
 
         if not self.may("pack.budget"):
@@ -247,11 +247,11 @@ class PackScreen(WritingScreen):
         offers = [(str(step.tokens), step.label) for step in self.made.budgets] if self.made else []
 
         def problem_of(text: str) -> str:
-            size = pack_model.budget_of(text)
+            size = context_model.budget_of(text)
             return size if isinstance(size, str) else ""
 
         def take(text: str | None) -> None:
-            size = pack_model.budget_of(text) if text else None
+            size = context_model.budget_of(text) if text else None
             if isinstance(size, int):
                 self._try(budget=size)
 
@@ -271,18 +271,18 @@ class PackScreen(WritingScreen):
             await open_field(self.app, LineDialog("Task", hint, "try", value=self.ask.task or ""), take)
 
     async def action_paths(self) -> None:
-        from agentplane.tui.backend import pack_model
+        from agentplane.tui.backend import context_model
         from agentplane.tui.widgets.modals.line_modal import LineDialog
 
         if not self.may("pack.paths"):
             return
 
         def problem_of(text: str) -> str:
-            paths = pack_model.paths_of(text)
+            paths = context_model.paths_of(text)
             return paths if isinstance(paths, str) else ""
 
         def take(text: str | None) -> None:
-            paths = pack_model.paths_of(text) if text is not None else ""
+            paths = context_model.paths_of(text) if text is not None else ""
             if not isinstance(paths, str):
                 self._try(paths=paths)
 
@@ -296,10 +296,10 @@ class PackScreen(WritingScreen):
 
     def _offer_changed_paths(self, dialog: "LineDialog") -> None:
         """Offer the files that this branch changed. Runs in a thread, because Git may take a while."""
-        from agentplane.tui.backend import pack_model
+        from agentplane.tui.backend import context_model
 
         model = self.plane_app.model
-        paths = pack_model.changed_here(model.plane.layout.project) if model else ()
+        paths = context_model.changed_here(model.plane.layout.project) if model else ()
         if paths:
             count = "one file" if len(paths) == 1 else f"{len(paths)} files"
             self.post_message(self._Offered(dialog, [(", ".join(paths), f"{count} changed on this branch")]))
@@ -321,6 +321,6 @@ class PackScreen(WritingScreen):
 
 
 def _planned(plane: "Plane", ask: Ask) -> "Planned":
-    from agentplane.tui.backend import pack_model
+    from agentplane.tui.backend import context_model
 
-    return pack_model.planned(plane, ask)
+    return context_model.planned(plane, ask)

@@ -11,8 +11,8 @@ from agentplane.context.choose import section
 from agentplane.memory.entry import Entry
 from agentplane.text.visible import one_line
 from agentplane.tui.actions import Keymap
+from agentplane.tui.backend.context_model import ToolPacks, View
 from agentplane.tui.backend.list_state import Row
-from agentplane.tui.backend.pack_model import ToolPacks, View
 from agentplane.tui.screens.entry.sections import ago
 
 

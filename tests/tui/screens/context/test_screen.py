@@ -17,9 +17,9 @@ from agentplane.memory.operations import Proposal
 from agentplane.review.confirm import Unconfirmed
 from agentplane.tools import presence
 from agentplane.tui.screens.confirm_files_modal import Writes
-from agentplane.tui.screens.pack import rows
-from agentplane.tui.screens.pack.screen import PackScreen
-from agentplane.tui.screens.shelf.screen import ShelfScreen
+from agentplane.tui.screens.context import rows
+from agentplane.tui.screens.context.screen import ContextScreen
+from agentplane.tui.screens.memory.screen import MemoryScreen
 from agentplane.tui.widgets.modals.line_modal import LineDialog
 from tests.cases import some
 from tests.conftest import UNLIKE, decision, files_of, plane_in
@@ -47,29 +47,29 @@ def shelf(plane: Plane) -> Plane:
     return plane
 
 
-async def opened(sitting: Sitting) -> PackScreen:
+async def opened(sitting: Sitting) -> ContextScreen:
     await sitting.press("5")
     screen = sitting.app.screen
-    assert isinstance(screen, PackScreen)
+    assert isinstance(screen, ContextScreen)
     await sitting.until(lambda: screen.view.listing.rows and screen.panes.detail, "the pack")
     await sitting.calm()
     return screen
 
 
-def group(screen: PackScreen, name: str) -> list[str]:
+def group(screen: ContextScreen, name: str) -> list[str]:
     return [row.id for row in screen.view.listing.rows if row.group.startswith(name)]
 
 
-def right(screen: PackScreen, id_: str) -> str:
+def right(screen: ContextScreen, id_: str) -> str:
     return next(row.right for row in screen.view.listing.rows if row.id == id_)
 
 
-async def at(sitting: Sitting, screen: PackScreen, id_: str) -> None:
+async def at(sitting: Sitting, screen: ContextScreen, id_: str) -> None:
     assert screen.view.seek(id_), id_
     await sitting.until(lambda: screen.panes.detail._page_id == id_, f"what is said of {id_}")
 
 
-async def done(sitting: Sitting, screen: PackScreen) -> None:
+async def done(sitting: Sitting, screen: ContextScreen) -> None:
     await sitting.until(lambda: not sitting.app.pending and not screen.view.listing.settled, "done")
     await sitting.calm()
 
@@ -311,7 +311,7 @@ def test_the_shelf_pins_too_and_finds_what_is_pinned(shelf: Plane) -> None:
         await sitting.press("2")
         await sitting.calm()
         screen = sitting.app.screen
-        assert isinstance(screen, ShelfScreen)
+        assert isinstance(screen, MemoryScreen)
         screen.view.seek("DEC-004")
         await sitting.press("i")
         await sitting.until(lambda: shelf.memory.read().get("DEC-004").head.pinned, "pinned")
@@ -517,9 +517,9 @@ def test_enter_goes_to_the_entry_on_the_shelf_and_escape_comes_back(shelf: Plane
         await typed(sitting, "B", "250")
         await at(sitting, screen, "DEC-002")
         await sitting.press("enter")
-        await sitting.until(lambda: isinstance(sitting.app.screen, ShelfScreen), "the shelf")
+        await sitting.until(lambda: isinstance(sitting.app.screen, MemoryScreen), "the shelf")
         on = sitting.app.screen
-        assert isinstance(on, ShelfScreen)
+        assert isinstance(on, MemoryScreen)
         await sitting.until(lambda: on.entry_id == "DEC-002", "the entry")
         await sitting.press("escape")
         assert sitting.app.screen is screen
@@ -717,7 +717,7 @@ def test_the_screen_is_loaded_when_it_is_gone_to(shelf: Plane) -> None:
         "        while app.shown is None: await pilot.pause(0.05)\n"
         "        print([name for name in sys.modules if 'tui.pack' in name])\n"
         "        await pilot.press('5')\n"
-        "        print('agentplane.tui.screens.pack.screen' in sys.modules)\n"
+        "        print('agentplane.tui.screens.context.screen' in sys.modules)\n"
         "asyncio.run(run())\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -729,16 +729,16 @@ def test_ranking_and_reading_are_not_done_where_keys_are_answered(
 ) -> None:
     import threading
 
-    from agentplane.tui.backend import pack_model
+    from agentplane.tui.backend import context_model
 
     threads: list[str] = []
-    made = pack_model.view
+    made = context_model.view
 
     def view(*words: object) -> object:
         threads.append(threading.current_thread().name)
         return made(*words)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pack_model, "view", view)
+    monkeypatch.setattr(context_model, "view", view)
 
     async def steps(sitting: Sitting) -> None:
         await opened(sitting)
