@@ -47,29 +47,29 @@ class Called(msgspec.Struct, frozen=True):
 
 
 ROWS: tuple[Row, ...] = (
-    Row("inbox", "List candidates and manual edits to review", "memory.inbox.inbox", "Review"),
-    Row("propose", "Propose an entry for review", "memory.propose.propose", "Review"),
+    Row("inbox", "List candidates and manual edits to review", "review.inbox.inbox", "Review"),
+    Row("propose", "Propose an entry for review", "review.propose.propose", "Review"),
     Row(
         "approve",
         "Approve candidates or accept manual edits",
-        "memory.decide.approve",
+        "review.decide.approve",
         "Review",
         old={"adopt": ("--edits",)},
     ),
     Row(
         "reject",
         "Reject candidates or discard manual edits",
-        "memory.decide.reject",
+        "review.decide.reject",
         "Review",
         old={"revert": ("--edits",)},
     ),
     Row(
         "send-back",
         "Send candidates back to their proposers with a comment",
-        "memory.postpone.send_back",
+        "review.postpone.send_back",
     ),
-    Row("snooze", "Fold candidates in the inbox until a date", "memory.postpone.snooze"),
-    Row("edit", "Edit an entry or a candidate in your editor", "memory.edit.edit", "Review"),
+    Row("snooze", "Fold candidates in the inbox until a date", "review.postpone.snooze"),
+    Row("edit", "Edit an entry or a candidate in your editor", "review.edit.edit", "Review"),
     Row("list", "List approved entries", "memory.list.list", "Memory"),
     Row("show", "Show entries, candidates or runs in full", "memory.show.show", "Memory"),
     Row(
@@ -90,11 +90,11 @@ ROWS: tuple[Row, ...] = (
     Row(
         "pin",
         "Always include entries in the context",
-        "memory.decide.pin",
+        "review.decide.pin",
         "Memory",
         old={"unpin": ("--remove",)},
     ),
-    Row("deprecate", "Mark entries as deprecated", "memory.decide.deprecate", "Memory"),
+    Row("deprecate", "Mark entries as deprecated", "review.decide.deprecate", "Memory"),
     Row("undo", "Undo your last change", "memory.undo.undo", "Memory"),
     Row("redo", "Redo the change that you last undid", "memory.undo.redo", "Memory"),
     Row(

@@ -11,7 +11,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.cli import output
-from agentplane.cli.memory import confirming
+from agentplane.cli.review import confirming
 from agentplane.commands import Approve
 from agentplane.memory.operations import Proposal
 from agentplane.review import spots

@@ -1,1 +1,1 @@
-"""Commands that propose, decide about, find and show memory."""
+"""Commands that find, show, change and publish approved memory."""

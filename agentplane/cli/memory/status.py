@@ -8,8 +8,8 @@ import msgspec
 from agentplane.api import summaries
 from agentplane.cli import background_checks, output
 from agentplane.cli.help import command
-from agentplane.cli.memory import all_projects
 from agentplane.cli.open import json_option, opened
+from agentplane.cli.review import all_projects
 from agentplane.errors import AgentplaneError, Damaged
 from agentplane.plane.derived import badge_stamp
 from agentplane.plane.store import lock

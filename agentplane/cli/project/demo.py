@@ -70,8 +70,8 @@ def _open_screens(folder: Path) -> int:
 
 
 def _print_inbox(ctx: click.Context, folder: Path) -> int:
-    from agentplane.cli.memory.inbox import inbox_command
     from agentplane.cli.memory.status import status_command
+    from agentplane.cli.review.inbox import inbox_command
 
     ctx.find_root().obj = str(folder / ".agentplane")
     ctx.invoke(status_command)

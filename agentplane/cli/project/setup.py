@@ -12,9 +12,9 @@ from agentplane.agents.model import Tool
 from agentplane.api import open_plane
 from agentplane.cli import complete, output
 from agentplane.cli.help import command
-from agentplane.cli.memory import all_projects
 from agentplane.cli.open import opened
 from agentplane.cli.project.tools import named_tools, print_wired
+from agentplane.cli.review import all_projects
 from agentplane.errors import BadInput
 from agentplane.plane import create
 from agentplane.plane.derived.badge_stamp import FOLDER

@@ -9,9 +9,9 @@ from agentplane.api import Plane
 from agentplane.api.results import Committed
 from agentplane.cli import complete, output
 from agentplane.cli.help import command
-from agentplane.cli.memory import confirming
 from agentplane.cli.open import ids_argument, json_option, opened
 from agentplane.cli.report import carry_out, report
+from agentplane.cli.review import confirming
 from agentplane.commands import Edit, Mask, Merge, Tag
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.entry import Entry

@@ -13,10 +13,10 @@ from agentplane.api.committer import required
 from agentplane.api.results import Committed
 from agentplane.cli import complete, output
 from agentplane.cli.help import command
-from agentplane.cli.memory import confirming
-from agentplane.cli.memory.edit import edited_merge
 from agentplane.cli.open import ids_argument, ids_option, json_option, opened, run_named
 from agentplane.cli.report import carry_out, report
+from agentplane.cli.review import confirming
+from agentplane.cli.review.edit import edited_merge
 from agentplane.commands import Adopt, Approve, ApproveClean, Deprecate, Pin, Reject, Revert, Unpin
 from agentplane.errors import BadInput
 from agentplane.memory import ids as entry_ids

@@ -10,8 +10,9 @@ import msgspec
 
 from agentplane.cli import background_checks, output, querying
 from agentplane.cli.help import command
-from agentplane.cli.memory import all_projects, entry_rows
+from agentplane.cli.memory import entry_rows
 from agentplane.cli.open import json_option, opened
+from agentplane.cli.review import all_projects
 from agentplane.errors import BadInput
 from agentplane.memory import checks
 from agentplane.memory.entry import Entry

@@ -1,0 +1,1 @@
+"""Commands to review candidates and manual edits."""
