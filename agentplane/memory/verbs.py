@@ -1,4 +1,4 @@
-"""The verbs of operations in the past tense, as people read them in history and the timeline."""
+"""The verbs of operations, as people read them."""
 
 _PAST = {
     "init": "created",
@@ -27,7 +27,28 @@ _PAST = {
     "settings": "configured",
 }
 
+_NOUNS = {
+    "approve": "approval",
+    "supersede": "approval",
+    "reject": "rejection",
+    "deprecate": "deprecation",
+    "pin": "pinning",
+    "unpin": "unpinning",
+    "propose": "proposal",
+    "mask": "masking",
+    "adopt": "accepted edit",
+    "revert": "discarded edit",
+    "relate": "link",
+    "replace": "replacement",
+    "tag": "tag change",
+}
+
 
 def past(verb: str) -> str:
     """Return the past tense of a verb. A verb of a later version stays as it is."""
     return _PAST.get(verb, verb)
+
+
+def noun(verb: str) -> str:
+    """Return the noun of a verb, for a message such as `Undid approval of DEC-001`."""
+    return _NOUNS.get(verb, verb)

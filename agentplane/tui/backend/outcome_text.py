@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agentplane.commands import Approve, Command
+from agentplane.memory import verbs
 from agentplane.text.visible import one_line
 
 
@@ -38,42 +39,6 @@ DOING = {
     "setting": "changing a setting",
 }
 """The name of a running command, by its verb."""
-
-PAST = {
-    "approve": "approved",
-    "supersede": "approved",
-    "reject": "rejected",
-    "send-back": "sent back",
-    "snooze": "snoozed",
-    "tag": "tagged",
-    "replace": "replaced",
-    "merge": "merged",
-    "edit": "edited",
-    "deprecate": "deprecated",
-    "pin": "pinned",
-    "unpin": "unpinned",
-    "adopt": "accepted",
-    "revert": "discarded",
-    "undo": "undid",
-    "redo": "redid",
-    "propose": "proposed",
-}
-
-
-_NOUNS = {
-    "approve": "approval",
-    "supersede": "approval",
-    "reject": "rejection",
-    "edit": "edit",
-    "mask": "masking",
-    "deprecate": "deprecation",
-    "pin": "pinning",
-    "unpin": "unpinning",
-    "adopt": "acceptance",
-    "revert": "discarding",
-    "propose": "proposal",
-}
-"""The nouns for changes that were undone or redone, by verb."""
 
 
 def rejected_by(command: Command) -> tuple[str, ...]:
@@ -141,8 +106,10 @@ def _own_message(outcome: Outcome, keys: "Keymap") -> str:
     what = (ids[0] if count == 1 else f"{count:,} entries") + _contradictions(outcome) + _file_note(outcome)
     if outcome.verb in ("undo", "redo"):
         back = f"{keys.key('redo')} to redo" if outcome.verb == "undo" else undo
-        return f"{PAST[outcome.verb].capitalize()} {_NOUNS.get(outcome.of, outcome.of)} of {what} · {back}"
-    return f"{PAST.get(outcome.verb, outcome.verb).capitalize()} {what} · {undo}"
+        return f"{verbs.past(outcome.verb).capitalize()} {verbs.noun(outcome.of)} of {what} · {back}"
+    # A person who replaces an entry approves its successor.
+    verb = "approve" if outcome.verb == "supersede" else outcome.verb
+    return f"{verbs.past(verb).capitalize()} {what} · {undo}"
 
 
 def _contradictions(outcome: Outcome) -> str:
