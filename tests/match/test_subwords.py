@@ -38,6 +38,8 @@ def test_letters_and_signs_are_never_in_one_piece(pieces: Pieces) -> None:
     assert [text for text in texts if len(_PARTS.split(text)) > 1] == []
 
 
-@pytest.mark.parametrize("word", ["word,", "(don't)", "`a_b-c/d.py`:", "x=1;y>=2", "caf\u00e9,no", "1st/2nd", "\u00e9-\u65e5a,"])
+@pytest.mark.parametrize(
+    "word", ["word,", "(don't)", "`a_b-c/d.py`:", "x=1;y>=2", "caf\u00e9,no", "1st/2nd", "\u00e9-\u65e5a,"]
+)
 def test_the_parts_of_a_word_are_merged_like_the_whole(pieces: Pieces, word: str) -> None:
     assert pieces._encoded(_BLANK + word) == pieces._merged(_BLANK + word)

@@ -145,9 +145,7 @@ def test_entries_are_equal_by_what_they_say(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("serving")
-def test_a_proposal_compares_each_file_at_most_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proposal_compares_each_file_at_most_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plane = bench.make(tmp_path / "plane", FEW + 20, TEXTS)
     for statement in TEXTS[-4:]:
         _propose(plane, statement)

@@ -117,7 +117,9 @@ def _prefix_pairs(
     for here in lone:
         for there in others if may_deny(mine[here]) else denying:
             if negates(mine[here], theirs[there]):
-                only_one_denies = sense(new.source).denials.words[here] != sense(old.source).denials.words[there]
+                only_one_denies = (
+                    sense(new.source).denials.words[here] != sense(old.source).denials.words[there]
+                )
                 if only_one_denies and all(here != pair.left and there != pair.right for pair in found):
                     found.append(WordPair(here, there, 0.9, negated_by_prefix=True))
     return found

@@ -28,7 +28,9 @@ def embeddings(texts: Sequence[str]) -> npt.NDArray[np.float64]:
     without embeddings.
     """
     vectors = _vectors()
-    rows: npt.NDArray[np.float64] = np.zeros((len(texts), 1)) if vectors is None else vectors.embed_each(texts)
+    rows: npt.NDArray[np.float64] = (
+        np.zeros((len(texts), 1)) if vectors is None else vectors.embed_each(texts)
+    )
     return rows
 
 
@@ -42,7 +44,7 @@ def learn(words: Iterable[str]) -> None:
 @lru_cache(maxsize=20_000)
 def _direction(word: str) -> npt.NDArray[np.float64]:
     """Return the embedding with length 1, or zeros if the word has none."""
-    (row,) = embeddings([word[:80]])
+    row: npt.NDArray[np.float64] = embeddings([word[:80]])[0]
     length = float((row * row).sum()) ** 0.5
     return row / length if length else row
 

@@ -131,6 +131,4 @@ def _with_aside(sentence: list[Token], place: int) -> list[tuple[bool, list[Toke
 
 
 def has_phrase(line: list[str], phrase: tuple[str, ...]) -> bool:
-    return phrase[0] in line and any(
-        tuple(line[at : at + len(phrase)]) == phrase for at in range(len(line))
-    )
+    return phrase[0] in line and any(tuple(line[at : at + len(phrase)]) == phrase for at in range(len(line)))
