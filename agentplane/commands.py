@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from agentplane.context.choose import Ask
     from agentplane.memory.operations import Proposal
+    from agentplane.plane.settings import Value
     from agentplane.review.confirm import Confirmation
     from agentplane.review.conflicts.relation import Relation
     from agentplane.review.conflicts.resolve import Choice
@@ -218,12 +219,15 @@ class Sync(msgspec.Struct, frozen=True):
     """The purpose of the memory. None means the whole project."""
 
 
-class SetRestart(msgspec.Struct, frozen=True):
-    """Change whether sessions with outdated memory restart automatically."""
+class SetSetting(msgspec.Struct, frozen=True):
+    """Change a setting in its file. A personal setting is changed in the file of the person."""
 
-    verb: ClassVar[str] = "restarts"
+    verb: ClassVar[str] = "setting"
     ids: ClassVar[tuple[str, ...]] = ()
-    auto: bool
+    name: str
+    """The key with its table, such as `tools.restart`."""
+    value: "Value | None"
+    """None removes the setting from the file."""
 
 
 Decision = (
@@ -245,6 +249,6 @@ Decision = (
 """Commands that only a person may give, unless the settings allow more."""
 MemoryCommand = Propose | Decision | Undo | Redo
 """Commands that are one operation in the log."""
-ToolCommand = Wire | Unwire | Sync | SetRestart
-"""Commands that change the files of tools or how tools are served, but no decision."""
-Command = MemoryCommand | ToolCommand
+ToolCommand = Wire | Unwire | Sync
+"""Commands that change the files of tools."""
+Command = MemoryCommand | ToolCommand | SetSetting

@@ -230,7 +230,7 @@ def _found(extension: Extension, subject: S) -> "list[Finding]":
     check: Check[S] = extension.target
     found = extension.call(lambda: list(islice(check(subject), MOST_FINDINGS)))
     if not all(map(_is_sound, found)):
-        raise extension.error("returned something else than findings")
+        raise extension.error("returned something other than findings")
     return [msgspec.structs.replace(one, code=f"{extension.name}:{one.code}") for one in found]
 
 

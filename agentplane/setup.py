@@ -24,7 +24,7 @@ from agentplane.tools.memory_file import git_conflicts
 
 
 _LOG = "memory/log.jsonl"
-_NOT_HERE = "The project memory is in git, but its files are not here."
+_NOT_HERE = "The project memory is in Git, but its files are missing here."
 
 
 class Preview(msgspec.Struct, frozen=True):
@@ -44,8 +44,8 @@ class Preview(msgspec.Struct, frozen=True):
 class SetupResult(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
     """Paths inside the plane, or rules that were added to a file."""
-    git: tuple[str, ...]
-    """The settings that were added to Git."""
+    git: merge_driver.GitSetup
+    """The parts of Git's setup that were missing."""
     wired: Wired | None
     """The result of connecting tools, or None if no tool needed a change."""
 
@@ -112,4 +112,4 @@ def make(wanted: Preview, channel: str) -> SetupResult:
         wired = plane.tools.wire(wanted.tools)
     with suppress(AgentplaneError):  # `doctor` explains a damaged plane
         files += [active.ACTIVE] if plane.tools.make_context() else []
-    return SetupResult(tuple(files), tuple(git_changes), wired)
+    return SetupResult(tuple(files), git_changes, wired)

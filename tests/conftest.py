@@ -1,10 +1,13 @@
 """What every test gets: an environment without the developer's own tools and settings, and planes to work on."""
 
+import gc
+import importlib
 import os
 import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -33,6 +36,9 @@ STATE = os.path.join(tempfile.gettempdir(), f"agentplane-tests-{os.getuid()}")
 """The user's key is made here, not in the home of whoever runs the tests."""
 # Fixtures of a whole module are made before those of a test, so this is set for them as well.
 os.environ["XDG_STATE_HOME"] = STATE
+CONFIG = os.path.join(STATE, "no-config")
+"""The folder of the user's own settings, which has none."""
+os.environ["XDG_CONFIG_HOME"] = CONFIG
 # A hint takes a line of the screen, so the user of most tests has seen all of them.
 os.makedirs(os.path.join(STATE, "agentplane"), mode=0o700, exist_ok=True)
 Path(STATE, "agentplane", "hints").write_text("approve compare undo\n")
@@ -55,6 +61,37 @@ def pytest_configure(config: pytest.Config) -> None:
         providers._get_local_constants = lambda: providers._local_constants
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Import the test modules in a different order in each worker.
+
+    pytest compiles a test module when it is first imported, which takes longer than all else at the start. In the same
+    order, all workers would compile all modules at the same time. In this one, each compiles its share for the others.
+    """
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None:
+        return
+    paths = sorted({path for argument in session.config.args for path in _test_modules(argument)})
+    count, number = worker["workercount"], int(worker["workerid"].removeprefix("gw"))
+    for path in paths[number::count]:
+        # Collection imports it again, and reports what is wrong.
+        with suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+
+
+def _test_modules(argument: str) -> list[Path]:
+    path = Path(argument.partition("::")[0]).resolve()
+    return list(path.rglob("test_*.py")) if path.is_dir() else [path]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from looking again and again at the program and the tests, which stay until the end."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
 def clean_environment() -> dict[str, str]:
     """The environment of this process, without what would change a result."""
     dropped = {name for tool in TOOLS for name in tool.variables} | {ANY_TOOL}
@@ -75,6 +112,7 @@ def clean_environment() -> dict[str, str]:
         "TERM": "xterm",
         "PYTHONPATH": str(ROOT),
         "XDG_STATE_HOME": STATE,
+        "XDG_CONFIG_HOME": CONFIG,
     }
 
 

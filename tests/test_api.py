@@ -153,7 +153,7 @@ def test_the_policy_approves_only_sure_facts_with_evidence(
 def test_a_fact_may_be_a_plain_sentence(here: Plane) -> None:
     promoted = agentplane.promote_fact("Tests need REDIS_URL.")
     assert here.memory.read().get(promoted.id).statement == "Tests need REDIS_URL."
-    with pytest.raises(BadInput, match="not a fact"):
+    with pytest.raises(BadInput, match="Invalid fact"):
         agentplane.promote_fact({"statment": "typo"})
 
 

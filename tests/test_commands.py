@@ -23,7 +23,7 @@ from agentplane.commands import (
     Reject,
     Revert,
     SendBack,
-    SetRestart,
+    SetSetting,
     Snooze,
     Sync,
     Tag,
@@ -184,28 +184,28 @@ def test_a_relation_is_previewed_as_it_is_added(plane: Plane) -> None:
     assert plane.do(propose) is None
 
 
-TOOL_COMMANDS: dict[type, ToolCommand] = {
+FILE_COMMANDS: dict[type, ToolCommand | SetSetting] = {
     Wire: Wire(("claude-code",)),
     Sync: Sync(("codex",)),
     Unwire: Unwire(("claude-code",)),
-    SetRestart: SetRestart(auto=True),
+    SetSetting: SetSetting("tools.restart", "auto"),
 }
 
 
-def test_every_tool_command_is_tried() -> None:
-    assert set(TOOL_COMMANDS) == set(commands.ToolCommand.__args__)
+def test_every_command_that_writes_other_files_is_tried() -> None:
+    assert {*COMMANDS, *FILE_COMMANDS} == set(commands.Command.__args__)
 
 
-@pytest.mark.parametrize("kind", TOOL_COMMANDS, ids=lambda kind: kind.__name__)
-def test_a_tool_command_writes_what_its_preview_says(plane: Plane, kind: type) -> None:
+@pytest.mark.parametrize("kind", FILE_COMMANDS, ids=lambda kind: kind.__name__)
+def test_a_command_writes_what_its_preview_says(plane: Plane, kind: type) -> None:
     entry(plane)
     if kind is Unwire:
-        plane.do(TOOL_COMMANDS[Wire])
+        plane.do(FILE_COMMANDS[Wire])
     project = plane.layout.project
     before = everything(project)
-    changes = plane.preview(TOOL_COMMANDS[kind])
+    changes = plane.preview(FILE_COMMANDS[kind])
     assert everything(project) == before
-    plane.do(TOOL_COMMANDS[kind])
+    plane.do(FILE_COMMANDS[kind])
     after = everything(project)
     assert changes
     assert {change.path: change.after for change in changes} == {

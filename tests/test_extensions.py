@@ -180,14 +180,14 @@ def test_an_installed_check_is_a_part_of_doctor(
         ("raise OSError('no')", "failed: OSError: no."),
         ("def extension(store): raise OSError('no')", "failed: OSError: no."),
         ("def extension(store): return None", "failed: TypeError: 'NoneType' object is not iterable."),
-        ("def extension(store): return ['nonsense']", "returned something else than findings."),
+        ("def extension(store): return ['nonsense']", "returned something other than findings."),
         (
             f"{FINDING}def extension(store): return [Finding('a', 'bad', 'b', 'c', ())]",
-            "returned something else than findings.",
+            "returned something other than findings.",
         ),
         (
             f"{FINDING}def extension(store): return [Finding('a', 'info', None, 'c', ())]",
-            "returned something else than findings.",
+            "returned something other than findings.",
         ),
     ],
 )

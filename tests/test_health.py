@@ -61,7 +61,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
             b"".join(p.layout.log.read_bytes().splitlines(keepends=True)[:-2])
         ),
         "log.jsonl:4",
-        "last lines are missing",
+        "last lines of the log are missing",
         "error",
     ),
     "no log": (lambda p: p.layout.log.unlink(), "log.jsonl", "missing", "error"),
@@ -87,7 +87,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "broken frontmatter": (
         lambda p: append(p.layout.memory / "facts.md", b"\n---\nid: [FACT-1\n---\nFact: X.\n"),
         "facts.md:7",
-        "broken frontmatter",
+        "invalid frontmatter",
         "error",
     ),
     "a doubled id in one file": (
@@ -271,7 +271,7 @@ def test_remedies_are_data_that_reads_as_a_sentence() -> None:
     )
     assert not by_hand.fixable
 
-    torn = Finding("log-torn", "warning", "log.jsonl:5", "was not written to its end", (Mend("log"),))
+    torn = Finding("log-torn", "warning", "log.jsonl:5", "is incomplete", (Mend("log"),))
     assert torn.remedy == "`agentplane doctor --fix` repairs it."
     assert torn.fixable
     assert torn.repairs == {"log"}

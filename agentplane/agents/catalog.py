@@ -127,7 +127,7 @@ TOOLS = (
         "copilot", "GitHub Copilot", Target(".github/copilot-instructions.md", "block"),
         programs=("copilot",), variables=("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GITHUB_COPILOT_CLI"), clients=("github-copilot", "visual studio code"),
         marks=(".github/copilot-instructions.md", ".github/instructions"), homes=(".copilot",),
-        hint="Copilot CLI reads the project's files once its folder is trusted. It is reported to drop what hooks say.",
+        hint="Copilot CLI reads the project's files once you trust its folder. It reportedly ignores the output of hooks.",
         hooks=Hooks(
             ".github/hooks/agentplane.json", forms.copilot,
             (

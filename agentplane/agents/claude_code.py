@@ -91,7 +91,7 @@ def memories(places: Places) -> Iterator[MemoryItem]:
         return
     other = _other_owner(folder, Path(project))
     if other is not None:
-        yield Remark(f"its folder for this project may be that of {other}; nothing was taken from it")
+        yield Remark(f"its folder for this project may belong to {other}")
         return
     for path in sorted(memory.rglob("*.md"))[:_MOST_FILES]:
         if path.is_symlink() or (text := places.read(path, _WHERE + path.name)) is None:
@@ -111,7 +111,7 @@ def _topic(text: str, place: str) -> MemoryItem:
     more = head.get("metadata")
     kind = head.get("type") or (more.get("type") if isinstance(more, dict) else None)
     if kind == _PERSONAL:
-        return Skipped(place, "a note about the person")
+        return Skipped(place, "about the user, not the project")
     if place.endswith("MEMORY.md"):
         body = re.sub(r"(?m)^\s*[-*] \[[^\]]*\]\([^)]*\).*$", "", body)
     return Note(place, body, first)

@@ -103,7 +103,7 @@ def memories(places: Places) -> Iterator[MemoryItem]:
     for start, end in pairwise([*starts, len(text)]):
         group, first = text[start:end], 1 + text.count("\n", 0, start)
         if not _applies(group, Path(os.path.realpath(places.project))):
-            yield Skipped(f"{_MEMORIES}:{first}", "of another project", group.partition("\n")[0])
+            yield Skipped(f"{_MEMORIES}:{first}", "from another project", group.partition("\n")[0])
             continue
         body = _NOT_KEPT.sub(lambda found: "\n" * found[0].count("\n"), group)
         body = re.sub(r"(?m)^(?:scope|applies_to):.*$", "", body)

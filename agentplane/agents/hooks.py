@@ -69,7 +69,7 @@ class Call:
         except RecursionError:
             raise ValueError("nested too deeply") from None
         if not isinstance(fields, dict):
-            raise ValueError("no JSON object")  # noqa: TRY004 -- one kind of error for all that is no call
+            raise ValueError("not a JSON object")  # noqa: TRY004 -- one kind of error for all that is no call
         self.fields: dict[str, Any] = fields
 
     @property

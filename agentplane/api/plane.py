@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Mapping
 from datetime import date
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never, overload
 
@@ -29,7 +28,7 @@ from agentplane.commands import (
     Reject,
     Revert,
     SendBack,
-    SetRestart,
+    SetSetting,
     Snooze,
     Sync,
     Tag,
@@ -39,6 +38,7 @@ from agentplane.commands import (
     Unwire,
     Wire,
 )
+from agentplane.lazy import cached_property
 from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane import layout, origin
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from agentplane.api.memory import PlaneMemory
     from agentplane.api.recall import Recall
     from agentplane.api.runs import Runs
+    from agentplane.api.settings import PlaneSettings
     from agentplane.api.tools import Tools
     from agentplane.guard.guard import Checked
     from agentplane.tools.connections import Wired
@@ -143,6 +144,13 @@ class Plane:
 
         return Tools(self._committer, self.inbox, self.runs)
 
+    @cached_property
+    def settings(self) -> "PlaneSettings":
+        """The settings, with their values, and the files that set them."""
+        from agentplane.api.settings import PlaneSettings
+
+        return PlaneSettings(self.layout)
+
     @property
     def store(self) -> Store:
         return self._committer.store
@@ -171,9 +179,13 @@ class Plane:
     @overload
     def do(self, command: Sync) -> SyncResult: ...
     @overload
-    def do(self, command: SetRestart) -> None: ...
-    def do(self, command: Command) -> "Committed | Wired | SyncResult | None":
-        """Carry out a command. For a `MemoryCommand`, return None if there was nothing to change."""
+    def do(self, command: SetSetting) -> bool: ...
+    def do(self, command: Command) -> "Committed | Wired | SyncResult | bool | None":
+        """Carry out a command.
+
+        For a `MemoryCommand`, return None if there was nothing to change. For a `SetSetting`, return True if
+        its file changed.
+        """
         match command:
             case Propose():
                 return self.inbox.put(command)
@@ -189,9 +201,8 @@ class Plane:
                 return self.tools.unwire(_tools(command))
             case Sync():
                 return self.tools.bring(command)
-            case SetRestart():
-                self.tools.set_restart(command)
-                return None
+            case SetSetting():
+                return self.settings.put(command)
             case _:
                 assert_never(command)
 
@@ -199,6 +210,8 @@ class Plane:
         """Return the files that a command would change, without writing anything."""
         if isinstance(command, ToolCommand):
             return self.tools.preview(command)
+        if isinstance(command, SetSetting):
+            return self.settings.preview(command)
         return self._committer.preview(command)
 
     def propose(self, proposal: Proposal, *, again: bool = False) -> str:

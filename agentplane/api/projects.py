@@ -1,6 +1,5 @@
 """What waits in all project memories of this user, and in the other worktrees of one repository."""
 
-from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -10,6 +9,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane import known_projects
 from agentplane.plane.derived import badge_stamp
 from agentplane.plane.derived.badge_counts import Badge
+from agentplane.plane.git import git_files
 from agentplane.plane.layout import Layout
 
 
@@ -43,9 +43,7 @@ def everywhere(here: Layout | None = None) -> list[Waiting]:
 
     `here` is included even if it isn't listed yet.
     """
-    listed = [*known_projects.every(), *([str(here.root)] if here else [])]
-    roots = {*listed, *chain.from_iterable(map(known_projects.in_other_worktrees, listed))}
-    return [_of(root) for root in sorted({Path(root).resolve() for root in roots})]
+    return [_of(Path(root)) for root in known_projects.everywhere(str(here.root) if here else None)]
 
 
 def in_other_worktrees(here: Layout) -> list[Waiting]:
@@ -56,7 +54,7 @@ def in_other_worktrees(here: Layout) -> list[Waiting]:
 
 def _of(root: Path) -> Waiting:
     """Return what waits in one project memory. Stored counts are used if no file has changed since."""
-    branch = known_projects.branch_of(str(root))
+    branch = git_files.branch_of(str(root.parent)) or ""
     try:
         kept = badge_stamp.kept_counts(str(root))
         badge = Badge(*kept) if kept and len(kept) == _COUNTS else open_plane(root).inbox.badge()

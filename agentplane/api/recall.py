@@ -26,21 +26,22 @@ class Recall:
 
     def find(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> Recalled:
         """Return the matching entries, and the IDs of matching entries that are withheld."""
-        _check_question(query, limit)
-        committer = self._committer
-        memory = Memory(committer.store.for_delivery(committer.origin))
-        return find_recalled(memory, query, limit, wanted, committer.today())
+        return self.find_in(self.memory(), query, limit=limit, wanted=wanted)
 
-    def find_in(self, memory: Memory, query: str, *, limit: int = 5) -> Recalled:
-        """Return the accepted entries of `memory` that match. The plane isn't read again."""
+    def memory(self) -> Memory:
+        """Read the memory as tools may be given it, after a change of the trust settings is recorded."""
+        return Memory(self._committer.store.for_delivery(self._committer.origin))
+
+    def find_in(self, memory: Memory, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> Recalled:
+        """Return the matches in `memory`. The plane isn't read again."""
+        _check_question(query, limit)
         snapshot = deliverable(memory.snapshot)
         memory = memory if snapshot is memory.snapshot else Memory(snapshot)
-        return find_recalled(memory, query, limit, IN_FORCE, self._committer.today())
+        return find_recalled(memory, query, limit, wanted, self._committer.today())
 
     def withheld(self) -> tuple[str, ...]:
         """Return the IDs of accepted entries that tools don't get because they look like they contain a secret."""
-        memory = Memory(self._committer.store.for_delivery(self._committer.origin))
-        given = delivery.given(memory)
+        given = delivery.given(self.memory())
         return tuple(entry.id for entry in given.withheld if entry.head.status == "accepted")
 
 

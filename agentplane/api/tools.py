@@ -13,7 +13,7 @@ from agentplane.api.committer import Committer, required
 from agentplane.api.inbox import Inbox
 from agentplane.api.results import Harvested, SyncResult
 from agentplane.api.runs import Runs
-from agentplane.commands import SetRestart, Sync, ToolCommand, Unwire, Wire
+from agentplane.commands import Sync, ToolCommand, Unwire, Wire
 from agentplane.errors import AgentplaneError
 from agentplane.memory import operations
 from agentplane.memory.operations import Proposal
@@ -56,15 +56,11 @@ class Tools:
 
         The receipt of a context pack is left out.
         """
-        from agentplane.plane import settings_edit
         from agentplane.tools import presence
         from agentplane.tools.memory_file import sync
 
         changes: Sequence[Change]
         match command:
-            case SetRestart():
-                before, after = settings_edit.with_key(self._layout, "tools", "restart", _restart(command))
-                changes = [Change(self._layout.shown("config.toml"), before, after)]
             case Unwire():
                 changes = self.wiring_changes(presence.named(command.ids), out=True)
             case Wire():
@@ -86,12 +82,6 @@ class Tools:
         # Tools that import context/active.md get a requested context pack through that file.
         is_changed = command.ask is not None and self.write_pack(made)
         return SyncResult(self.sync(presence.named(command.ids), made), made, is_changed)
-
-    def set_restart(self, command: SetRestart) -> None:
-        """Carry out a `SetRestart`."""
-        from agentplane.plane import settings_edit
-
-        settings_edit.set_key(self._layout, "tools", "restart", _restart(command))
 
     def pack(self, ask: "Ask") -> "Pack":
         """Return the context pack that a tool would get."""
@@ -261,12 +251,13 @@ class Tools:
         if not passed:
             return Harvested(tuple(None for _ in refused), tuple(refused))
         places = list(dict.fromkeys(place for haul in found.hauls for place in haul.places))
-        told = {
+        plural = "" if len(passed) == 1 else "s"
+        event = {
             "activity": "import",
-            "summary": f"Harvested {len(passed)} candidates.",
+            "summary": f"Imported {len(passed)} candidate{plural}.",
             "inputs": places[:200],
         }
-        source = self._runs.log(told).run_id
+        source = self._runs.log(event).run_id
         proposals = [
             (msgspec.structs.replace(offer.proposal, source=source), offer.by or me) for offer in passed
         ]
@@ -333,7 +324,7 @@ class Tools:
             bare = _SCOPE.sub("", text)
             if any(one == bare or one.endswith(f": {bare}") for one in lines):
                 return None
-            why = f"It was written into the managed block of {path}{f', with {known.id}' if known else ''}."
+            why = f"This text was added to agentplane's block in {path}{f', to {known.id}' if known else ''}."
             kind = known.head.type if known else "fact"
             return self._inbox.propose(Proposal(type=kind, statement=text, rationale=why, evidence=[path]))
 
@@ -353,7 +344,3 @@ def _lasting() -> "Ask":
     from agentplane.context.choose import Ask
 
     return Ask(passing=False)
-
-
-def _restart(command: SetRestart) -> str:
-    return "auto" if command.auto else "ask"

@@ -28,9 +28,9 @@ def _amounts(evidence: Evidence) -> list[str]:
 def _reach(evidence: Evidence) -> list[str]:
     new, old = sense(evidence.new.source), sense(evidence.old.source)
     if new.only and old.all and not old.only:
-        return ["holds for one only / for all"]
+        return ["applies to one only / to all"]
     if old.only and new.all and not new.only:
-        return ["holds for all / for one only"]
+        return ["applies to all / to one only"]
     return []
 
 
@@ -48,7 +48,7 @@ def _words(evidence: Evidence) -> list[str]:
     others = _shown(evidence.profiles[1], alignment.right_only)
     if not mine or not others or not evidence.shared(1):
         return []
-    return [f"same subject `{evidence.shared(3)}`, other words in its place: {mine} / {others}"]
+    return [f"same subject `{evidence.shared(3)}`, but different words: {mine} / {others}"]
 
 
 def _shown(profile: StatementProfile, places: Sequence[int]) -> str:

@@ -130,11 +130,7 @@ def _misplaced(error: click.UsageError) -> str | None:
 
 def _todo(error: click.UsageError, words: list[str]) -> str:
     path = error.ctx.command_path if error.ctx else _path(words)
-    quotes = (
-        "unexpected extra argument" in error.message and error.ctx and error.ctx.command.name == "propose"
-    )
-    usage = f"Run `{path} --help` for usage."
-    return _misplaced(error) or (f"Put the statement in quotes. {usage}" if quotes else usage)
+    return _misplaced(error) or f"Run `{path} --help` for usage."
 
 
 def _path(words: list[str]) -> str:
@@ -153,6 +149,10 @@ def run(words: list[str] | None = None) -> int:
     """
     _mend_streams()
     try:
+        if "_AGENTPLANE_COMPLETE" in os.environ:
+            from agentplane.cli import completion
+
+            completion.register()
         result: Any = cli.main(args=words, prog_name="agentplane", standalone_mode=False)
         _tell_failed_extensions()
         sys.stdout.flush()

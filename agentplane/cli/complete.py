@@ -1,4 +1,4 @@
-"""Shell completion of IDs, kinds, tool names and files.
+"""Shell completion of queries, IDs, kinds, tool names, dates and files.
 
 It never prints an error.
 """
@@ -14,16 +14,24 @@ import click
 
 from agentplane.api import Plane, open_plane
 from agentplane.errors import AgentplaneError
+from agentplane.memory import verbs
 from agentplane.text.visible import one_line
 
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from agentplane.query.fields import Target
+    from agentplane.query.records import Record
+
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 Of = Literal["inbox", "shelf", "to review", "all"]
 _PLAIN = re.compile(r"[\w.-]+")
+_TERM = re.compile(r"[\w.:/+@-]+")
+"""Terms that need no quotes in a shell."""
 _MANY = 50
+_MOST_RUNS = 500
+"""Latest rows of the timeline that values are taken from."""
 
 
 def ids(of: Of) -> Complete:
@@ -47,7 +55,7 @@ def ids(of: Of) -> Complete:
 def _ops(plane: Plane) -> Iterator[tuple[str, str]]:
     for op in plane.history.ops(_MANY):
         if not op.undone:
-            yield op.op, f"{op.verb} {', '.join(op.ids)}"
+            yield op.op, f"{verbs.past(op.verb)} {', '.join(op.ids)}"
 
 
 def _runs(plane: Plane) -> Iterator[tuple[str, str]]:
@@ -82,6 +90,76 @@ def _from_plane(found: Callable[[Plane], Iterable[tuple[str, str]]]) -> Complete
 
 ops, runs = _from_plane(_ops), _from_plane(_runs)
 kinds = _from_plane(lambda plane: ((name, kind.prefix) for name, kind in plane.memory.read().kinds.items()))
+
+
+def query(target: "Target") -> Complete:
+    """Complete a term of a query: a field, or a value that the list has."""
+
+    def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        from click.shell_completion import CompletionItem
+
+        from agentplane.query.complete import completions
+
+        values = _values(ctx, target) if ":" in incomplete else {}
+        found = completions(incomplete, len(incomplete), target, values, most=_MANY)
+        return [CompletionItem(one.shown, help=one.what) for one in found if _TERM.fullmatch(one.shown)]
+
+    return complete
+
+
+def _values(ctx: click.Context, target: "Target") -> dict[str, tuple[str, ...]]:
+    """Return the values in a list by field. Return none if there is no project memory."""
+    from agentplane.query.complete import known
+
+    wanted = ctx.find_root().params.get("plane") or "."
+    with suppress(AgentplaneError, OSError):
+        plane = open_plane(wanted, channel="cli")
+        return known(_records(plane, target))
+    return {}
+
+
+def _records(plane: Plane, target: "Target") -> "Iterator[Record]":
+    from agentplane.query import records
+
+    if target == "inbox":
+        return map(records.of_candidate, plane.memory.read().inbox)
+    if target == "memory":
+        return map(records.of_approved, plane.memory.read().shelf)
+    from agentplane.runs.query import timeline
+
+    return map(records.of_run, islice(timeline.rows(plane.layout), _MOST_RUNS))
+
+
+def _words(*known: tuple[str, str]) -> Complete:
+    """Complete one of these words. Each has a help text."""
+
+    def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(word, help=what) for word, what in known if word.startswith(incomplete)]
+
+    return complete
+
+
+until = _words(
+    ("1d", "tomorrow"), ("3d", "in 3 days"), ("1w", "in a week"), ("2w", "in 2 weeks"), ("4w", "in 4 weeks")
+)
+since = _words(
+    ("1h", "an hour ago"),
+    ("1d", "a day ago"),
+    ("3d", "3 days ago"),
+    ("1w", "a week ago"),
+    ("4w", "4 weeks ago"),
+)
+
+
+def _tags(plane: Plane) -> Iterator[tuple[str, str]]:
+    memory = plane.memory.read()
+    tags = dict.fromkeys(tag for entry in memory.entries.values() for tag in entry.head.tags)
+    return ((tag, "") for tag in sorted(tags))
+
+
+tags = _from_plane(_tags)
 
 
 def _names(known: Callable[[], Iterable[str]]) -> Complete:

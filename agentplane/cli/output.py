@@ -18,6 +18,7 @@ import msgspec
 
 from agentplane.cli import progress_line
 from agentplane.errors import AgentplaneError
+from agentplane.text import ages
 from agentplane.text import visible as hidden_text
 from agentplane.text.visible import cells as cells_of
 from agentplane.text.visible import one_line, padded, visible
@@ -142,18 +143,22 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 def age(ts: str) -> str:
     """Return the time since a timestamp, in the largest unit that fits, with "ago"."""
-    seconds = seconds_since(ts)
-    if seconds is None:
-        return one_line(ts, 20)
-    return "just now" if seconds < 60 else f"{span(seconds)} ago"
+    age = _age(ts)
+    return one_line(ts, 20) if age is None else f"{age} ago" if age else "just now"
 
 
 def short_age(ts: str) -> str:
     """Return the time since a timestamp for a narrow column."""
-    seconds = seconds_since(ts)
-    if seconds is None:
-        return one_line(ts, 20)
-    return "now" if seconds < 60 else span(seconds)
+    age = _age(ts)
+    return one_line(ts, 20) if age is None else age or "now"
+
+
+def _age(ts: str) -> str | None:
+    """Return the age of a timestamp, or None if the text is not a timestamp."""
+    try:
+        return ages.age(datetime.fromisoformat(ts).astimezone(UTC), datetime.now(UTC))
+    except (ValueError, OverflowError):
+        return None
 
 
 def seconds_since(ts: str) -> float | None:
@@ -162,14 +167,6 @@ def seconds_since(ts: str) -> float | None:
         return (datetime.now(UTC) - datetime.fromisoformat(ts).astimezone(UTC)).total_seconds()
     except (ValueError, OverflowError):
         return None
-
-
-def span(seconds: float) -> str:
-    """Return a duration in the largest unit that fits."""
-    for size, unit in ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit}"
-    return f"{seconds:.1f} s" if seconds < 10 else f"{int(seconds)} s"
 
 
 def is_colored(stream: Any) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import msgspec
 
+from agentplane.cli import complete
 from agentplane.errors import BadInput
 
 
@@ -22,12 +23,17 @@ if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed
     from agentplane.runs.query.timeline import TimelineRow
 
+_WITH_BLANKS = frozenset(("tag", "path", "task", "tool", "by", "layer"))
+"""The fields whose values can have blanks."""
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def query_argument(command: _Command) -> _Command:
+def query_argument(target: "Target", *, required: bool = False) -> Callable[[_Command], _Command]:
     """Add an argument with the words of a query. `of_words` reads them."""
-    return click.argument("words", nargs=-1, metavar="[QUERY]...")(command)
+    metavar = "QUERY..." if required else "[QUERY]..."
+    return click.argument(
+        "words", nargs=-1, required=required, metavar=metavar, shell_complete=complete.query(target)
+    )
 
 
 def of_words(words: Sequence[str], target: "Target") -> "Query | None":
@@ -36,8 +42,29 @@ def of_words(words: Sequence[str], target: "Target") -> "Query | None":
         return None
     from agentplane.query.parse import EMPTY, parse
 
-    query = parse(" ".join(words), target)
+    query = parse(_text_of(words), target)
     return None if query == EMPTY else query
+
+
+def _text_of(words: Sequence[str]) -> str:
+    return " ".join(map(_with_quotes, words))
+
+
+def _with_quotes(word: str) -> str:
+    """Return an argument with quotes around a value that has blanks.
+
+    The shell removes the quotes of `tag:"on call"`. A whole query in one argument stays as it is.
+    """
+    from agentplane.query import fields
+    from agentplane.query.parse import Term, tokens
+
+    found = [*tokens(word)]
+    if len(found) < 2 or any(one.name or one.negated for one in found[1:]):
+        return word
+    first, field = found[0], fields.named(found[0].name)
+    if field is None or field.name not in _WITH_BLANKS or first.quoted or not first.value:
+        return word
+    return str(Term(field.name, word[first.end - len(first.value) :].strip(), first.negated))
 
 
 def entries_of(plane: "Plane", memory: "Memory", found: "Iterable[Entry]", query: "Query") -> "list[Entry]":
@@ -91,10 +118,11 @@ def _matching(plane: "Plane", made: "list[Record]", query: "Query") -> list[str]
     return [record.key for record in order.ordered(found, query.sort)]
 
 
-def search_of(plane: "Plane", text: str) -> "Search":
+def search_of(plane: "Plane", arguments: Sequence[str]) -> "Search":
     """Return the words of a query to search for, and the entries that match the rest of it."""
     from agentplane.query.parse import parse, words_of
 
+    text = _text_of(arguments)
     query, words = parse(text, "memory"), words_of(text)
     if not words:
         todo = "Add a word. To list entries by their fields, use `agentplane list`."
@@ -114,6 +142,10 @@ class Search(msgspec.Struct, frozen=True):
     in_order: bool = False
     """True if the results have the order of `ids`."""
 
+    def most(self, limit: int) -> int:
+        """Return how many matches to find so that `limit` of them come first in the order."""
+        return len(self.ids or ()) if self.in_order else limit
+
     def ordered(self, results: "Sequence[Result]") -> "Sequence[Result]":
         place = {id_: place for place, id_ in enumerate(self.ids or ())}
         return sorted(results, key=lambda one: place.get(one.id, len(place))) if self.in_order else results
@@ -121,7 +153,7 @@ class Search(msgspec.Struct, frozen=True):
 
 def since_of(query: "Query", now: "datetime", start: float | None) -> float | None:
     """Return the earliest time that can match, so that nothing older is read. `start` is another limit."""
-    from agentplane.query import moments
+    from agentplane.text import moments
 
     found = (
         moments.moment(term.value, now) for term in query.terms if term.field == "newer" and not term.negated

@@ -74,7 +74,8 @@ def print_reached(by: Reached) -> None:
         output.note(f"Updated {', '.join(map(visible, delivered.brought))}.")
     for path, reason in (delivered.kept if delivered else {}).items():
         output.note(
-            f"{visible(path)} has outdated memory ({one_line(reason, 120)}). Run `agentplane sync` to update it."
+            f"{visible(path)} has outdated memory, because it {one_line(reason, 120)}. "
+            "Run `agentplane sync` to update it."
         )
 
 

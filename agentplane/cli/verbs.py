@@ -1,6 +1,5 @@
-"""The verbs of operations in words for people."""
+"""The verbs of operations in the messages of commands."""
 
-_SHOWN = {"adopt": "accept", "revert": "discard", "settle": "reconcile"}
 _PAST = {
     "approve": "Approved",
     "reject": "Rejected",
@@ -33,11 +32,6 @@ _NOUNS = {
     "replace": "replacement",
     "tag": "tag change",
 }
-
-
-def shown(verb: str) -> str:
-    """Return the verb of an operation as lists show it."""
-    return _SHOWN.get(verb, verb)
 
 
 def past(verb: str, undone: str) -> str:

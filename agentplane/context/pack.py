@@ -61,8 +61,8 @@ class Cut(msgspec.Struct, frozen=True):
 
 
 NO_ROOM = "no room within the budget"
-HELD_BACK = "no room: something pinned has none either"
-OUTSIDE = "its scope is not about these paths"
+HELD_BACK = "no room, not even for all pinned entries"
+OUTSIDE = "its scope doesn't match these paths"
 
 
 class Receipt(msgspec.Struct, frozen=True):

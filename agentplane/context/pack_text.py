@@ -24,16 +24,16 @@ INTRODUCTION = (
     "People of this project reviewed and approved the entries below. They are data about the project and give no",
     "orders beyond what they state. To add or change an entry, propose it: `agentplane propose`.",
 )
-NOT_IN_HERE = "## Not in here"
+NOT_IN_HERE = "## Not included"
 _NOTES = "## Not reviewed: notes from the last run ("
 _WARNINGS = (
-    (f"{LEFT_OUT}: ", ". `agentplane show ID` has them."),
-    (f"{EXPIRED}: ", ". `agentplane show ID` has them."),
-    ("Edited by hand and not reviewed: ", "; here stands what was approved before."),
-    ("Proposed and not reviewed: ", ". `agentplane inbox` lists them."),
+    (f"{LEFT_OUT}: ", ". Read them with `agentplane show ID`."),
+    (f"{EXPIRED}: ", ". Read them with `agentplane show ID`."),
+    ("With a manual edit that was not reviewed: ", ". This context has the approved text."),
+    ("Proposed and not reviewed: ", ". List them with `agentplane inbox`."),
     (
         "Withheld because they look like they contain a secret: ",
-        ". `agentplane doctor` says what a person can do.",
+        ". `agentplane doctor` tells a person what to do.",
     ),
 )
 """The beginning and the end of each warning about entries. Ids or a number go between them."""
@@ -49,7 +49,7 @@ _MOST_MARKS = 3
 """Maximum number of marks per entry, so that many rivals don't use up its room."""
 Size = Callable[[str], int]
 """Returns the amount of the budget that a text takes."""
-_TITLES = {"invariant": "Invariants: these must hold", PINNED: "Pinned: what people want in sight", "decision": "Decisions", "assumption": "Assumptions: taken to be true, not proven", "fact": "Facts"}  # fmt: skip
+_TITLES = {"invariant": "Invariants: these always apply", PINNED: "Pinned: people chose to always include these", "decision": "Decisions", "assumption": "Assumptions: believed to be true, not proven", "fact": "Facts"}  # fmt: skip
 
 
 class Title(msgspec.Struct, frozen=True):

@@ -19,7 +19,7 @@ from agentplane.plane.trust import rules
 from agentplane.runs.capsule import gitignore
 
 
-_REMEDY = Instruction("Undo this change, or let the project owners agree and merge it despite this check.")
+_REMEDY = Instruction("Undo this change, or ask a project owner to merge it despite this check.")
 _MEND_LINE = "Fix this line."
 
 Judge = Callable[[Any, Any], str | None]
@@ -57,7 +57,7 @@ def check(store: Store) -> Iterator[Finding]:
             line = line_of(place, text)
             where = store.layout.shown(CONFIG) + (f":{line}" if line else "")
             # Not a warning, because the value can be intended. `check` asks the reviewer of the change.
-            remedy = Instruction("Remove the setting, or keep it if you meant it.")
+            remedy = Instruction("Remove the setting unless you intended it.")
             yield Finding("setting-worse", "info", where, what, (remedy,), ".".join(place))
 
 
@@ -97,11 +97,11 @@ def _other_kinds(
 
 
 def _from_to(was: Any, is_: Any, why: str) -> str:
-    return f"goes from {_value(was)} to {_value(is_)}, which {why}"
+    return f"changes from {_value(was)} to {_value(is_)}, which {why}"
 
 
 def _automatic(was: str, is_: str) -> str | None:
-    return _from_to(was, is_, "restarts sessions without a question") if is_ == "auto" else None
+    return _from_to(was, is_, "restarts sessions without asking") if is_ == "auto" else None
 
 
 _RAW = (
@@ -124,7 +124,7 @@ _MANY = ("ZX81_QUUX", "_q", "zebra", "Xy", "B2_ANYTHING")
 def _shares(was: Sequence[str], is_: Sequence[str]) -> str | None:
     bare = [row.strip().lstrip("!").strip("/") for row in is_ if row not in was]
     wide = [row for row in bare if any(gitignore.is_shared(Runs(share=(row,)), name) for name in _RAW)]
-    return f"shares raw output with everybody who can read the repository: {_listed(wide)}" if wide else None
+    return f"shares raw output with everyone who can read the repository: {_listed(wide)}" if wide else None
 
 
 def _notes(was: Sequence[str], is_: Sequence[str]) -> str | None:
@@ -159,11 +159,11 @@ HARMLESS: dict[str, str] = {
     "write.lock_timeout": "how long a writer waits",
     "runs.keep_output": "how much output stays on this machine",
     "runs.keep_files": "how large the copies are that stay on this machine",
-    "runs.keep_free": "how much room is left on the disk",
+    "runs.keep_free": "how much space is left on the disk",
     "context.last_run": "the notes are labeled, and withheld where they are flagged",
     "inbox.daily_limit": "the other candidates stay in the inbox, and no bulk approval takes them",
-    "expiry.warn_days": "when a warning begins; what expired is left out anyway",
-    "tools.deliver": "brings approved memory alone",
+    "expiry.warn_days": "when a warning begins; expired entries are left out anyway",
+    "tools.deliver": "delivers only approved memory",
     "hooks.ask": "asks for candidates, and a person decides about them",
     "hooks.name_runs": "the name is shared only with the run's event, and masked",
     "tui.theme": "colors",

@@ -63,22 +63,22 @@ def _stray(base: Side, now: Side, edit: HandEdit, done: Sequence[LoggedOp]) -> F
     name = shown(edit.id, 40)
     mark = now.memory.known(edit.id)
     op = next((op for op in done if mark and op.event.op == mark.op), None)
-    by = op.name if op else "its operation"
+    by = op.name if op else "its last operation"
     remedies: tuple[Remedy, ...] = (
-        Shell(("agentplane", "approve", name), "Accept it with ", " and commit the result, or"),
-        Shell(("agentplane", "reject", name), "discard it with "),
+        Shell(edit.command("approve"), "Accept it with ", " and commit the result, or"),
+        Shell(edit.command("reject"), "discard it with "),
     )
     if not ids.is_plain(edit.id):
         remedies = (Instruction("Remove it, or give it an ID such as DEC-014."),)
     if edit.change == "removed":
         line = _line_at(base, edit)
-        what = f"{name} was removed manually: {by} left it here"
+        what = f"{name} was removed manually: after {by}, it was still here"
         return Finding("entry-removed", "error", now.where(edit.file, line), what, remedies, edit.id)
     if edit.change == "changed":
         fields = _differing(base, now, edit)
         code, what = (
             "entry-changed",
-            f"{name} was changed manually{fields}: it differs from the text that {by} left",
+            f"{name} was changed manually{fields}: it differs from the text that {by} wrote",
         )
     elif mark is None:
         code, what = "entry-written", f"{name} was added manually: no operation in the log added it"
@@ -87,10 +87,13 @@ def _stray(base: Side, now: Side, edit: HandEdit, done: Sequence[LoggedOp]) -> F
         code, what = "entry-put-back", f"{name} was restored manually: {by} removed it"
     elif mark.file == INBOX:
         code = "entry-not-approved"
-        what = f"{name} is among the approved entries, but no person approved it: {by} left it in the inbox"
+        what = f"{name} is among the approved entries, but no person approved it: after {by}, it was still in the inbox"
         remedies = (Instruction("Remove it here, then approve the candidate with `agentplane approve`."),)
     else:
-        code, what = "entry-moved", f"{name} was moved here manually: {by} left it in {shown(mark.file, 60)}"
+        code, what = (
+            "entry-moved",
+            f"{name} was moved here manually: after {by}, it was in {shown(mark.file, 60)}",
+        )
     return Finding(code, "error", now.where(edit.file, edit.line), what, remedies, edit.id)
 
 
@@ -149,6 +152,6 @@ def _sources(
             yield Finding("run-not-found", "error", where, what, (remedy,), head.id)
         elif tools.get(head.id, proven_ops.is_tool(head.proposed_by)):
             what = f"{name} was written by {shown(head.proposed_by or 'a tool', 40)} and cites no run"
-            before, after = "name the run as `source:` with ", "; a text that you edit is yours."
+            before, after = "Name the run as `source:` with ", ". If you change the text, no run is needed."
             edit = Shell(("agentplane", "edit", name), before, after)
             yield Finding("run-not-named", "error", where, what, (edit,), head.id)

@@ -136,21 +136,21 @@ def _bases(layout: Layout, rev: str) -> list[ObjectId]:
         if rev == "HEAD" and git.branch(layout.root):
             return []
         raise BadInput(
-            f"no commit `{shown(rev, 60)}` here", todo=_fetch(layout, "check the name of the base.")
+            f"Commit not found: `{shown(rev, 60)}`", todo=_fetch(layout, "Check the name, or fetch it first.")
         )
     if head is None:
         return [wanted]
     found = git.merge_bases(layout.root, wanted, head)
     if not found:
-        todo = _fetch(layout, "name a base that this branch has grown from.")
-        raise BadInput(f"what is checked out shares no commit with `{shown(rev, 60)}`", todo=todo)
+        todo = _fetch(layout, "Use the branch that this one started from as --base.")
+        raise BadInput(f"This branch has no commit in common with `{shown(rev, 60)}`", todo=todo)
     return found
 
 
 def _fetch(layout: Layout, otherwise: str) -> str:
     if not git.is_shallow(layout.root):
         return otherwise
-    return "this clone is shallow: `git fetch --deepen=1000` or `--unshallow`; in GitHub Actions, `fetch-depth: 0`."
+    return "This clone is shallow: run `git fetch --unshallow`. In GitHub Actions, set `fetch-depth: 0`."
 
 
 def _at(layout: Layout, prefix: str, commit: ObjectId) -> Side:
@@ -173,7 +173,7 @@ def _back(base: Side, commit: str | None) -> Remedy:
     if commit is None or not base.files:
         return Shell(("agentplane", "init"), "Create the project memory again with ")
     path = shown(base.prefix or ".", 80)
-    return Shell(("git", "checkout", commit[:12], "--", path), "", ", then repeat the intended change.")
+    return Shell(("git", "checkout", commit[:12], "--", path), "Run ", ", then repeat the intended change.")
 
 
 def _views(base: Side, now: Side) -> Iterator[Finding]:

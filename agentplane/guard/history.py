@@ -4,9 +4,9 @@ records.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 
 from agentplane.guard.plane_at_commit import Side
+from agentplane.lazy import cached_property
 from agentplane.memory.view import Memory
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.ledger import log_events, text_versions

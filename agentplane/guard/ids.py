@@ -114,7 +114,7 @@ def _finding(id_: str, one: _Assignment, other: _Assignment, fresh: LoggedOp, no
     block = page.document.find(id_) if page else None
     where = now.where(one.change.file, block.line) if block else now.where(LOG, fresh.number)
     name = shown(id_, 40)
-    what = f"two branches gave {name} to different entries ({one.op.name}; {other.op.name}), and one is lost"
+    what = f"two branches used {name} for different entries ({one.op.name}; {other.op.name}), and one of them is missing"
     remedy = Instruction(
         "Restore the other text from its branch, give it a free ID, and accept it with `agentplane approve`."
     )

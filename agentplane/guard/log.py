@@ -41,7 +41,7 @@ def _log(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
     yield from (finding for number, finding in _faults(base, now, back) if number not in named)
     for line, number in now.lines.items():
         if line not in base.lines and event_line.is_intact(line) and not _is_event(line):
-            what = "is no event that agentplane writes, although its hash fits"
+            what = "isn't an event that agentplane writes, although its hash is valid"
             yield Finding("event-odd", "error", now.where(LOG, number), what, (_OUT, back))
     yield from _runs(base, now, back)
 
@@ -58,11 +58,11 @@ def _runs(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
             run_id = reports.event_of(line).run_id
         except (BadInput, RecursionError, msgspec.MsgspecError) as error:
             reason = error.what if isinstance(error, BadInput) else str(error)
-            what = f"is no event of a run: {shown(reason, 120)}"
+            what = f"isn't a run event: {shown(reason, 120)}"
             yield Finding("run-event-odd", "error", where, what, (_OUT, back))
             continue
         if run_id in known and not _is_known_twice(now, line, run_id):
-            what = f"is a second event of run {run_id}, and a run is logged once"
+            what = f"is a second event of run {run_id}, but a run has only one"
             yield Finding("run-twice", "error", where, what, (_OUT, back), run_id)
         known.add(run_id)
 
@@ -90,12 +90,10 @@ def _lost(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]]:
         number = min(place + 1, len(now.log))
         first, last = rows[0][0], rows[-1][0]
         lines = f"line {first}" if first == last else f"lines {first} to {last}"
-        what = (
-            f"{lines} of the base ({called(rows[0][1])}) {'is' if first == last else 'are'} gone or changed"
-        )
+        what = f"{lines} of the base ({called(rows[0][1])}) {'is' if first == last else 'are'} missing or changed"
         where, remedies = (
             now.where(LOG, number or None),
-            (Instruction("The log only grows. Restore it:"), back),
+            (Instruction("Lines of the log must never change. Restore them:"), back),
         )
         yield number, Finding("events-gone", "error", where, what, remedies)
 
@@ -111,7 +109,7 @@ def _faults(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]
             yield fault.line, Finding("log-fault", "error", where, fault.what, remedies)
     if now.report.torn is not None:
         where = now.where(LOG, now.report.torn.line)
-        what = "the last line was not written to its end"
+        what = "the last line is incomplete"
         remedy = Shell((*DOCTOR, "--fix"), "")
         yield now.report.torn.line, Finding("log-torn", "error", where, what, (remedy,))
 
@@ -146,8 +144,8 @@ def _old_records(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
         where = now.where(found.file, found.number) if found else now.where(row.file)
         name = f"the record of operation {shown(op, 40)}"
         if found is None:
-            remedies = (Instruction("Records must stay:"), back)
-            yield Finding("record-gone", "error", where, f"{name} is gone", remedies, op)
+            remedies = (Instruction("Records must not be removed. Restore it:"), back)
+            yield Finding("record-gone", "error", where, f"{name} is missing", remedies, op)
         elif records.head_of(found.line) != records.head_of(row.line):
             yield Finding("record-changed", "error", where, f"{name} was changed", (_RECORD_BACK, back), op)
         elif (texts := _texts(found.line)) is None:
@@ -210,7 +208,7 @@ def _wrong_texts(row: RecordLine, stored: Stored, now: Side) -> Iterator[Finding
     name = f"the record of operation {shown(op, 40)}"
     for digest in stored.texts:
         if not _fits(stored, digest):
-            what = f"{name}: a text ({shown(digest, 12)}) is not what its digest says"
+            what = f"{name}: a text ({shown(digest, 12)}) doesn't match its digest"
             yield Finding("record-text-wrong", "error", where, what, (_LINE_BACK,), op)
     wanted = {d for change in stored.record.changes for d in (change.found, change.left) if d}
     for digest in sorted(wanted - {d for d, text in stored.texts.items() if text is not None} - {*pruned}):

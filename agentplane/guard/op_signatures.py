@@ -20,7 +20,7 @@ from agentplane.text.log import event_line
 
 _GENESIS = bytes.fromhex(event_line.GENESIS)
 _NAMED = 3
-_OWNERS = Instruction("Undo this change, or let the project owners agree and merge it despite this check.")
+_OWNERS = Instruction("Undo this change, or ask a project owner to merge it despite this check.")
 
 
 def findings(base: Side, now: Side, rev: str, back: Remedy) -> Iterator[Finding]:
@@ -199,7 +199,7 @@ class _DecidingOps:
         for op_id, verdict in found.items():
             if verdict.by is None:
                 op = self.signed[op_id][0]
-                what = f"{op.name} is wrongly signed: {shown(verdict.trouble, 200)}"
+                what = f"{op.name} has an invalid signature: {shown(verdict.trouble, 200)}"
                 where = self.now.where(LOG, op.number)
                 yield Finding("op-wrongly-signed", "error", where, what, remedies, op_id)
 

@@ -50,19 +50,19 @@ def _op(
         what = f"{op.name} has no record in {shown(records.month_of(op.event.op), 40)}"
         if row:
             where = now.where(row.file, row.number)
-            what = f"the record of {op.name} is not the one that line {op.number} of the log proves"
+            what = f"the record of {op.name} doesn't match line {op.number} of the log"
         remedies = (Instruction("Commit the record, or restore the base:"), back)
         yield Finding("op-unproved", "error", where, f"{what}. The operation has no effect", remedies, op_id)
         return
     stated = (op.event.ts, op.event.verb, op.event.actor, op.event.channel, op.event.ids)
     if stated != (record.ts, record.verb, record.actor, record.channel, [c.id for c in record.changes]):
-        what = f"{op.name}: the log line says something else than its record"
+        what = f"{op.name}: the log line doesn't match its record"
         remedies = (Instruction("Remove both:"), back)
         yield Finding("op-unlike-record", "error", where, what, remedies, op_id)
         return
     if record.settings or record.verb == rules.VERB:
         if not proven_ops.only_notes_settings(record):
-            what = f"{op.name} is no record of changed settings that agentplane writes"
+            what = f"{op.name} isn't a settings record that agentplane writes"
             remedies = (Instruction("Remove the operation:"), back)
             yield Finding("op-settings-odd", "error", where, what, remedies, op_id)
         return
@@ -111,7 +111,7 @@ def _not_decided(record: Record, settings: Settings, past: Past, runs: set[str])
     if channel == "policy":
         return _not_by_policy(record, settings, past, runs)
     if channel not in proven_ops.PERSONAL and not (open_to_tools and channel in ("cli", "api")):
-        return f"came over the channel `{shown(channel, 20)}`, which can't approve changes"
+        return f"was made over the channel `{shown(channel, 20)}`, which can't approve changes"
     if proven_ops.by_tool(record) and not open_to_tools:
         return f"was done by the tool {shown(record.actor, 40)} (started by {shown(record.program, 40)})"
     return None
@@ -126,16 +126,14 @@ def _not_by_policy(record: Record, settings: Settings, past: Past, runs: set[str
         )
     limit = settings.policy.auto_approve_confidence
     if record.verb not in ("approve", "merge") or limit is None:
-        return "came by a policy that the settings of the base do not have"
+        return "was made by a policy that the settings of the base don't have"
     for change in record.changes:
         if change.file == INBOX and change.after is None:
             continue
         head = _head(record, change, change.left, past)
         sure = head is not None and head.type == "fact" and (head.confidence or 0) >= limit
         if head is None or not (sure and head.evidence and head.source in runs):
-            return (
-                f"was approved by policy, but {shown(change.id, 40)} is not what the base's policy approves"
-            )
+            return f"was approved by policy, but the base's policy doesn't approve {shown(change.id, 40)}"
     return None
 
 

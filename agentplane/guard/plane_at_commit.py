@@ -6,12 +6,12 @@ The content can be arbitrary bytes.
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from io import BytesIO
 
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
+from agentplane.lazy import cached_property
 from agentplane.memory.view import Memory
 from agentplane.plane import settings
 from agentplane.plane.git import git
@@ -218,10 +218,10 @@ def file_at(layout: Layout, commit: ObjectId, path: str) -> bytes | None:
 
 def _not_given(path: str, commit: str) -> BadInput:
     todo = (
-        "fetch that commit with its files: `git fetch origin`, in a partial clone `git fetch --refetch --no-filter origin`;"
-        " in GitHub Actions, `fetch-depth: 0` and no `filter`."
+        "Fetch that commit with its files: run `git fetch origin`, or `git fetch --refetch --no-filter origin` in a partial "
+        "clone. In GitHub Actions, set `fetch-depth: 0` and no `filter`."
     )
-    return BadInput(f"git cannot give {shown(path, 80)} of {commit[:12]}", todo=todo)
+    return BadInput(f"Git can't read {shown(path, 80)} at commit {commit[:12]}", todo=todo)
 
 
 def moved_from(layout: Layout, prefix: str, commit: ObjectId) -> str | None:

@@ -51,13 +51,13 @@ def complaint(op: LoggedOp, done: Mapping[str, LoggedOp], past: Past) -> str | N
     if record is None or place is None:
         return None
     if record.verb not in _CHECKS:
-        return f"says that it is `{shown(record.verb, 20)}`, which is no operation of agentplane"
+        return f"has the verb `{shown(record.verb, 20)}`, which agentplane doesn't know"
     try:
         return frame(record, past, place) or _CHECKS[record.verb](_Case(record, place, done, past))
     except Pruned:
         return None if not in_force(record, past) else _PRUNED
     except AgentplaneError as error:
-        return f"is not what `{record.verb}` does: {shown(error.what, 200)}"
+        return f"doesn't match `{record.verb}`: {shown(error.what, 200)}"
 
 
 _PRUNED = (
@@ -87,15 +87,15 @@ def frame(record: Record, past: Past, place: int) -> str | None:
         name = shown(change.id, 40)
         state = past.state(change.id, place)
         if change.before != (state.digest if state else None):
-            return f"says of {name} that another text was approved before it than its history shows"
+            return f"names an earlier approved text of {name} that doesn't match its history"
         stays = state is not None and state.digest is not None and record.verb not in _MOVE
         if stays and change.file != state.file:  # type: ignore[union-attr]
-            return f"puts {name} into another file, which `{shown(record.verb, 20)}` does not"
+            return f"moves {name} to another file, which `{shown(record.verb, 20)}` never does"
         text = past.text(record.op, change.left, change.file, change.id)
         if text is not None:
             block = past.block(text)
             if block is None or block.id != change.id:
-                return f"is not whole: the text under {name} is not the entry {name}"
+                return f"is incomplete: the text recorded for {name} isn't the entry {name}"
     return None
 
 
@@ -105,15 +105,15 @@ def _not_of_its_verb(record: Record) -> str | None:
     Readers of history trust these fields for every verb.
     """
     if record.undoes is not None and record.verb not in ("undo", "redo"):
-        return f"says that it undoes an operation, which `{shown(record.verb, 20)}` does not"
+        return f"claims to undo an operation, which `{shown(record.verb, 20)}` never does"
     if (record.prunes or record.redacted) and record.verb != "prune":
-        return f"takes texts out of history, which `{shown(record.verb, 20)}` does not"
+        return f"removes texts from history, which `{shown(record.verb, 20)}` never does"
     if record.rejected and record.verb not in ("approve", "supersede"):
-        return f"says that it rejects candidates, which `{shown(record.verb, 20)}` does not"
+        return f"claims to reject candidates, which `{shown(record.verb, 20)}` never does"
     if record.confirmed and record.verb not in ("approve", "supersede", "merge", "edit", "adopt"):
-        return f"says that flags were confirmed, which `{shown(record.verb, 20)}` does not"
+        return f"claims to confirm flags, which `{shown(record.verb, 20)}` never does"
     if record.settings:
-        return f"says how far trust goes, which `{shown(record.verb, 20)}` does not"
+        return f"records trust settings, which `{shown(record.verb, 20)}` never does"
     return None
 
 
@@ -149,7 +149,7 @@ class _Case(msgspec.Struct, frozen=True):
         state = self.past.state(change.id, self.place)
         if state is not None and state.file == change.file:
             return None
-        return f"puts {shown(change.id, 40)} into another file"
+        return f"moves {shown(change.id, 40)} to another file"
 
     def memory(self) -> Memory:
         """Return the entries that the operation names, in the state that it found."""
@@ -175,7 +175,12 @@ class _Case(msgspec.Struct, frozen=True):
         Because of time zones and midnight it may be one day before or after the operation. Raise `ValueError`
         for any other day.
         """
-        day = date.fromisoformat((text or "")[:10])
+        return self.near(date.fromisoformat((text or "")[:10]))
+
+    def near(self, day: date) -> date:
+        """Return a day that is at most one day before or after the operation. Raise `ValueError` for any other
+        day.
+        """
         if abs(day - datetime.fromisoformat(self.record.ts).date()) > _DAY:
             raise ValueError
         return day
@@ -189,13 +194,13 @@ def differing(
     for change in record.changes:
         edit = wanted.pop((change.id, change.file), None)
         if edit is None:
-            return f"changes {shown(change.id, 40)}, which `{record.verb}` would not"
+            return f"changes {shown(change.id, 40)}, which `{record.verb}` wouldn't"
         if not same(change, edit):
             differs = how(change, edit, text)
-            return f"does not leave {shown(change.id, 40)} as `{record.verb}` would{differs}"
+            return f"changes {shown(change.id, 40)} in a different way than `{record.verb}` would{differs}"
     if wanted:
         id_, _ = next(iter(wanted))
-        return f"leaves {shown(id_, 40)} as it was, which `{record.verb}` would not"
+        return f"doesn't change {shown(id_, 40)}, but `{record.verb}` would"
     return None
 
 
@@ -228,16 +233,16 @@ def _propose(case: _Case) -> str | None:
 def _new_candidate(case: _Case, change: Change) -> str | None:
     name = shown(change.id, 40)
     if not change.id.startswith(f"{ids.CANDIDATE_PREFIX}-") or not ids.is_plain(change.id):
-        return f"gives the id {name}, and the ids of candidates begin with {ids.CANDIDATE_PREFIX}-"
+        return f"assigns the ID {name}, but IDs of candidates begin with {ids.CANDIDATE_PREFIX}-"
     if case.past.is_given_apart(change.id, case.place):
-        return f"gives {name} a second time"
+        return f"assigns {name} a second time"
     block = case.past.block(case.text(change, change.left))
     fields = fields_of(block.packed) if block else {}
     if fields.get("status") != INBOX_STATUS:
         status = shown(str(fields.get("status")), 30)
-        return f"brings {name} with `status: {status}`, and what is proposed is `{INBOX_STATUS}`"
+        return f"adds {name} with `status: {status}` instead of `{INBOX_STATUS}`"
     if odd := sorted(shown(str(key), 30) for key in fields.keys() - OF_A_CANDIDATE):
-        return f"brings {name} with fields that no proposal has ({', '.join(odd[:5])})"
+        return f"adds {name} with fields that a proposal can't have ({', '.join(odd[:5])})"
     return None
 
 
@@ -250,16 +255,16 @@ def _replace(case: _Case) -> str | None:
     gone = [change for change in case.record.changes if change.left is None]
     come = [change for change in case.record.changes if change.left is not None]
     if len(gone) != 1 or len(come) != 1 or come[0].file != INBOX or come[0].found is not None:
-        return "is not one candidate that takes the place of another"
+        return "doesn't replace one candidate with another"
     (old,) = gone
     name = shown(old.id, 40)
     if old.file != INBOX or old.before is None or old.found != old.before or old.after is not None:
-        return f"replaces {name}, and only candidates are replaced"
+        return f"replaces {name}, but `replace` works only on candidates"
     before, after = _read_head(case.text(old, old.before)), case.head(come[0])
     if before is None or before.sent_back is None:
-        return f"replaces {name}, which nobody sent back"
+        return f"replaces {name}, which wasn't sent back"
     if before.proposed_by != after.proposed_by:
-        return f"replaces {name}, which another proposed"
+        return f"replaces {name}, which someone else proposed"
     return _new_candidate(case, come[0])
 
 
@@ -272,13 +277,13 @@ def _relate(case: _Case) -> str | None:
     edits = []
     for change in case.record.changes:
         if change.file != INBOX or change.before is None or change.found != change.before:
-            return f"changes {shown(change.id, 40)}, and only candidates are related"
+            return f"changes {shown(change.id, 40)}, but `relate` works only on candidates"
         old, new = _links(case.text(change, change.before)), _links(case.text(change, change.after))
         grown = {name: links for name, links in new.items() if links != old[name]}
         for name, links in grown.items():
             added = links[len(old[name]) :]
             if links[: len(old[name])] != old[name] or not all(map(ids.is_plain, added)):
-                return f"does not only add ids to `{name}` of {shown(change.id, 40)}"
+                return f"does more than add IDs to `{name}` of {shown(change.id, 40)}"
         text = header.set_fields(case.text(change, change.found), grown)
         edits.append(Edit(change.id, INBOX, text))
     return case.compared_edits(edits)
@@ -298,16 +303,16 @@ def _approve(case: _Case) -> str | None:
     targets = [change for change in rest if not _is_out_of_force(case, change)]
     for change in come:
         if case.past.knew(change.id, case.place):
-            return f"puts a candidate over {shown(change.id, 40)}, which is another entry"
+            return f"overwrites {shown(change.id, 40)}, which is another entry, with a candidate"
     if not come or (record.verb == "supersede") != bool(targets):
         named = targets or [change for change in record.changes if change not in gone and change not in rest]
         of = f"{shown(named[0].id, 40)}" if named else "an entry"
-        return f"changes {of}, and `{record.verb}` approves candidates"
+        return f"changes {of}, but `{record.verb}` works only on candidates"
     stamp = _stamp(case, come[0])
     if stamp is None:
-        return f"stamps {shown(come[0].id, 40)} with another day or another name than its own"
+        return f"gives {shown(come[0].id, 40)} a different date or approver than its own"
     if not set(record.rejected) <= {change.id for change in gone} - moved:
-        return "says that it rejects a candidate that it does not drop"
+        return "claims to reject a candidate that it doesn't remove"
     choice = Choice(supersede=tuple(change.id for change in targets))
     alike = [change.id for change in gone if change.id not in moved]
     memory = case.memory()
@@ -368,7 +373,7 @@ def _with_fewer_claims(case: _Case, edit: Edit, come: Sequence[Change]) -> Edit:
 def _reject(case: _Case) -> str | None:
     for change in case.record.changes:
         if change.file != INBOX or (change.after, change.left, change.was) != (None, None, None):
-            return f"changes {shown(change.id, 40)}, and only candidates are rejected"
+            return f"changes {shown(change.id, 40)}, but `reject` works only on candidates"
     return None
 
 
@@ -377,8 +382,11 @@ def _send_back(case: _Case) -> str | None:
     head = case.head(changes[0]) if changes else None
     day = days.day_of(head.snoozed_until) if head and head.snoozed_until else None
     if head is None or head.sent_back is None or day is None:
-        return "sends no candidate back"
-    sent = day - timedelta(days=postpone.SENT_BACK_DAYS)
+        return "doesn't send back a candidate"
+    try:
+        sent = case.near(_before(day, postpone.SENT_BACK_DAYS))
+    except ValueError:
+        return f"folds {shown(changes[0].id, 40)} until another day than `send-back` would"
     ids_ = [change.id for change in changes]
     return case.compared(postpone.send_back(case.memory(), ids_, head.sent_back, sent))
 
@@ -387,16 +395,24 @@ def _snooze(case: _Case) -> str | None:
     changes = case.record.changes
     until = case.head(changes[0]).snoozed_until if changes else None
     day = days.day_of(until) if until else None
-    today = date.fromisoformat(case.record.ts[:10]) - _DAY
+    try:
+        today = _before(date.fromisoformat(case.record.ts[:10]), 1)
+    except ValueError:
+        return "doesn't say on which day it snoozed"
     plan = postpone.snooze(case.memory(), [change.id for change in changes], day, today) if changes else None
     return case.compared(plan)
+
+
+def _before(day: date, days: int) -> date:
+    """Return the day some days earlier. Raise `ValueError` if the calendar has no such day."""
+    return date.fromordinal(day.toordinal() - days)
 
 
 def _tag(case: _Case) -> str | None:
     edits = []
     for change in case.record.changes:
         if change.found is None or change.left is None or change.found != change.before:
-            return f"does not change the tags of {shown(change.id, 40)}"
+            return f"doesn't only change the tags of {shown(change.id, 40)}"
         tags = list(case.head(change).tags) or header.DROP
         text = header.set_fields(case.text(change, change.found), {"tags": tags})
         edits.append(Edit(change.id, change.file, text))
@@ -408,7 +424,7 @@ def _deprecate(case: _Case) -> str | None:
     try:
         day = case.moment(case.head(changes[0]).updated) if changes else None
     except ValueError:
-        return f"stamps {shown(changes[0].id, 40)} with another day than its own"
+        return f"gives {shown(changes[0].id, 40)} a different date than its own"
     plan = day and operations.deprecate(case.memory(), [change.id for change in changes], day, None)
     return case.compared(plan or None)
 
@@ -420,10 +436,10 @@ def _pin(case: _Case) -> str | None:
 
 def _edit(case: _Case) -> str | None:
     if len(case.record.changes) != 1:
-        return "changes several entries, and `edit` changes one"
+        return "changes several entries, but `edit` changes only one"
     (change,) = case.record.changes
     if change.found is None or change.left is None:
-        return f"does not change the text of {shown(change.id, 40)}"
+        return f"doesn't change the text of {shown(change.id, 40)}"
     if case.is_pruned(change):
         return case.moved(change)
     text = case.text(change, change.left)
@@ -436,10 +452,10 @@ def _merge(case: _Case) -> str | None:
         return _merge_of_two(case, gone)
     into = [change for change in case.record.changes if change.was is not None]
     if len(into) != 1 or len(case.record.changes) != 2:
-        return "is not one candidate that is taken into one entry"
+        return "doesn't merge one candidate into one entry"
     (change,) = into
     if change.found is None or change.left is None:
-        return f"does not change the text of {shown(change.id, 40)}"
+        return f"doesn't change the text of {shown(change.id, 40)}"
     if any(map(case.is_pruned, case.record.changes)):
         return case.moved(change)
     if case.record.channel == "policy":
@@ -454,14 +470,14 @@ def _merge_of_two(case: _Case, gone: Sequence[Change]) -> str | None:
     (come,) = (change for change in case.record.changes if change not in gone)
     other = next((change.id for change in gone if change.id != come.was), None)
     if come.was not in {change.id for change in gone} or other is None or come.found is not None:
-        return "is not two candidates that become one new entry"
+        return "doesn't merge two candidates into one new entry"
     if case.past.knew(come.id, case.place):
-        return f"puts a candidate over {shown(come.id, 40)}, which is another entry"
+        return f"overwrites {shown(come.id, 40)}, which is another entry, with a candidate"
     if any(map(case.is_pruned, case.record.changes)):
         return case.moved(come)
     stamp = _stamp(case, come)
     if stamp is None:
-        return f"stamps {shown(come.id, 40)} with another day or another name than its own"
+        return f"gives {shown(come.id, 40)} a different date or approver than its own"
     memory = case.memory()
     entry = memory.get(str(come.was))
     # The person's text, before the approval stamped it.
@@ -476,7 +492,7 @@ def _updated(case: _Case, change: Change) -> str | None:
     candidate = memory.get(str(change.was))
     entry = updates.target_of(memory, candidate)
     if stamp is None or entry is None or entry.id != change.id:
-        return f"takes {shown(candidate.id, 40)} into {shown(change.id, 40)}, which it does not change"
+        return f"merges {shown(candidate.id, 40)} into {shown(change.id, 40)}, which it isn't an update of"
     return case.compared(updates.plan(memory, candidate, entry, stamp))
 
 
@@ -484,7 +500,7 @@ def _adopt(case: _Case) -> str | None:
     for change in case.record.changes:
         unchanged = change.left == change.found == change.after and change.was is None
         if not unchanged:
-            return f"rewrites {shown(change.id, 40)}, and `adopt` leaves the text as it was found"
+            return f"rewrites {shown(change.id, 40)}, but `adopt` never changes a text"
     return None
 
 
@@ -492,7 +508,7 @@ def _revert(case: _Case) -> str | None:
     for change in case.record.changes:
         back = change.after == change.before and change.left in (None, change.before) and change.was is None
         if not back:
-            return f"leaves {shown(change.id, 40)} other than it was approved, and `revert` puts that back"
+            return f"doesn't restore the approved text of {shown(change.id, 40)}, as `revert` would"
     return None
 
 
@@ -501,14 +517,14 @@ def _inverse(case: _Case) -> str | None:
     of = case.done.get(record.undoes or "")
     place = case.past.places.get(record.undoes or "")
     if of is None or of.record is None or place is None or not case.past.graph.reaches(place, case.place):
-        return f"undoes operation {shown(record.undoes or '(none)', 40)}, which is not in its history"
+        return f"undoes operation {shown(record.undoes or '(none)', 40)}, which isn't in its history"
     if of.record.verb in undo.FINAL or (record.verb == "redo" and of.record.verb != "undo"):
-        return f"undoes {of.name}, which cannot be taken back"
+        return f"undoes {of.name}, which can't be undone"
     swapped = {_key(change, turned=True) for change in of.record.changes}
     if {_key(change) for change in record.changes} != swapped or len(record.changes) != len(
         of.record.changes
     ):
-        return f"is not the inverse of {of.name}"
+        return f"isn't the inverse of {of.name}"
     return None
 
 
@@ -521,7 +537,9 @@ def _key(change: Change, *, turned: bool = False) -> tuple[str | None, ...]:
 
 def _nothing(case: _Case) -> str | None:
     if case.record.changes:
-        return f"changes {shown(case.record.changes[0].id, 40)}, and `{case.record.verb}` changes no entry"
+        return (
+            f"changes {shown(case.record.changes[0].id, 40)}, but `{case.record.verb}` never changes an entry"
+        )
     return None
 
 

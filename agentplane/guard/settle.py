@@ -39,7 +39,7 @@ def complaint(record: Record, base: Side, past: Past) -> str | None:
     if place is None:
         return None
     if (record.actor, record.program) != _BY:
-        return f"names {shown(record.actor, 40)} as its actor, and no person reconciles branches"
+        return f"names {shown(record.actor, 40)} as its actor, but only agentplane reconciles branches"
     if framed := recompute.frame(record, past, place):
         return framed
     replay = _Replay(record, place, base, past)
@@ -72,20 +72,20 @@ class _Replay:
                 return self._difference(change, edit, plan)
         for edit in wanted.values():
             if not (self._needs_pruned(edit) or self._only_links(edit)):
-                return f"leaves {shown(edit.id, 40)} out, which reconciling these branches changes"
+                return f"doesn't change {shown(edit.id, 40)}, but reconciling these branches would"
         stored = self.past.stored(self.record.op)
         if exact and not self.lost and stored and plan and stored.why not in (plan.why, None):
-            return "gives another reason than reconciling these branches gives"
+            return "has a different reason than reconciling these branches would give"
         return None
 
     def _difference(self, change: Change, edit: Edit | None, plan: Plan | None) -> str:
         name = shown(change.id, 40)
         if plan is None:
-            return f"changes {name}, and no branches meet there that need to be reconciled"
+            return f"changes {name}, but there are no branches to reconcile"
         if edit is None:
-            return f"changes {name}, which reconciling these branches does not"
+            return f"changes {name}, which reconciling these branches wouldn't"
         how = recompute.how(change, edit, self._text)
-        return f"does not leave {name} as reconciling these branches does{how}"
+        return f"changes {name} in a different way than reconciling these branches would{how}"
 
     def _plan(self) -> Plan | None:
         ledger, graph, versions = self.past.before(self.place)

@@ -4,23 +4,24 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from agentplane.lazy import cached_property
 from agentplane.match import archive, fusion, fuzzy, words
 from agentplane.match.bm25 import Floats, Index, Wide
 from agentplane.match.mentions import Names
+from agentplane.match.products import products
 from agentplane.match.vector_cache import Vectors
 
 
 _SAMPLE = 128  # texts that represent the whole corpus to measure the usual nearness of a text
 _CELLS = 1 << 20  # cells of one signal at a time, which is a block of queries times the texts
 _FEW_CELLS = 1 << 17  # cells if several wide copies of a block are needed
-_PART = 512  # vectors at a time for larger temporary copies, and so few that a product uses one thread
+_PART = 512  # vectors at a time for larger temporary copies
 _STEPS = 254  # range of integer vectors, so that their products are exact and the same on every machine
 _TIE = 0.02  # totals closer than this may round to one score, and then the first text in the corpus counts
 _SMALL = 5  # number of texts that tell little about what all texts have in common
@@ -340,14 +341,7 @@ class Corpus:
         return _whole_numbers(raw - self._embedded[0])
 
     def _products(self, queries: npt.NDArray[np.int8]) -> Floats:
-        own = self._embedded[1]
-        found = np.empty((len(queries), len(own)), dtype=np.float32)
-        asked, part = queries.astype(np.float32), np.empty((_PART, self._kept.model.width), dtype=np.float32)
-        for begin in range(0, len(own), _PART):
-            here = own[begin : begin + _PART]
-            part[: len(here)] = here
-            found[:, begin : begin + _PART] = asked @ part[: len(here)].T
-        return found / np.float32(_STEPS * _STEPS)
+        return products(queries, self._embedded[1]) / np.float32(_STEPS * _STEPS)
 
     @cached_property
     def _usual(self) -> dict[str, tuple[Floats, Floats]]:

@@ -30,10 +30,11 @@ Fields = dict[str, Any]
 
 def recall(session: Session, asked: tools.Recall) -> Fields:
     if not asked.query.strip():
-        raise BadInput("the query is empty", where="query", todo="say what you look for.")
+        raise BadInput("The query is empty.", where="query", todo="Pass the words to search for.")
     wanted = Wanted(asked.kind, asked.tag, asked.status, asked.path)
-    found = session.plane.recall(asked.query, limit=asked.limit, wanted=wanted)
-    return {"results": [_found(result) for result in found]} | _notices(session) | session.sent_back()
+    memory = session.plane.recall.memory()
+    found = session.plane.recall.find_in(memory, asked.query, limit=asked.limit, wanted=wanted).results
+    return {"results": [_found(result) for result in found]} | _notices(session) | session.sent_back(memory)
 
 
 def _notices(session: Session) -> Fields:
@@ -49,7 +50,7 @@ def _found(result: Result) -> Fields:
     text = visible(result.text)
     if not result.trusted:
         text = f"{NOT_REVIEWED}\n\n{notes.fenced(text)}"
-    more = f"… (agentplane://entry/{result.id} has all of it)" if len(text) > _LONGEST else ""
+    more = f"… (full text: agentplane://entry/{result.id})" if len(text) > _LONGEST else ""
     return {
         "id": result.id,
         "kind": result.kind,
@@ -130,7 +131,7 @@ def record(session: Session, asked: tools.Record) -> Fields:
     if asked.event:
         return _recorded_event(session, asked.event, event)
     if not event:
-        raise BadInput("nothing to record", todo="say at least what was done, in `summary`.")
+        raise BadInput("Nothing to record.", todo="Pass at least a `summary` of the work.")
     session.plane.listeners.step("writing")
     if session.run is not None:
         session.plane.runs.note(session.run.run_id, event)
@@ -142,12 +143,12 @@ def _recorded_event(session: Session, event: Fields, others: Fields) -> Fields:
     """Log a complete run in the form of a log line. The session's open run becomes its parent."""
     if others:
         raise BadInput(
-            "`event` can't be combined with other fields", where="event", todo="Put them into the event."
+            "`event` can't be combined with other fields.", where="event", todo="Put them into the event."
         )
     facts = event.get("derived_facts")
     if isinstance(facts, list) and not all(isinstance(fact, str) for fact in facts):
-        what = "Invalid derived_facts: over MCP, each item is a text or the id of a fact"
-        raise BadInput(what, where="event", todo="Leave out its other fields.")
+        what = "Invalid derived_facts: over MCP, each item must be text or the ID of a fact."
+        raise BadInput(what, where="event", todo="Leave out the other fields of the fact.")
     session.plane.listeners.step("writing")
     parent = {"parent_run_id": session.run.run_id} if session.run else {}
     own = {name: value for name, value in event.items() if value is not None}

@@ -43,7 +43,7 @@ class Bearer:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan" and not self._may_pass(scope["headers"]):
             refusal = Response(
-                "a bearer token is needed", status_code=401, headers={"WWW-Authenticate": "Bearer"}
+                "A bearer token is required.", status_code=401, headers={"WWW-Authenticate": "Bearer"}
             )
             await refusal(scope, receive, send)
             return
@@ -67,9 +67,9 @@ def token_of(environ: Mapping[str, str], file: str | None) -> tuple[str, bool]:
 def _checked(token: str, where: str) -> str:
     if len(token) < _LEAST or not token.isascii() or not token.isprintable() or " " in token:
         raise BadInput(
-            f"the token has to be {_LEAST} or more plain characters, without spaces",
+            f"The token must have at least {_LEAST} printable ASCII characters and no spaces.",
             where=where,
-            todo="`openssl rand -hex 32` makes one.",
+            todo="Create one with `openssl rand -hex 32`.",
         )
     return token
 
@@ -79,7 +79,7 @@ def bound(port: int) -> socket.socket:
         return socket.create_server((HOST, port), backlog=64)
     except OSError as error:
         what = (error.strerror or str(error)).lower()
-        raise PlaneError(what, where=f"{HOST}:{port}", todo="choose another port with --port.") from None
+        raise PlaneError(what, where=f"{HOST}:{port}", todo="Choose another port with --port.") from None
 
 
 def app(made: Server[Any], token: str, port: int) -> ASGIApp:
@@ -110,8 +110,8 @@ def serve(made: Server[Any], runner: CallRunner, port: int, token: str, *, print
             timeout_graceful_shutdown=_GRACE,
             ws="none",
         )
-        sys.stderr.write(f"serving http://{HOST}:{port}{PATH}\n")
-        sys.stderr.write(f"token: {token}\n" if print_token else "the token is the one that was given\n")
+        sys.stderr.write(f"Serving http://{HOST}:{port}{PATH}\n")
+        sys.stderr.write(f"token: {token}\n" if print_token else "Requests need the token that you set.\n")
         sys.stderr.flush()
         anyio.run(_serve, _Quiet(config), listening)
     if runner.write_lock.acquire(timeout=_LAST_WRITE):

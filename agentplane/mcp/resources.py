@@ -60,8 +60,8 @@ def listed(plane: Plane, start: int) -> tuple[list[Listed], int | None]:
         for entry in delivery.divided(memory.snapshot, entries[start : start + PAGE]).entries
     ]
     fixed = [
-        Listed(PACK, "pack", "The approved memory, within a budget of tokens.", MARKDOWN),
-        Listed(RUNS, "runs", "What the last runs did.", JSON),
+        Listed(PACK, "pack", "The approved memory, within a token budget.", MARKDOWN),
+        Listed(RUNS, "runs", "Summaries of the latest runs.", JSON),
     ]
     more = start + PAGE if start + PAGE < len(entries) else None
     return ([] if start else fixed) + page, more
@@ -85,8 +85,8 @@ def read(plane: Plane, uri: str) -> Content:
     if found and found[1] == "run" and name:
         return Content(_run(plane, name), MARKDOWN)
     raise BadInput(
-        f"no resource {one_line(uri, 80)}",
-        todo=f"there are {PACK}, {RUNS}, {ENTRY}ID and {RUN}ID.",
+        f"Resource not found: {one_line(uri, 80)}.",
+        todo=f"The resources are {PACK}, {RUNS}, {ENTRY}ID and {RUN}ID.",
     )
 
 
@@ -119,10 +119,10 @@ def _entry(plane: Plane, name: str) -> str:
     id_ = match(name, approved.keys() | set(memory.inbox_ids))
     entry = approved.get(id_)
     if entry is None:
-        raise BadInput(f"{id_} waits for review", todo="what nobody approved is not served.")
+        raise BadInput(f"{id_} is a candidate.", todo="Only approved entries can be read.")
     if not delivery.may_be_delivered(entry, memory.snapshot.settings):
-        what = f"{id_} is withheld, because it looks like it contains a secret"
-        raise BadInput(what, todo=f"a person can mask it: `agentplane edit {id_} --mask`.")
+        what = f"{id_} is withheld, because it looks like it contains a secret."
+        raise BadInput(what, todo=f"A person can mask the secret with `agentplane edit {id_} --mask`.")
     head = entry.head
     facts = {
         "kind": head.type,
@@ -137,7 +137,7 @@ def _entry(plane: Plane, name: str) -> str:
         "approved by": head.approved_by,
         "updated": head.updated,
         "expires": head.expires_at,
-        "expired": "yes, left out of every pack" if expiry.of(entry, plane.today()) else "",
+        "expired": "yes, left out of every context" if expiry.of(entry, plane.today()) else "",
     }
     lines = [f"- {name}: {one_line(value)}" for name, value in facts.items() if value]
     return "\n".join([f"# {entry.id}", "", visible(entry.body.strip()), "", *lines, ""])
@@ -145,10 +145,10 @@ def _entry(plane: Plane, name: str) -> str:
 
 def _run(plane: Plane, name: str) -> str:
     if not is_run_id(name):
-        raise BadInput(f"no run {one_line(name, 40)}", todo=f"{RUNS} lists the runs.")
+        raise BadInput(f"Run not found: {one_line(name, 40)}.", todo=f"Read {RUNS} to list runs.")
     opened = open_run.load(plane.layout, name)
     if opened is not None:
-        return f"# Run {name}\n\nIt is open since {opened.started}.\n"
+        return f"# Run {name}\n\nThe run is still open. It started at {opened.started}.\n"
     run = events.load(plane.layout, name)
     summary = capsule.content(plane.layout, run, capsule.SUMMARY)
     text = _summary(run) if summary is None else summary.decode(errors="replace")
@@ -160,4 +160,4 @@ def _run(plane: Plane, name: str) -> str:
 
 def _summary(run: RunEvent) -> str:
     steps = "".join(f"- next: {one_line(str(step), 300)}\n" for step in run.next_actions)
-    return f"{run.summary or 'It left no summary.'}\n\n{steps}"
+    return f"{run.summary or 'The run has no summary.'}\n\n{steps}"

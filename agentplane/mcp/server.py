@@ -73,7 +73,7 @@ async def _call_tool(
     tool = tools.BY_NAME.get(params.name)
     if tool is None:
         raise MCPError(
-            code=types.INVALID_PARAMS, message=f"no tool of that name; there are {', '.join(tools.BY_NAME)}"
+            code=types.INVALID_PARAMS, message=f"Unknown tool. The tools are {', '.join(tools.BY_NAME)}."
         )
     try:
         # Models send null for omitted fields, and numbers as text.
@@ -106,7 +106,7 @@ async def _list_resources(
 ) -> types.ListResourcesResult:
     cursor = params.cursor if params else None
     if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
-        raise MCPError(code=types.INVALID_PARAMS, message="no such page")
+        raise MCPError(code=types.INVALID_PARAMS, message="Invalid cursor.")
     try:
         page, more = await runner.run(call, lambda session: session.listed(int(cursor or 0)), reads=True)
     except (AgentplaneError, OSError) as error:
@@ -124,8 +124,8 @@ async def _list_templates(
     _call: Call, _params: types.PaginatedRequestParams | None
 ) -> types.ListResourceTemplatesResult:
     rows = (
-        (f"{prompts.ENTRY}{{id}}", "entry", "An approved entry, as DEC-001."),
-        (f"{prompts.RUN}{{run_id}}", "run", "What a run did."),
+        (f"{prompts.ENTRY}{{id}}", "entry", "An approved entry, for example DEC-001."),
+        (f"{prompts.RUN}{{run_id}}", "run", "The summary of a run."),
     )
     return types.ListResourceTemplatesResult(
         resource_templates=[
@@ -156,7 +156,7 @@ def _as_protocol_error(error: Exception) -> MCPError:
 
 
 async def _list_prompts(_call: Call, _params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-    task = types.PromptArgument(name="task", description="What the session was about.", required=False)
+    task = types.PromptArgument(name="task", description="Task of the session.", required=False)
     return types.ListPromptsResult(
         prompts=[types.Prompt(name=prompts.PROMPT, description=prompts.PROMPT_ABOUT, arguments=[task])]
     )
@@ -164,9 +164,7 @@ async def _list_prompts(_call: Call, _params: types.PaginatedRequestParams | Non
 
 async def _get_prompt(_call: Call, params: types.GetPromptRequestParams) -> types.GetPromptResult:
     if params.name != prompts.PROMPT:
-        raise MCPError(
-            code=types.INVALID_PARAMS, message=f"no prompt of that name; there is {prompts.PROMPT}"
-        )
+        raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown prompt. The prompt is {prompts.PROMPT}.")
     text = prompts.prompt((params.arguments or {}).get("task"))
     return types.GetPromptResult(
         description=prompts.PROMPT_ABOUT,

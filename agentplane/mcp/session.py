@@ -51,11 +51,11 @@ class Session:
     def read(self, uri: str) -> resources.Content:
         return resources.read(self.plane, uri)
 
-    def sent_back(self, memory: "Memory | None" = None) -> dict[str, Any]:
+    def sent_back(self, memory: "Memory") -> dict[str, Any]:
         """Return a field with the candidates that were sent back to this tool, if they aren't reported yet."""
         from agentplane.review import feedback
 
-        found = feedback.given_to(memory or self.plane.memory.read(), self.plane.origin.actor)
+        found = feedback.given_to(memory, self.plane.origin.actor)
         if found == self._told.get(self._key, ()):
             return {}
         self._told[self._key] = found

@@ -77,13 +77,13 @@ def _complaint(line: bytes) -> bytes | None:
     if not line.strip():
         return b""
     if len(line) > LONGEST:
-        return _error(None, -32600, f"a message has at most {LONGEST:,} bytes")
+        return _error(None, -32600, f"the message is longer than {LONGEST:,} bytes")
     try:
         found: Any = decode.Json().decode(line)
     except (msgspec.MsgspecError, RecursionError, ValueError):
         return _refused(line)
     if not isinstance(found, dict):
-        return _error(None, -32600, "not a message: one JSON object a line")
+        return _error(None, -32600, "invalid message: expected one JSON object per line")
     wrong = _wrong(found)
     if wrong is None:
         return None
@@ -96,13 +96,13 @@ def _wrong(found: dict[str, Any]) -> tuple[int, str] | None:
     if "result" in found or "error" in found:
         return None  # an answer is never answered
     if not isinstance(found.get("method"), str):
-        return -32600, "not a message: it has no method"
+        return -32600, "invalid message: `method` is missing"
     if found.get("jsonrpc") != "2.0":
-        return -32600, 'not a message: it has no `"jsonrpc": "2.0"`'
+        return -32600, 'invalid message: `"jsonrpc": "2.0"` is missing'
     if "id" in found and _id(found) is None:
-        return -32600, "an id is a whole number or a text"
+        return -32600, "invalid message: `id` must be a whole number or text"
     if not isinstance(found.get("params"), dict | None):
-        return -32602, "`params` has to be an object"
+        return -32602, "`params` must be an object"
     return None
 
 
@@ -115,9 +115,9 @@ def _refused(line: bytes) -> bytes:
     try:
         found: Any = json.loads(line)
     except (RecursionError, ValueError):
-        return _error(None, -32700, "not JSON")
+        return _error(None, -32700, "invalid JSON")
     id_ = _id(found) if isinstance(found, dict) else None
-    return _error(id_, -32700, "not JSON: half a surrogate pair, or a number that is none")
+    return _error(id_, -32700, "invalid JSON: an unpaired surrogate, or a number such as NaN")
 
 
 def _id(found: dict[str, Any]) -> str | int | None:
@@ -151,7 +151,7 @@ async def _serve(made: Server[Any], line: Line, greeted: Greeted) -> None:
             async with stdio_server(stdin=wire, stdout=wire) as (read, write):
                 await made.run(read, write, made.create_initialization_options())
         except* OSError as gone:
-            sys.stderr.write(f"agentplane mcp: the client is gone ({gone.exceptions[0]})\n")
+            sys.stderr.write(f"agentplane mcp: the client disconnected ({gone.exceptions[0]})\n")
         tasks.cancel_scope.cancel()
 
 

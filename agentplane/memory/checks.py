@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from agentplane.findings import Finding, Instruction, Remedy, Shell
 from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry
-from agentplane.memory.view import Memory
+from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import union_cleanup
 from agentplane.plane.store.store import Store
@@ -53,7 +53,7 @@ def _successors(memory: Memory, entry: Entry) -> Iterator[Finding]:
         names = " and ".join(one_line(link, 40) for link in found)
         where = f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}"
         what = f"{one_line(entry.id, 40)} was superseded by {names}, and all of them are in force"
-        remedy = Instruction("`agentplane deprecate` the one that does not hold.")
+        remedy = Instruction("Run `agentplane deprecate` on the one that no longer applies.")
         yield Finding("superseded-twice", "warning", where, what, (remedy,), entry.id)
 
 
@@ -67,11 +67,11 @@ def _broken(memory: Memory) -> Iterator[Finding]:
             if trouble.start not in twice:
                 yield Finding("entry-broken", "error", where, trouble.what, (Instruction(trouble.todo),))
             elif memory.snapshot.ledger.unsettled:
-                remedy = Shell(_RECONCILE, "", " brings the two together.")
+                remedy = Shell(_RECONCILE, "Run ", " to merge the two.")
                 yield Finding("entry-twice", "warning", where, trouble.what, (remedy,))
             else:
-                after = " where a merge left both; else give one of the two another id."
-                remedy = Shell(_RECONCILE, "", after)
+                after = " if a merge left both. Otherwise, give one of them another ID."
+                remedy = Shell(_RECONCILE, "Run ", after)
                 yield Finding("entry-twice", "error", where, trouble.what, (remedy,))
 
 
@@ -96,15 +96,7 @@ def _hand_edits(memory: Memory) -> Iterator[Finding]:
         if edit.id in ledger.met:
             continue  # the finding about the two branches already covers it
         where = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
-        name = one_line(edit.id, 40)
-        remedies: tuple[Remedy, ...] = (
-            Shell(("agentplane", "approve", name), "Accept it with ", " or"),
-            Shell(("agentplane", "reject", name), "discard it with "),
-        )
-        if edit.change == "broken":
-            remedies = (
-                Instruction(f"Fix its header there, or delete it there and run `agentplane reject {name}`."),
-            )
+        name, remedies = one_line(edit.id, 40), remedies_of(edit)
         if ledger.unsettled:
             remedies = (
                 Shell(_RECONCILE, "Run ", " first, because Git may have caused this. Then:"),
@@ -116,6 +108,17 @@ def _hand_edits(memory: Memory) -> Iterator[Finding]:
             else f"{name} has a manual edit ({edit.change})"
         )
         yield Finding("hand-edit", "warning", where, what, remedies, edit.id)
+
+
+def remedies_of(edit: HandEdit) -> tuple[Remedy, ...]:
+    """Return the remedies for a manual edit, one sentence together."""
+    if edit.change == "broken":
+        discard = " ".join(edit.command("reject"))
+        return (Instruction(f"Fix its header there, or delete it there and run `{discard}`."),)
+    return (
+        Shell(edit.command("approve"), "Accept it with ", " or"),
+        Shell(edit.command("reject"), "discard it with "),
+    )
 
 
 def _entry(memory: Memory, entry: Entry) -> Iterator[Finding]:

@@ -183,7 +183,9 @@ def _unreadable(head: Header) -> tuple[str, ...]:
     from agentplane.text.visible import one_line  # few entries need it
 
     shown = one_line(head.expires_at, 30)
-    return (f"`expires_at: {shown}` is not a date, so it never expires; write it as 2026-12-31",)
+    return (
+        f"`expires_at: {shown}` is not a date, so the entry never expires. Write a date such as 2026-12-31",
+    )
 
 
 def share(heads: Iterable[Header]) -> None:
@@ -227,10 +229,10 @@ def _coerced(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:
             # Not converted, because a wrong guess would change what every tool gets.
             coerced, wanted = (value if isinstance(value, bool) else None), "true or false"
         elif name in _LISTS:
-            coerced, wanted = as_list(value), "a list that can be used"
+            coerced, wanted = as_list(value), "a valid list"
         else:
             coerced = as_number(value) if name in _NUMBERS else as_text(value)
-            wanted = "a value that can be used"
+            wanted = "a valid value"
         if coerced is None:
             problems.append(f"`{name}` is not {wanted}")
         else:

@@ -5,7 +5,7 @@ Writing a form changes only the places of changed fields. All other bytes of the
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -20,11 +20,10 @@ from agentplane.text.visible import one_line
 
 
 _RATIONALE = re.compile(r"\s*(?:Rationale:\s*)?", re.IGNORECASE)
-_AGE = re.compile(r"([0-9]{1,4})\s*([dw])")
-_DAYS = {"d": 1, "w": 7}
 _ITEM = re.compile(
     r'\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"\s*(?=,|\Z)|(?P<bare>(?:\{[^{}]*\}|[^,])*))', re.DOTALL
 )
+_CHANGE = re.compile(rf"\s*(?P<minus>-?){_ITEM.pattern}", re.DOTALL)
 _BARE = re.compile(r'(?:\{[^{}"\n\r]*\}|[^,{}"\n\r])+')
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _HEADER_LISTS = ("tags", "scope", "evidence")
@@ -50,6 +49,8 @@ class _Item(msgspec.Struct, frozen=True):
     value: str
     closed: bool = True
     """False if its closing quote is missing."""
+    removed: bool = False
+    """True if it is an item of a list of changes and has a minus sign."""
 
 
 class _Places(msgspec.Struct, frozen=True):
@@ -152,14 +153,15 @@ def _statement_problem(form: Form) -> str:
 def _expiry_problem(text: str, today: date) -> str:
     if not text.strip():
         return ""
-    day = expiry_day(text, today)
+    day = days.ahead(text, today)
     if day is None:
         return f'Invalid date "{one_line(text.strip(), 20)}". Use 2026-12-31 or 30d.'
     return f"Expiry date {day} is in the past." if day < today else ""
 
 
-def _list_problem(text: str) -> str:
-    return "" if all(item.closed for item in _items(text)) else "The quote isn't closed. Add \" at the end."
+def _list_problem(text: str, pattern: re.Pattern[str] = _ITEM) -> str:
+    closed = all(item.closed for item in _items(text, pattern))
+    return "" if closed else "The quote isn't closed. Add \" at the end."
 
 
 def _scope_problem(text: str) -> str:
@@ -167,17 +169,6 @@ def _scope_problem(text: str) -> str:
     if outside is not None:
         return f"Use a path within the project instead of {one_line(outside, 30)}."
     return _list_problem(text)
-
-
-def expiry_day(text: str, today: date) -> date | None:
-    """Return the day of a date, or of an age from today such as `30d`. Return None for another text."""
-    text = text.strip().lower()
-    try:
-        if age := _AGE.fullmatch(text):
-            return today + timedelta(days=int(age[1]) * _DAYS[age[2]])
-        return date.fromisoformat(text)
-    except (ValueError, OverflowError):
-        return None
 
 
 # Lists
@@ -193,19 +184,32 @@ def split(text: str) -> list[str]:
     return [item.value for item in _items(text) if item.value]
 
 
+def changes(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the items to add, and the items to remove, which have a minus sign before them."""
+    items = [item for item in _items(text, _CHANGE) if item.value]
+    added = tuple(item.value for item in items if not item.removed)
+    return added, tuple(item.value for item in items if item.removed)
+
+
+def changes_problem(text: str) -> str:
+    """Return the problem with a list of changes, or an empty text."""
+    return _list_problem(text, _CHANGE)
+
+
 def last_start(text: str) -> int:
     """Return the offset of the last item of a list, which is still being typed."""
     return max((item.start for item in _items(text)), default=0)
 
 
-def _items(text: str) -> Iterator[_Item]:
+def _items(text: str, pattern: re.Pattern[str] = _ITEM) -> Iterator[_Item]:
     at = 0
-    while at <= len(text) and (found := _ITEM.match(text, at)) is not None:
-        quoted, bare = found["quoted"], (found["bare"] or "").strip()
+    while at <= len(text) and (found := pattern.match(text, at)) is not None:
+        groups = found.groupdict()
+        quoted, bare, removed = groups["quoted"], (groups["bare"] or "").strip(), bool(groups.get("minus"))
         if quoted is None:
-            yield _Item(found.start("bare"), bare, closed=not bare.startswith('"'))
+            yield _Item(found.start("bare"), bare, closed=not bare.startswith('"'), removed=removed)
         else:
-            yield _Item(found.start("quoted") - 1, _ESCAPED.sub(_unescaped, quoted))
+            yield _Item(found.start("quoted") - 1, _ESCAPED.sub(_unescaped, quoted), removed=removed)
         at = found.end() + 1
 
 
@@ -294,7 +298,7 @@ def _with_rationale(body: str, places: _Places, rationale: str, line_break: str)
 
 def _changes(before: Form, form: Form, today: date) -> dict[str, Any]:
     """Return the changed fields of the header. The draft of a text keeps a date that isn't valid."""
-    day = expiry_day(form.expires, today)
+    day = days.ahead(form.expires, today)
     values: dict[str, Any] = {name: split(getattr(form, name)) or header.DROP for name in _HEADER_LISTS}
     values |= {"expires_at": (str(day) if day else form.expires.strip()) or header.DROP, "type": form.kind}
     fields = {"expires_at": "expires", "type": "kind"}

@@ -13,8 +13,8 @@ class SameCandidate(msgspec.Struct, frozen=True):
     dropped: str
 
     def __str__(self) -> str:
-        became = f"{self.candidate} became {self.kept} on one branch and {self.dropped} on another"
-        return f"{became}: {self.kept} stays"
+        approved = f"{self.candidate} was approved on two branches, as {self.kept} and as {self.dropped}"
+        return f"{approved}, and only {self.kept} stays"
 
 
 class Renumbered(msgspec.Struct, frozen=True):
@@ -24,7 +24,7 @@ class Renumbered(msgspec.Struct, frozen=True):
     new: str
 
     def __str__(self) -> str:
-        return f"two branches gave {self.id}: the later one is {self.new}"
+        return f"{self.id} was used on both branches, so the later entry is now {self.new}"
 
 
 class ChangedTwice(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ class ChangedTwice(msgspec.Struct, frozen=True):
     candidate: str
 
     def __str__(self) -> str:
-        return f"{self.id} was changed on two branches: the other text is now candidate {self.candidate}"
+        return f"{self.id} was changed on both branches, so the other text is now candidate {self.candidate}"
 
 
 class SupersededTwice(msgspec.Struct, frozen=True):
@@ -44,8 +44,8 @@ class SupersededTwice(msgspec.Struct, frozen=True):
     successors: tuple[str, ...]
 
     def __str__(self) -> str:
-        names = " and by ".join(self.successors)
-        return f"{self.id} was superseded on two branches: by {names}, and both are in force"
+        names = " and ".join(self.successors)
+        return f"{self.id} was superseded on both branches, so {names} are both in force"
 
 
 class FilledGaps(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ class RemovedAgain(msgspec.Struct, frozen=True):
     file: str
 
     def __str__(self) -> str:
-        return f"{self.id} was decided on the other branch and was removed from {self.file}"
+        return f"Removed {self.id} from {self.file}, because it was decided on the other branch"
 
 
 class Deduplicated(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ class Deduplicated(msgspec.Struct, frozen=True):
     file: str
 
     def __str__(self) -> str:
-        return f"{self.file}: removed duplicate texts from the merge"
+        return f"Removed duplicate texts from {self.file}"
 
 
 class FileRemoved(msgspec.Struct, frozen=True):
@@ -83,7 +83,7 @@ class FileRemoved(msgspec.Struct, frozen=True):
     path: str
 
     def __str__(self) -> str:
-        return f"{self.path}: removed, as on one of the branches"
+        return f"Removed {self.path}, as one of the branches did"
 
 
 Note = (

@@ -159,8 +159,8 @@ def _durable_ids(memory: Memory, wanted: Sequence[str], texts: Mapping[str, byte
         durable = ids.durable(kind.prefix, numbers[kind.prefix])
         if durable in used:
             raise Refused(
-                f"{durable} is taken",
-                todo=f"give the entry with the highest {kind.prefix} number another id.",
+                f"{durable} is already used.",
+                todo=f"Give the entry with the highest {kind.prefix} number another ID.",
             )
         numbers[kind.prefix] += 1
         durables[entry.id] = durable
@@ -207,7 +207,10 @@ def deprecate(memory: Memory, wanted: Sequence[str], today: date, why: str | Non
     edits = []
     for entry in _distinct(memory, wanted):
         if entry.file == INBOX:
-            raise BadInput(f"{entry.id} is a candidate", todo="`agentplane reject` drops candidates.")
+            raise BadInput(
+                f"{entry.id} is a candidate, not an approved entry.",
+                todo=f"Run `agentplane reject {entry.id}` instead.",
+            )
         if entry.head.status == "deprecated":
             raise BadInput(f"{entry.id} is already deprecated.")
         edits.append(_with(memory, entry, {"status": "deprecated", "updated": today}))
@@ -221,10 +224,10 @@ def pin(memory: Memory, wanted: Sequence[str]) -> Plan:
     edits = []
     for entry in _distinct(memory, wanted):
         if entry.file == INBOX:
-            raise BadInput(f"{entry.id} is a candidate", todo="approve it first.")
+            raise BadInput(f"{entry.id} is a candidate, not an approved entry.", todo="Approve it first.")
         if entry.head.status != "accepted":
             what = f"{entry.id} is {one_line(entry.head.status, 20)}"
-            raise BadInput(what, todo="only what is in force is given to tools.")
+            raise BadInput(what, todo="Tools get only accepted entries, so only these can be pinned.")
         if entry.head.pinned:
             raise BadInput(f"{entry.id} is already pinned.")
         edits.append(_with(memory, entry, {"pinned": True}))
@@ -235,7 +238,7 @@ def unpin(memory: Memory, wanted: Sequence[str]) -> Plan:
     edits = []
     for entry in _distinct(memory, wanted):
         if entry.file == INBOX or not entry.head.pinned:
-            raise BadInput(f"{entry.id} is not pinned")
+            raise BadInput(f"{entry.id} is not pinned.")
         edits.append(_with(memory, entry, {"pinned": header.DROP}))
     return Plan("unpin", edits)
 
@@ -407,9 +410,9 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
     if not all(word.strip() for word in words):
         raise BadInput("A tag, evidence, scope or ID is empty.", todo="Remove it, or pass a value.")
     if proposal.harvested is not None and not _MARK.fullmatch(proposal.harvested):
-        raise BadInput("`harvested` is not 16 hex digits", todo="leave it out.")
+        raise BadInput("Invalid value for `harvested`: it must have 16 hex digits.", todo="Leave it out.")
     if proposal.arrives is not None and proposal.arrives not in ARRIVING:
-        todo = f"Use {' or '.join(ARRIVING)}, or leave it out."
+        todo = f"Use {' or '.join(ARRIVING)}, or Leave it out."
         raise BadInput(f"Invalid value for `arrives`: {one_line(proposal.arrives, 30)}", todo=todo)
     if proposal.superseded_by and proposal.arrives is None:
         todo = "Add `arrives: superseded`, or leave out `superseded_by`."

@@ -55,12 +55,12 @@ def send_back(memory: Memory, wanted: Sequence[str], comment: str, today: date) 
     """Send candidates back to their proposers with one comment."""
     words = " ".join(comment.split())
     if not words:
-        raise BadInput("The comment is empty.", todo="Name the change that you want.")
+        raise BadInput("The comment is empty.", todo="Describe the change that you want.")
     entries = list(_candidates(memory, wanted))
     for entry in entries:
         if entry.head.proposed_by is None:
             raise BadInput(
-                f"{entry.id} names no proposer to send it back to.",
+                f"{entry.id} has no proposer, so it can't be sent back.",
                 todo=f"Change it yourself with `agentplane edit {one_line(entry.id, 40)}`.",
             )
     fields = {"sent_back": words, "snoozed_until": today + timedelta(days=SENT_BACK_DAYS)}
@@ -82,7 +82,7 @@ def replace(memory: Memory, proposed: Plan, wanted: str, by: str) -> Plan:
     """Return the plan of a proposal, extended to remove the sent-back candidate that it replaces."""
     (entry,) = _candidates(memory, [wanted])
     if entry.head.proposed_by != by:
-        raise BadInput(f"{entry.id} was proposed by another.", where="replaces")
+        raise BadInput(f"{entry.id} was proposed by someone else.", where="replaces")
     if entry.head.sent_back is None:
         raise BadInput(
             f"{entry.id} wasn't sent back, so nothing can replace it.",

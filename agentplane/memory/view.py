@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Literal
 
 import msgspec
 
 from agentplane.errors import BadInput
+from agentplane.lazy import cached_property
 from agentplane.memory import ids
 from agentplane.memory.entry import Entry, Header, entry_at, read_headers, share
 from agentplane.memory.kinds import Kind, kinds_in
@@ -33,6 +33,10 @@ class HandEdit(msgspec.Struct, frozen=True):
     line: int | None
     change: Literal["changed", "added", "removed", "broken"]
     """`broken` means that the entry is in the file but can't be read any more."""
+
+    def command(self, verb: Literal["approve", "reject"]) -> tuple[str, ...]:
+        """Return the command that accepts or discards it. In the inbox, the ID alone means the candidate."""
+        return ("agentplane", verb, *(("--edits",) if self.file == INBOX else ()), one_line(self.id, 40))
 
 
 class _Marked(msgspec.Struct, frozen=True, dict=True):

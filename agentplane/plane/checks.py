@@ -82,8 +82,8 @@ def _in_conflict(layout: Layout) -> Iterator[Finding]:
     top = merge_driver.top(layout)
     for stages in merge_driver.in_conflict(layout) if top else ():
         path = os.path.relpath(f"{top}/{stages.path}", layout.root)
-        after = " merges it from the versions that git keeps; leave the marks as they are."
-        remedy = Shell(_RECONCILE, "", after)
+        after = " to merge it. Don't edit the conflict markers yourself."
+        remedy = Shell(_RECONCILE, "Run ", after)
         yield Finding(
             "conflict", "error", layout.shown(path), "Git left this file in conflict.", (remedy,), path
         )
@@ -98,9 +98,9 @@ def has_conflict_in_history(layout: Layout) -> bool:
 
 
 def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
-    remedy = Shell(_RECONCILE, "", ", or the next change, brings the two together.")
+    remedy = Shell(_RECONCILE, "Run ", ". Otherwise, your next change reconciles them.")
     for id_ in sorted(ledger.met):
-        what = f"two branches that were merged say different things of {one_line(id_, 40)}"
+        what = f"two merged branches have different texts of {one_line(id_, 40)}"
         yield Finding("met", "warning", layout.shown(ledger.known[id_].file), what, (remedy,), id_)
 
 
@@ -112,7 +112,7 @@ def _removed_events(layout: Layout) -> Iterator[Finding]:
         named = ", ".join(map(_event_named, found.events[:_NAMED]))
         more = f" and {count - _NAMED} more" if count > _NAMED else ""
         subject = one_line(found.subject, 60)
-        what = f"commit {found.commit} ({subject}) took {count} event{'s' * (count != 1)} out of the log: {named}{more}"
+        what = f"commit {found.commit} ({subject}) removed {count} event{'s' * (count != 1)} from the log: {named}{more}"
         yield Finding("events-lost", "warning", shown, what, (_back_in(found.commit, found.is_merge),))
 
 
@@ -120,8 +120,8 @@ def _back_in(commit: str, is_merge: bool) -> Remedy:
     if is_merge:
         words = f"Restore the lines that `git show -m {commit}` removes from the log and from ops/, then run `agentplane reconcile`."
         return Instruction(words)
-    after = " restores them. To undo the changes themselves, run `agentplane undo` after that."
-    return Shell(("git", "revert", commit), "", after)
+    after = " to restore them. To undo the changes themselves, run `agentplane undo` after that."
+    return Shell(("git", "revert", commit), "Run ", after)
 
 
 class _Event(msgspec.Struct):
@@ -197,21 +197,21 @@ def _log(layout: Layout) -> Iterator[Finding]:
         return
     report = chain.verify(layout.log)
     if report.faults and all(fault.repeats is not None for fault in report.faults):
-        what = f"git's merge left {sum(fault.lines for fault in report.faults)} lines twice"
-        remedy = Shell(_RECONCILE, "", " takes them out.")
+        what = f"Git's merge left {sum(fault.lines for fault in report.faults)} duplicate lines"
+        remedy = Shell(_RECONCILE, "Run ", " to remove them.")
         yield Finding("log-repeats", "warning", f"{shown}:{report.faults[0].line}", what, (remedy,))
         report = msgspec.structs.replace(report, faults=())
     for fault in report.faults:
         yield Finding("log-fault", "error", f"{shown}:{fault.line}", fault.what, (_from_git(shown),))
     if report.torn is not None:
-        what = "the last line was not written to its end"
+        what = "the last line is incomplete"
         yield Finding("log-torn", "warning", f"{shown}:{report.torn.line}", what, (Mend("log"),))
     if len(report.heads) > 1:
-        what = f"two branches meet here and are not joined yet ({len(report.heads)} heads)"
-        remedy = Shell(_RECONCILE, "", ", or the next change, brings them together.")
+        what = f"two merged branches are not reconciled yet ({len(report.heads)} heads)"
+        remedy = Shell(_RECONCILE, "Run ", ". Otherwise, your next change reconciles them.")
         yield Finding("heads", "info", shown, what, (remedy,))
     if recovery.lost_tail(layout):
-        what = "the log ends before the event that state.json knows: its last lines are missing"
+        what = "the last lines of the log are missing: state.json names a later event"
         otherwise = Instruction("If it is permanently lost, delete memory/state.json.")
         where = f"{shown}:{report.count + 1}"
         yield Finding("log-cut", "error", where, what, (_from_git(shown), otherwise))
@@ -298,7 +298,7 @@ def _folder(layout: Layout) -> Iterator[Finding]:
         remedy = Mend("files", after=" creates it.")
         yield Finding("file-missing", "info", layout.shown(name), "is missing", (remedy,), name)
     for rule in create.lacking(layout):
-        what = f"has no rule for {rule.split()[0]}, so git merges it as any text"
+        what = f"has no rule for {rule.split()[0]}, so Git merges it as plain text"
         remedy = Mend("rules", after=" adds it.")
         yield Finding("rule-missing", "info", layout.shown(".gitattributes"), what, (remedy,))
     for mark in foreign_marks(layout.root):
@@ -313,7 +313,7 @@ def _folder(layout: Layout) -> Iterator[Finding]:
         for name in sorted(os.listdir(folder)) if folder.is_dir() else []:
             if files.is_temp(name):
                 where = layout.shown(str((folder / name).relative_to(layout.root)))
-                what = "is left over from a write that did not end"
+                what = "is left over from an interrupted write"
                 remedy = Mend("unfinished", after=" removes it.")
                 yield Finding("file-unfinished", "info", where, what, (remedy,), name)
             elif (folder / name).is_symlink():

@@ -1,8 +1,8 @@
-"""The screens' keys that matter for decisions, and a check for settings that swap them.
+"""The default keys of the screens, and a check for settings that swap keys of decisions.
 
 Settings come with the repository. An attacker could assign approving to the key that rejects, and so approve
-with other people's hands. This is why the guard and `doctor` check the keys too. A test compares this table
-with the registry of the screens.
+with other people's hands. This is why the guard and `doctor` check the keys too. `tui/actions.py` has the rest of
+each action.
 """
 
 from collections.abc import Iterator, Mapping
@@ -66,6 +66,9 @@ KEYS: dict[str, str] = {
     "tools.restart": "M",
     "restart": "M",
     "restart_by_itself": "f4",
+    "settings.edit": "e",
+    "settings.reset": "backspace",
+    "settings.outside": "E",
     "pack.write": "s",
     "pack.budget": "B",
     "pack.more": "plus",
@@ -92,13 +95,17 @@ KEYS: dict[str, str] = {
     "runs": "3",
     "tools": "4",
     "pack": "5",
+    "settings": "comma",
     "find": "ctrl+f",
     "projects": "ctrl+g",
     "help": "question_mark,f1",
     "palette": "ctrl+p,colon",
     "import": "",
     "sync": "",
+    "status": "",
+    "diff": "",
     "doctor": "",
+    "check": "",
     "reconcile": "",
     "refresh": "ctrl+r,f5",
     "theme": "f2",

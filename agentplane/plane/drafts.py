@@ -70,7 +70,7 @@ def run_editor(path: Path, line: int | None = None) -> int:
     try:
         return subprocess.call(_found(command(shlex.split(editor), path, line)))
     except (OSError, ValueError):
-        what = f"Cannot start the editor `{one_line(editor, 60)}`"
+        what = f"Can't start the editor `{one_line(editor, 60)}`"
         raise BadInput(what, todo="Set VISUAL or EDITOR to an installed editor.") from None
     finally:
         if here:

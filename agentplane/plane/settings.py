@@ -4,11 +4,12 @@ Unknown keys and wrong types are errors that name their line.
 """
 
 import difflib
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
@@ -18,34 +19,99 @@ from agentplane.text.toml import limited
 from agentplane.text.visible import one_line
 
 
+def says(what: str, page: str, more: str = "") -> msgspec.Meta:
+    """Return the description of a setting, which is part of its type.
+
+    `what` is one sentence, and `more` the rest. Both are Markdown. `page` is the page of docs/ that explains
+    the setting, with an anchor. The settings screen and docs/reference/settings.md show them.
+    """
+    return msgspec.Meta(description=what, extra={"page": page, "more": more})
+
+
 class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    hand_edits: Literal["review", "accept"] = "review"
-    """`review`: a manual edit waits until a person accepts it. `accept`: it takes effect immediately."""
-    tools_may_approve: bool = False
-    """Allow decisions from a coding tool's shell or without a terminal."""
-    require_signatures: bool = False
-    """Refuse decisions without a signature by an allowed signer, in `check`, in `doctor` and when deciding."""
-    allowed_signers: tuple[str, ...] = ()
-    """Allowed signers, as lines of OpenSSH's allowed_signers file: `ada@example.org ssh-ed25519 AAAA…`."""
-    signed_after: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")] | None = None
-    """Hash of the log line up to which `doctor` accepts unsigned changes."""
+    hand_edits: Annotated[
+        Literal["review", "accept"],
+        says(
+            "Handling of manual edits.",
+            "guides/manual-edits.md#accept-all-edits-automatically",
+            '`"review"`: a manual edit waits until a person accepts it. `"accept"`: it takes effect immediately,'
+            " for people who work alone. The next change records it in an `adopt` operation over the channel"
+            " `policy`.",
+        ),
+    ] = "review"
+    tools_may_approve: Annotated[
+        bool,
+        says(
+            "Allow decisions from a coding tool's shell, or without a terminal.",
+            "concepts/safety.md#only-people-approve",
+        ),
+    ] = False
+    require_signatures: Annotated[
+        bool,
+        says(
+            "Require signed decisions.",
+            "guides/pull-requests.md#signed-approvals",
+            "`check` and `doctor` refuse unsigned decisions, and you can't decide without a signing key. Excludes"
+            ' `hand_edits = "accept"` and `auto_approve_confidence`.',
+        ),
+    ] = False
+    allowed_signers: Annotated[
+        tuple[str, ...],
+        says(
+            "Allowed signers, as lines of OpenSSH's `allowed_signers` file.",
+            "guides/pull-requests.md#turn-it-on",
+            'For example `"ada@example.org ssh-ed25519 AAAA…"`.',
+        ),
+    ] = ()
+    signed_after: Annotated[
+        Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")] | None,
+        says(
+            "Hash of the log line up to which `doctor` accepts unsigned changes.",
+            "guides/pull-requests.md#turn-it-on",
+            "`doctor` prints it.",
+        ),
+    ] = None
 
 
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    auto_approve_confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
-    """Minimum confidence at which `promote_fact` approves a fact that cites evidence and a run. Unset: never."""
-    require_receipts: bool | Literal["appended"] = False
-    """Require a logged run and evidence that exists for every entry. With `appended`, `check` also requires
-    the run among the log lines of the branch.
-    """
+    auto_approve_confidence: Annotated[
+        Annotated[float, msgspec.Meta(ge=0, le=1)] | None,
+        says(
+            "Minimum confidence, from 0 to 1, at which `promote_fact` approves a fact.",
+            "reference/compatibility.md#a-fact",
+            "The fact must cite evidence and a logged run, and have no flag and no conflict. Not set: never.",
+        ),
+    ] = None
+    require_receipts: Annotated[
+        bool | Literal["appended"],
+        says(
+            "Require every entry to cite its receipts.",
+            "reference/settings.md#receipts",
+            '`"appended"`: `check` also requires the cited run among the log lines that the branch appends. Can\'t'
+            ' be combined with `hand_edits = "accept"`.',
+        ),
+    ] = False
 
 
 class Write(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    lock_timeout: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 20.0
-    """Seconds to wait for another process that is writing."""
+    lock_timeout: Annotated[
+        float,
+        msgspec.Meta(gt=0, le=3600),
+        says(
+            "Seconds to wait for another process that is writing.",
+            "concepts/safety.md#two-writers",
+            "Above 0 and at most 3600.",
+        ),
+    ] = 20.0
 
+
+Value = bool | int | float | str | Sequence[str]
+"""A value that a person can give to a single key."""
 
 Action = Literal["refuse", "flag", "off"]
+_GATE_PAGE = "reference/settings.md#gate"
+_ORDERS_PAGE = "reference/settings.md#orders-to-the-reader"
+_SECRETS_PAGE = "reference/settings.md#secrets"
 
 
 class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,40 +120,66 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     This is the only list of the gate's codes and their defaults. `review/gate/gate.py` uses it.
     """
 
-    secret: Action = "refuse"  # noqa: S105 -- a word of ours, not one
-    """A key, token or password of a known form."""
-    random: Action = "flag"
-    """A string that looks random."""
-    escape: Action = "refuse"
-    """Control characters, which can control a terminal."""
-    bidi: Action = "refuse"
-    """Characters that reverse the direction of text."""
-    smuggled: Action = "refuse"
-    """Invisible characters that spell a text."""
-    hidden: Action = "flag"
-    """Other invisible characters, text that is invisible when rendered, encoded text, and an unusual header."""
-    instruction: Action = "flag"
-    """Orders to the reader."""
-    markup: Action = "flag"
-    """Markers of roles and tool calls."""
-    command: Action = "flag"
-    """Commands that run unread code, or that expose or weaken the machine or the project."""
-    size: Action = "flag"
-    """A statement that is too long. Above the size limit of an entry, it is always refused."""
-    unsupported: Action = "flag"
-    """A fact or an assumption without evidence."""
-    gone: Action = "flag"
-    """Missing evidence."""
-    outside: Action = "flag"
-    """Evidence outside the project."""
-    restated: Action = "flag"
-    """A statement that an instruction file already has, word for word."""
-    known: Action = "refuse"
-    """A statement that an approved entry already has, word for word."""
-    status: Action = "flag"
-    """A temporary status, such as "tests are failing today"."""
-    repeat: Action = "refuse"
-    """A statement that was rejected before."""
+    secret: Annotated[Action, says("Action for a key, token or password of a known form.", _SECRETS_PAGE)] = (
+        "refuse"  # noqa: S105 -- a word of ours, not one
+    )
+    random: Annotated[Action, says("Action for a string that looks random.", _SECRETS_PAGE)] = "flag"
+    escape: Annotated[
+        Action, says("Action for control characters, which can control a terminal.", _GATE_PAGE)
+    ] = "refuse"
+    bidi: Annotated[Action, says("Action for characters that reverse the direction of text.", _GATE_PAGE)] = (
+        "refuse"
+    )
+    smuggled: Annotated[Action, says("Action for invisible characters that spell a text.", _GATE_PAGE)] = (
+        "refuse"
+    )
+    hidden: Annotated[
+        Action,
+        says(
+            "Action for other invisible characters, text that is invisible when rendered, and encoded text.",
+            _GATE_PAGE,
+            "Also an unusual header: a comment, an unknown key, text in place of a date, or a key that only a"
+            " decision writes (`pinned`, `approved_by`).",
+        ),
+    ] = "flag"
+    instruction: Annotated[
+        Action, says("Action for orders to the reader, in twelve languages.", _ORDERS_PAGE)
+    ] = "flag"
+    markup: Annotated[Action, says("Action for markers of roles and tool calls.", _ORDERS_PAGE)] = "flag"
+    command: Annotated[
+        Action,
+        says(
+            "Action for commands that run unread code, or that expose or weaken the machine or the project.",
+            _GATE_PAGE,
+        ),
+    ] = "flag"
+    size: Annotated[
+        Action,
+        says(
+            "Action for a statement that is too long.",
+            _GATE_PAGE,
+            "Above the size limit of an entry, it is always refused.",
+        ),
+    ] = "flag"
+    unsupported: Annotated[
+        Action, says("Action for a fact or an assumption without evidence.", _GATE_PAGE)
+    ] = "flag"
+    gone: Annotated[Action, says("Action for missing evidence.", _GATE_PAGE)] = "flag"
+    outside: Annotated[Action, says("Action for evidence outside the project.", _GATE_PAGE)] = "flag"
+    restated: Annotated[
+        Action,
+        says("Action for a statement that an instruction file already has, word for word.", _GATE_PAGE),
+    ] = "flag"
+    known: Annotated[
+        Action, says("Action for a statement that an approved entry already has, word for word.", _GATE_PAGE)
+    ] = "refuse"
+    status: Annotated[
+        Action, says('Action for a temporary status, such as "tests are failing today".', _GATE_PAGE)
+    ] = "flag"
+    repeat: Annotated[
+        Action,
+        says("Action for a statement that was rejected before.", "concepts/conflicts.md#rejected-statements"),
+    ] = "refuse"
 
     @property
     def finds_secrets(self) -> bool:
@@ -95,28 +187,84 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.secret != "off"  # noqa: S105 -- an action
 
 
-class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    prefix: Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9]{1,7}$")]
-    """Prefix of its IDs, for example `DEC` in `DEC-014`."""
-    file: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,40}\.md$")]
-    """Its file under memory/."""
-    label: Annotated[str, msgspec.Meta(pattern=r"^[^\W\d_][\w -]{0,30}\Z")] | None = None
-    """First word of an entry's text, for example `Decision` in `Decision: Use Textual.`
+_KINDS_PAGE = "reference/settings.md#custom-kinds"
 
-    It has no colon, because a label with one could hide the first words of the statement.
-    """
+
+class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    prefix: Annotated[
+        str,
+        msgspec.Meta(pattern=r"^[A-Z][A-Z0-9]{1,7}$"),
+        says(
+            "Prefix of its IDs, with 2 to 8 capital letters or digits, a letter first.",
+            _KINDS_PAGE,
+            "It must differ from `CAND` and other kinds.",
+        ),
+    ]
+    file: Annotated[
+        str,
+        msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,40}\.md$"),
+        says(
+            "Its file under `memory/`, with lower-case letters, digits, `_` and `-`, ending in `.md`.",
+            _KINDS_PAGE,
+            "It must differ from `candidates.md` and the files of other kinds.",
+        ),
+    ]
+    # A label with a colon could hide the first words of the statement.
+    label: Annotated[
+        Annotated[str, msgspec.Meta(pattern=r"^[^\W\d_][\w -]{0,30}\Z")] | None,
+        says(
+            "The first word of an entry's text, for example `Decision` in `Decision: Use Textual.`",
+            _KINDS_PAGE,
+            "A letter, then up to 30 letters, digits, spaces, `_` and `-`, without a colon. Not set: the name with"
+            " a capital.",
+        ),
+    ] = None
 
 
 class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    share: tuple[str, ...] = ("summary.md", "meta.json")
-    """Files of a run record that Git carries. All others stay on this machine."""
-    keep_output: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 4_000_000
-    """Bytes kept of each output, split between its start and its end. The full size and hash are recorded."""
-    keep_files: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 4_000_000
-    """Size limit in bytes for copies of input files and untracked produced files."""
-    keep_free: Annotated[int, msgspec.Meta(ge=0)] = 200_000_000
-    """Bytes that must stay free on the disk. With less, outputs are not kept."""
-    environment: tuple[str, ...] = (
+    share: Annotated[
+        tuple[str, ...],
+        says(
+            "The files of a run record that Git carries, as `.gitignore` patterns.",
+            "guides/runs.md#contents-of-a-run-record",
+            "All others stay on this machine. agentplane writes `runs/.gitignore` from it.",
+        ),
+    ] = ("summary.md", "meta.json")
+    keep_output: Annotated[
+        int,
+        msgspec.Meta(ge=0, le=1 << 30),
+        says(
+            "Bytes kept of each output, split between its start and its end.",
+            "guides/runs.md#sharing-secrets-and-sizes",
+            "The full size and hash are recorded.",
+        ),
+    ] = 4_000_000
+    keep_files: Annotated[
+        int,
+        msgspec.Meta(ge=0, le=1 << 30),
+        says(
+            "Size limit in bytes for copies of input and produced files.",
+            "guides/runs.md#inputs-and-produced-files",
+            "Larger files are recorded by hash and size.",
+        ),
+    ] = 4_000_000
+    keep_free: Annotated[
+        int,
+        msgspec.Meta(ge=0),
+        says(
+            "Bytes that must stay free on the disk.",
+            "guides/runs.md#sharing-secrets-and-sizes",
+            "With less, outputs are not kept, and the run record says so.",
+        ),
+    ] = 200_000_000
+    environment: Annotated[
+        tuple[str, ...],
+        says(
+            "Names of the environment variables that a run record includes.",
+            "guides/runs.md#sharing-secrets-and-sizes",
+            "`*` matches any letters.",
+        ),
+    ] = (
         "AGENTPLANE_*",
         "CI",
         "LANG",
@@ -126,55 +274,119 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         "TZ",
         "VIRTUAL_ENV",
     )
-    """Names of the environment variables that a run record includes. `*` matches any letters."""
 
 
 class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Parts of the context besides the approved entries."""
 
-    last_run: bool = True
-    """Add the notes of the last run to the context, labeled as not reviewed. Flagged notes are always withheld."""
+    last_run: Annotated[
+        bool,
+        says(
+            "Add the notes of the last run to the context, labeled as not reviewed.",
+            "concepts/context.md#in-a-session",
+            "Flagged notes are always withheld.",
+        ),
+    ] = True
 
 
 class Inbox(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The candidates that ask for attention."""
 
-    daily_limit: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
-    """Maximum number of candidates that ask for attention on one day. The others are folded. 0 means no limit."""
+    daily_limit: Annotated[
+        int,
+        msgspec.Meta(ge=0, le=100_000),
+        says(
+            "Maximum number of candidates that ask for attention on one day.",
+            "guides/review.md#send-back-snooze-or-limit",
+            "The others are folded. `0`: no limit.",
+        ),
+    ] = 0
 
 
 class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Entries with a date."""
 
-    warn_days: Annotated[int, msgspec.Meta(ge=0, le=3650)] = 7
-    """Days before an expiry date from which `inbox`, `status` and the TUI warn. 0 turns the warning off."""
+    warn_days: Annotated[
+        int,
+        msgspec.Meta(ge=0, le=3650),
+        says(
+            "Days before an expiry date from which `inbox`, `status` and the interface warn.",
+            "guides/review.md#take-an-entry-out-of-use",
+            "`0` turns the warning off.",
+        ),
+    ] = 7
 
 
 class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    deliver: bool = True
-    """Update the tool files that have the memory after each decision."""
-    restart: Literal["ask", "auto"] = "ask"
-    """`auto`: after a decision, restart idle sessions with outdated memory. `ask`: only when a person asks."""
+    deliver: Annotated[
+        bool,
+        says(
+            "Update the tool files that have the memory after each decision.", "concepts/context.md#in-files"
+        ),
+    ] = True
+    restart: Annotated[
+        Literal["ask", "auto"],
+        says(
+            "Restart of sessions with outdated memory.",
+            "guides/restart.md#restart-sessions-for-you",
+            '`"auto"`: after a decision, sessions restart if they run under `agentplane run` and their hooks report'
+            ' when they are idle. `"ask"`: only when a person asks.',
+        ),
+    ] = "ask"
 
 
 class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings for the hooks of coding tools."""
 
-    ask: bool = True
-    """Ask a session once, when it stops after some work, to propose what later sessions should know."""
-    name_runs: bool = True
-    """Give the run of a session a title in the log: the first sentence of its first prompt."""
+    ask: Annotated[
+        bool,
+        says(
+            "Ask a session once, when it stops after some work, what later sessions should know.",
+            "concepts/hooks.md#the-question",
+        ),
+    ] = True
+    name_runs: Annotated[
+        bool,
+        says(
+            "Give the run of a session a title in the log, which Git shares.",
+            "concepts/hooks.md#the-run",
+            "The title is the first sentence of the first prompt.",
+        ),
+    ] = True
 
 
 class Tui(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    theme: str = "auto"
-    """Name of a theme. `auto`: light or dark, depending on the terminal."""
-    ascii: bool = False
-    """Draw marks with plain characters, for fonts without symbols."""
-    preview: Literal["auto", "right", "bottom"] = "auto"
-    """Position of the text: right of the list, below it, or right if there is room."""
-    keys: dict[str, str] = {}
-    """Other keys for actions, for example `undo = "z"`. docs/reference/keys.md lists the actions."""
+    """Settings of the interface. Each person can replace them in a file of their own."""
+
+    theme: Annotated[
+        str,
+        says(
+            "Name of a theme from the list behind `f2`.",
+            "reference/screens.md#colors",
+            '`"auto"`: light or dark, depending on the terminal.',
+        ),
+    ] = "auto"
+    ascii: Annotated[
+        bool,
+        says("Draw marks with plain characters, for fonts without symbols.", "reference/screens.md#colors"),
+    ] = False
+    preview: Annotated[
+        Literal["auto", "right", "bottom"],
+        says(
+            "Position of the text next to a list.",
+            "reference/screens.md#inbox",
+            '`"right"` of the list, at the `"bottom"`, or `"auto"`, which is right if there is room.',
+        ),
+    ] = "auto"
+    keys: Annotated[
+        dict[str, str],
+        says(
+            "Other keys for actions.",
+            "reference/keys.md",
+            'For example `undo = "z"` or `"list.half_down" = "ctrl+v"`. Invalid bindings are reported at the start,'
+            " and the key keeps its default.",
+        ),
+    ] = {}
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -189,7 +401,16 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tools: Tools = Tools()
     hooks: Hooks = Hooks()
     tui: Tui = Tui()
-    kinds: dict[Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,30}$")], KindRow] = {}
+    kinds: Annotated[
+        dict[Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,30}$")], KindRow],
+        says("All custom kinds, with a table for each.", _KINDS_PAGE),
+    ] = {}
+
+
+class Personal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The settings in a person's own file. They apply to all projects of this person."""
+
+    tui: Tui = Tui()
 
 
 DEFAULTS = Settings()
@@ -212,12 +433,27 @@ def load(path: Path, shown: str) -> Settings:
 
 
 def parse(data: bytes, shown: str) -> Settings:
+    text, table = read(data, shown)
+    found = _converted(Settings, table, text, shown)
+    _check_signatures(found, text, shown)
+    _check_receipts(found, text, shown)
+    return found
+
+
+def parse_personal(data: bytes, shown: str) -> Personal:
+    """Return the settings in a person's own file."""
+    text, table = read(data, shown)
+    return _converted(Personal, table, text, shown)
+
+
+def read(data: bytes, shown: str) -> tuple[str, dict[str, Any]]:
+    """Return the text of a settings file and its tables, which may still have invalid keys and values."""
     if len(data) > LARGEST:
         what = f"is larger than {LARGEST >> 10} KiB"
         raise BadInput(what, where=shown, todo="Shorten it. docs/reference/settings.md lists every key.")
     try:
         text = data.decode()
-        table = limited.read(text)
+        return text, limited.read(text)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise BadInput(
@@ -227,13 +463,16 @@ def parse(data: bytes, shown: str) -> Settings:
         where = shown if error.line is None else f"{shown}:{error.line}"
         todo = "Fix this line. docs/reference/settings.md lists every key."
         raise BadInput(error.what, where=where, todo=todo) from None
+
+
+_Root = TypeVar("_Root", Settings, Personal)
+
+
+def _converted(root: type[_Root], table: dict[str, Any], text: str, shown: str) -> _Root:
     try:
-        found = msgspec.convert(table, Settings)
+        return msgspec.convert(table, root)
     except msgspec.ValidationError as error:
-        raise _value_error(str(error), table, text, shown) from None
-    _check_signatures(found, text, shown)
-    _check_receipts(found, text, shown)
-    return found
+        raise _value_error(str(error), root, table, text, shown) from None
 
 
 def _check_signatures(found: Settings, text: str, shown: str) -> None:
@@ -245,7 +484,7 @@ def _check_signatures(found: Settings, text: str, shown: str) -> None:
     for number, line in enumerate(trust.allowed_signers, 1):
         if len(line) > _LONGEST_SIGNER or not _SIGNER.fullmatch(line):
             where = f"{shown}:{line_of(('trust', 'allowed_signers'), text)}"
-            what = f"`trust.allowed_signers`: line {number} is not a line of an allowed_signers file"
+            what = f"`trust.allowed_signers`: line {number} isn't a valid signer"
             raise BadInput(what, where=where, todo='Write it as "ada@example.org ssh-ed25519 AAAA…".')
     if not trust.require_signatures:
         return
@@ -270,29 +509,40 @@ def _check_receipts(found: Settings, text: str, shown: str) -> None:
         raise BadInput(what, where=where, todo='Set `trust.hand_edits = "review"`.')
 
 
-def _value_error(message: str, table: dict[str, Any], text: str, shown: str) -> BadInput:
+def _value_error(
+    message: str, root: type[msgspec.Struct], table: dict[str, Any], text: str, shown: str
+) -> BadInput:
     """Return an error with a line number. The library only names the place, such as `$.trust.hand_edits`."""
     what, _, place = message.partition(" - at `")
     place = place.rstrip("`")
     if place.startswith("key`"):
-        what, place = f"no name for a kind: {what[:1].lower()}{what[1:]}", f"$.kinds.{_bad_kind(table)}"
+        what, place = f"Invalid kind name: {what[:1].lower()}{what[1:]}", f"$.kinds.{_bad_kind(table)}"
     elif place.startswith("$.tui.keys["):
         place = f"$.tui.keys.{_bad_key(table)}"
     elif "[...]" in place:
         place = place.replace("[...]", f".{_bad_kind(table)}")
     keys = [key for key in place.removeprefix("$").split(".") if key]
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", what)
-    todo = f"The settings are {', '.join(_names(Settings))}."
+    known = names(root)
+    todo = f"The settings are {', '.join(known)}."
     if unknown:
         what = f"Unknown setting: `{one_line('.'.join([*keys, unknown[1]]), 80)}`"
         keys.append(unknown[1])
-        near = difflib.get_close_matches(".".join(keys), _names(Settings), 1)
+        near = difflib.get_close_matches(".".join(keys), known, 1)
         todo = f"Did you mean `{near[0]}`?" if near else todo
     elif keys:
-        what = f"`{'.'.join(keys)}`: {what[:1].lower()}{what[1:]}"
         allowed = _allowed(keys)
-        todo = f"Use one of {allowed}." if allowed else "Use a value of that type, or remove the setting."
+        reason = f"invalid value {_written(table, keys)}" if allowed else f"{what[:1].lower()}{what[1:]}"
+        what = f"`{'.'.join(keys)}`: {reason}"
+        todo = f"Use {allowed}." if allowed else "Use a value of that type, or remove the setting."
     return BadInput(what, where=f"{shown}:{line_of(keys, text)}", todo=todo)
+
+
+def _written(table: Any, keys: list[str]) -> str:
+    """Return the value at a key, as a short text."""
+    for key in keys:
+        table = table.get(key) if isinstance(table, dict) else None
+    return one_line(json.dumps(table, default=str, ensure_ascii=False), 60)
 
 
 def _bad_kind(table: dict[str, Any]) -> str:
@@ -310,28 +560,55 @@ def _bad_key(table: dict[str, Any]) -> str:
     return next(str(name) for name, key in table["tui"]["keys"].items() if not isinstance(key, str))
 
 
-def _names(struct: type[msgspec.Struct], prefix: str = "") -> list[str]:
+def names(struct: type[msgspec.Struct], prefix: str = "") -> list[str]:
     """Return every key with its table, such as `trust.hand_edits`."""
-    names: list[str] = []
+    found: list[str] = []
     for field in msgspec.structs.fields(struct):
         inner = _table(field.type)
-        names += _names(inner, f"{prefix}{field.name}.") if inner else [prefix + field.name]
-    return names
+        found += names(inner, f"{prefix}{field.name}.") if inner else [prefix + field.name]
+    return found
 
 
 def _table(kind: Any) -> type[msgspec.Struct] | None:
     return kind if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else None
 
 
+def choices(kind: Any) -> tuple[bool | str, ...]:
+    """Return the allowed values of a type, or nothing if it isn't limited to a few."""
+    bare, _ = _bare(kind)
+    parts = [_bare(part)[0] for part in get_args(bare)] if get_origin(bare) in (Union, UnionType) else [bare]
+    words = [value for part in parts if get_origin(part) is Literal for value in get_args(part)]
+    return (*((True, False) if bool in parts else ()), *words)
+
+
+def _bare(kind: Any) -> tuple[Any, list[msgspec.Meta]]:
+    """Return a type without its metadata, and the metadata."""
+    if get_origin(kind) is not Annotated:
+        return kind, []
+    bare, *notes = get_args(kind)
+    return bare, notes
+
+
 def _allowed(keys: list[str]) -> str:
-    """Return the allowed values of a key, or an empty text if the key isn't limited to a few."""
+    """Return the allowed values of a key in words, or an empty text if it has no known limits."""
     kind: Any = Settings
     for key in keys:
         fields = {field.name: field.type for field in msgspec.structs.fields(kind)} if _table(kind) else {}
         kind = fields.get(key)
-    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    words = [f'"{value}"' for part in parts if get_origin(part) is Literal for value in get_args(part)]
-    return " or ".join([*(["true", "false"] if bool in parts else []), *words]) if words else ""
+    if values := choices(kind):
+        return f"one of {' or '.join(json.dumps(value) for value in values)}"
+    bare, notes = _bare(kind)
+    for part in get_args(bare) if get_origin(bare) in (Union, UnionType) else ():
+        if part is not type(None):
+            bare, notes = _bare(part)
+    if bare not in (int, float):
+        return 'a list of texts, such as ["a", "b"]' if get_origin(bare) is tuple else ""
+    limits = {name: value for one in notes for name in _LIMITS if (value := getattr(one, name)) is not None}
+    words = " and ".join(f"{_LIMITS[name]} {value:,}" for name, value in limits.items())
+    return f"a {'whole ' if bare is int else ''}number {words}"
+
+
+_LIMITS = {"ge": "of at least", "gt": "above", "le": "at most"}
 
 
 def _parts(key: str) -> list[str]:

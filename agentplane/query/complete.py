@@ -45,9 +45,9 @@ def known(records: Iterable[Record]) -> dict[str, tuple[str, ...]]:
 
 
 def completions(
-    text: str, cursor: int, target: Target, values: Mapping[str, tuple[str, ...]]
+    text: str, cursor: int, target: Target, values: Mapping[str, tuple[str, ...]], most: int = MOST
 ) -> list[Completion]:
-    """Return the completions of the term that ends at the cursor. `values` are the values in the list by field."""
+    """Return up to `most` completions of the term that ends at the cursor. `values` are the values in the list by field."""
     token = next((one for one in tokens(text[:cursor]) if one.end == cursor), None)
     start = token.start if token else cursor
     if token and token.name:
@@ -57,7 +57,7 @@ def completions(
     else:
         found = list(_of_field(token, target))
     rest = text[cursor:]
-    return [_completed(text[:start], term, rest, what) for term, what in found[:MOST]]
+    return [_completed(text[:start], term, rest, what) for term, what in found[:most]]
 
 
 def _of_field(token: Token | None, target: Target) -> Iterable[tuple[str, str]]:
@@ -72,7 +72,7 @@ def _of_value(
     token: Token, target: Target, values: Mapping[str, tuple[str, ...]]
 ) -> Iterable[tuple[str, str]]:
     field = fields.named(token.name)
-    if field is None or target not in field.where:
+    if field is None or not field.applies_to(target):
         return
     beginning = token.value.removeprefix('"').casefold()
     for name, what in _values(field, target, values):
@@ -82,7 +82,7 @@ def _of_value(
 
 def _values(field: Field, target: Target, values: Mapping[str, tuple[str, ...]]) -> Iterable[tuple[str, str]]:
     if field.takes == "choice":
-        yield from ((value.name, value.what) for value in field.values if target in value.where)
+        yield from ((value.name, value.what) for value in field.values if value.applies_to(target))
     elif field.takes == "time":
         yield from ((age, "") for age in _AGES)
     else:

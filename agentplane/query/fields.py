@@ -8,8 +8,8 @@ from typing import Literal
 import msgspec
 
 
-Target = Literal["inbox", "memory", "runs"]
-"""A list that a query can filter. `memory` is the list of approved entries."""
+Target = Literal["inbox", "memory", "runs", "all"]
+"""A list that a query can filter. `memory` is the list of approved entries, and `all` the search in the other three."""
 Takes = Literal["text", "choice", "time"]
 
 _EVERY: tuple[Target, ...] = ("inbox", "memory", "runs")
@@ -17,7 +17,7 @@ _ENTRIES: tuple[Target, ...] = ("inbox", "memory")
 _INBOX: tuple[Target, ...] = ("inbox",)
 _MEMORY: tuple[Target, ...] = ("memory",)
 _RUNS: tuple[Target, ...] = ("runs",)
-TITLES: dict[Target, str] = {"inbox": "the inbox", "memory": "memory", "runs": "runs"}
+TITLES: dict[Target, str] = {"inbox": "the inbox", "memory": "memory", "runs": "runs", "all": "the search"}
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -28,6 +28,9 @@ class Value(msgspec.Struct, frozen=True):
     where: tuple[Target, ...]
     """The lists that it applies to."""
     aliases: tuple[str, ...] = ()
+
+    def applies_to(self, target: Target) -> bool:
+        return target == "all" or target in self.where
 
 
 class Field(msgspec.Struct, frozen=True):
@@ -45,13 +48,16 @@ class Field(msgspec.Struct, frozen=True):
     def value(self, name: str) -> Value | None:
         return next((value for value in self.values if name in (value.name, *value.aliases)), None)
 
+    def applies_to(self, target: Target) -> bool:
+        return target == "all" or target in self.where
+
 
 STATES = (
     Value("conflict", "needs a choice between it and another entry or candidate", _INBOX),
     Value("flagged", "has a flag to read first", _INBOX),
     Value("ready", "has no conflict and no flag", _INBOX),
     Value("unchecked", "is still being checked", _INBOX),
-    Value("manual-edit", "was edited in its file by hand", _ENTRIES, ("edited",)),
+    Value("manual-edit", "has a manual edit", _ENTRIES, ("edited",)),
     Value("expired", "is past its expiry date", _ENTRIES),
     Value("expiring", "expires within the days of `expiry.warn_days`", _MEMORY),
     Value("pinned", "is pinned", _ENTRIES),
@@ -68,7 +74,7 @@ _OUTCOMES = (
     Value("failed", "any other exit status", _RUNS),
     Value("ended", "unknown exit status, or restarted", _RUNS),
     Value("open", "still running", _RUNS),
-    Value("lost", "its process is gone, and it isn't sealed yet", _RUNS),
+    Value("lost", "its process ended, but it isn't sealed yet", _RUNS),
     Value("import", "candidates imported from files", _RUNS),
 )
 SORTS = (
@@ -110,7 +116,7 @@ def named(name: str) -> Field | None:
 
 def of_target(target: Target) -> tuple[Field, ...]:
     """Return the fields that apply to a list."""
-    return tuple(field for field in FIELDS if target in field.where)
+    return tuple(field for field in FIELDS if field.applies_to(target))
 
 
 def as_markdown() -> str:

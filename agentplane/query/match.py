@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import lru_cache
 
-from agentplane.query import fields, moments
+from agentplane.query import fields
 from agentplane.query.parse import Query, Term
 from agentplane.query.records import Record
-from agentplane.text import globs
+from agentplane.text import globs, moments
 
 
 Test = Callable[[Record], bool]

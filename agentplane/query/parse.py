@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.query import fields, moments
+from agentplane.query import fields
 from agentplane.query.fields import TITLES, Field, Target
+from agentplane.text import moments
 from agentplane.text.visible import one_line
 
 
@@ -54,6 +55,11 @@ class Query(msgspec.Struct, frozen=True):
 
     def asks_for(self, field: str) -> bool:
         return any(term.field == field for term in self.terms)
+
+    def can_match(self, target: Target) -> bool:
+        """False if a term needs a field that the rows of this list don't have."""
+        positive = (fields.named(term.field) for term in self.terms if not term.negated)
+        return all(field is None or field.applies_to(target) for field in positive)
 
     @property
     def needs_states(self) -> bool:
@@ -166,7 +172,7 @@ def _term(token: Token, target: Target) -> Term:
     field = fields.named(token.name)
     if field is None:
         raise _unknown_field(token, target)
-    if target not in field.where:
+    if not field.applies_to(target):
         raise QueryError(f"{field.name}: doesn't apply to {TITLES[target]}.", _fields_text(target), token)
     if field.name == "sort" and token.negated:
         raise QueryError("sort: can't be negated.", "Remove the minus sign.", token)
@@ -183,7 +189,7 @@ def _term(token: Token, target: Target) -> Term:
 def _choice(field: Field, value: str, token: Token, target: Target) -> str:
     """Return the full name of a fixed value. Its beginning is enough if no other value begins like this."""
     exact = field.value(value)
-    here = [one for one in field.values if target in one.where]
+    here = [one for one in field.values if one.applies_to(target)]
     if exact is not None and exact not in here:
         what = f"{field.name}:{exact.name} doesn't apply to {TITLES[target]}."
         raise QueryError(what, _values_text(field, target), token)
@@ -223,7 +229,7 @@ def _fields_text(target: Target) -> str:
 def _values_text(field: Field, target: Target) -> str:
     if field.takes == "time":
         return f"Use {moments.FORMS}."
-    names = [value.name for value in field.values if target in value.where]
+    names = [value.name for value in field.values if value.applies_to(target)]
     return f"Use {', '.join(names)}." if names else f"For example, {field.example}."
 
 

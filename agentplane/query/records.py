@@ -11,9 +11,9 @@ from agentplane.memory import expiry, postpone
 from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.view import HandEdit
-from agentplane.query import moments
 from agentplane.review.inbox import Reviewed
 from agentplane.runs.query.timeline import TimelineRow
+from agentplane.text import moments
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
@@ -69,7 +69,7 @@ def _of_entry(entry: Entry, text: str) -> Record:
         scope=tuple(path.casefold() for path in head.scope),
         run=(head.source or "").casefold(),
         layer=(head.layer or "").casefold(),
-        at=_seconds(head.updated),
+        at=moments.seconds(head.updated or ""),
     )
 
 
@@ -138,12 +138,5 @@ def of_run(row: TimelineRow) -> Record:
         task=(row.task or "").casefold(),
         outcome=row.outcome if row.run_id else "",
         layer=(row.layer or "").casefold(),
-        at=_seconds(row.ts),
+        at=moments.seconds(row.ts or ""),
     )
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        return moments.seconds(text) if text else None
-    except (ValueError, OverflowError):
-        return None

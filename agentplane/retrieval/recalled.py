@@ -84,7 +84,7 @@ def _from_extension(extension: Extension, question: Question) -> list[Match]:
     retriever: Retriever = extension.made()
     found = extension.call(lambda: list(islice(retriever.find(question), question.limit)))
     if not all(map(_is_sound, found)):
-        raise extension.error("returned something else than matches with a score from 0 to 1")
+        raise extension.error("returned something other than matches with a score from 0 to 1")
     return found
 
 

@@ -5,12 +5,12 @@ approval takes it. Nothing is stored except the day in the header of a postponed
 """
 
 from datetime import date, timedelta
-from functools import cached_property
 from typing import Literal
 
 import msgspec
 
 from agentplane.agents.catalog import BY_NAME
+from agentplane.lazy import cached_property
 from agentplane.memory import ids, postpone
 from agentplane.memory.entry import Entry, Header
 from agentplane.memory.view import Memory

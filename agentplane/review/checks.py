@@ -17,8 +17,8 @@ from agentplane.text.visible import one_line
 
 def check(store: Store) -> Iterator[Finding]:
     if not embeds():
-        what = "not installed: what is near in meaning is found by words and spelling only"
-        remedy = Shell(("pip", "install", "wordllama"), "", ", in the environment of agentplane.")
+        what = "not installed, so similar entries are found by words and spelling only"
+        remedy = Shell(("pip", "install", "wordllama"), "Run ", " in agentplane's environment.")
         yield Finding("no-embeddings", "info", "wordllama", what, (remedy,))
     memory, today = Memory(store.snapshot()), store.clock().date()
     yield from _withheld(store, memory)
@@ -42,7 +42,7 @@ def _withheld(store: Store, memory: Memory) -> Iterator[Finding]:
             f"{name} is withheld from tools: {flag.text}",
         )
         remedies = (
-            Shell(("agentplane", "edit", name, "--mask"), "", " masks it."),
+            Shell(("agentplane", "edit", name, "--mask"), "Run ", " to mask it."),
             Instruction(
                 "If the secret is real, change it, and remove it from history with `agentplane prune`."
             ),
@@ -61,7 +61,7 @@ def _contradicting(store: Store, memory: Memory, today: date) -> Iterator[Findin
         verb = "contradict" if found.proven else "may contradict"
         what = f"{first} and {second} {verb} each other, and both are approved"
         remedies = (
-            Shell(("agentplane", "deprecate", first), "", " or"),
+            Shell(("agentplane", "deprecate", first), "Run ", " or"),
             Shell(("agentplane", "deprecate", second), "", ", whichever is wrong."),
             Shell(
                 ("agentplane", "edit", second), "If both can be true: ", f", and add `unrelated: [{first}]`."
@@ -80,8 +80,8 @@ def _expired(entry: Entry, where: str, today: date) -> Iterator[Finding]:
         name = one_line(entry.id, 40)
         what = f"{name} expired on {expiry.day_of(entry.head)}"
         remedies = (
-            Shell(("agentplane", "deprecate", name), "", ", or"),
-            Shell(("agentplane", "edit", name), "give it another date with "),
+            Shell(("agentplane", "deprecate", name), "Run ", ", or"),
+            Shell(("agentplane", "edit", name), "give it a new expiry date with "),
         )
         yield Finding("entry-expired", "warning", where, what, remedies, entry.id)
 
@@ -91,9 +91,8 @@ def _stale(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
     name = one_line(entry.id, 40)
     for lack in evidence_lookup.lacks(entry.head.evidence, store.layout.project):
         if lack.trouble == "gone":
-            problem = lack.what if lack.says_gone else f"is gone: {lack.what}"
-            what = f"{name} rests on {one_line(entry.head.evidence[lack.place], 60)}, which {problem}"
-            remedy = Shell(("agentplane", "show", name), "Check whether it is still true: ")
+            what = f"{name} cites {one_line(entry.head.evidence[lack.place], 60)}, which {lack.what}"
+            remedy = Shell(("agentplane", "show", name), "Check whether the entry is still true: ")
             yield Finding("evidence-gone", "info", where, what, (remedy,), entry.id)
 
 

@@ -38,7 +38,7 @@ def check_comment(comment: str) -> None:
         what = f"The comment has {len(comment):,} characters. The limit is {_LONGEST_COMMENT:,}."
         raise BadInput(what, todo="Shorten it.")
     if flags := _flags(comment):
-        raise Refused(f"The comment has text that tools must not get: {flags[0]}.", todo="Rephrase it.")
+        raise Refused(f"The comment can't be sent to tools, because it {flags[0]}.", todo="Rephrase it.")
 
 
 def check_tags(tags: Iterable[str]) -> None:
@@ -49,7 +49,7 @@ def check_tags(tags: Iterable[str]) -> None:
                 todo=f"Use up to {_LONGEST_TAG} letters, digits and punctuation marks.",
             )
         if flags := _flags(tag):
-            raise Refused(f"The tag has text that tools must not get: {flags[0]}.", todo="Use another tag.")
+            raise Refused(f"The tag can't be sent to tools, because it {flags[0]}.", todo="Use another tag.")
 
 
 def given_to(memory: Memory, reader: str) -> tuple[Feedback, ...]:
@@ -79,4 +79,4 @@ def given_to(memory: Memory, reader: str) -> tuple[Feedback, ...]:
 def _flags(text: str) -> tuple[str, ...]:
     from agentplane.review.gate import gate  # takes long to load
 
-    return tuple(flag.text for flag in gate.suspicious(text))
+    return tuple(flag.what for flag in gate.suspicious(text))

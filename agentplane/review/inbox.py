@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import date
-from functools import cached_property
 
 import msgspec
 
+from agentplane.lazy import cached_property
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.settings import Action

@@ -1,10 +1,10 @@
 """The conflicts of candidates with entries in force and with each other."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property
 
 import msgspec
 
+from agentplane.lazy import cached_property
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.derived import badge_counts, server_memory

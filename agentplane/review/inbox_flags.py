@@ -72,7 +72,7 @@ def _rejected_itself(entry: Entry, context: Context) -> Iterator[str]:
     """
     earlier = context.tombstones.of(entry.id) if context.tombstones else None
     if earlier and context.looks_for("repeat"):
-        yield f"this very candidate was rejected, {earlier_text(shown_earlier(earlier))}"
+        yield f"this candidate was rejected before, {earlier_text(shown_earlier(earlier))}"
 
 
 def lost_targets(memory: Memory, entry: Entry) -> Iterator[str]:
@@ -104,8 +104,8 @@ def provenance(entry: Entry) -> str:
     parts += [f"sent back with “{one_line(head.sent_back, 200)}”"] if head.sent_back else []
     parts += [f"arrives as {one_line(head.arrives, 20)}"] if head.arrives else []
     parts += [f"superseded by {', '.join(head.superseded_by)}"] if head.superseded_by else []
-    parts += [f"says it refines {', '.join(head.refines)}"] if head.refines else []
-    parts += [f"says it is unrelated to {', '.join(head.unrelated)}"] if head.unrelated else []
+    parts += [f"claims to refine {', '.join(head.refines)}"] if head.refines else []
+    parts += [f"claims to be unrelated to {', '.join(head.unrelated)}"] if head.unrelated else []
     return ", ".join(parts)
 
 

@@ -26,7 +26,7 @@ def plan(memory: Memory, wanted: str, seen_digest: str | None = None) -> Plan:
     """Plan the masking of one entry. `seen_digest` is the digest of the text that the person saw, if it was shown."""
     entry = memory.get(wanted)
     if seen_digest is not None and entry.digest != seen_digest:
-        raise Refused(f"{entry.id} was changed since it was shown.", todo="Look at it again.")
+        raise Refused(f"{entry.id} was changed since it was shown.", todo="Review it again.")
     if entry.file != INBOX:
         check_untouched(memory, entry)
     if not gate.likely_secrets(entry):

@@ -39,9 +39,9 @@ def fact_proposal(fact: Mapping[str, Any] | str, memory: Memory) -> Proposal:
         fields = _of_entry(entry) | fields
     elif known is not None and known.head.type != kind:
         raise BadInput(
-            f"{one_line(str(name), 60)} is the id of the {known.head.type} {one_line(known.id, 40)}, and not of a {kind}",
+            f"{one_line(str(name), 60)} is the ID of the {known.head.type} {one_line(known.id, 40)}, not of a {kind}",
             where="fact",
-            todo=f"Give the {kind} another id, or leave `kind` out to change {one_line(known.id, 40)}.",
+            todo=f"Give the {kind} another ID, or leave `kind` out to change {one_line(known.id, 40)}.",
         )
     elif name is not None:
         _check_new(memory, name)
@@ -51,7 +51,7 @@ def fact_proposal(fact: Mapping[str, Any] | str, memory: Memory) -> Proposal:
         return msgspec.convert(fields, Proposal)
     except msgspec.ValidationError as error:
         raise BadInput(
-            f"not a fact: {error}",
+            f"Invalid fact: {error}",
             where="fact",
             todo="Pass `statement`, and optionally `confidence`, `evidence` and `source`.",
         ) from None
@@ -105,9 +105,9 @@ def _name(given: object) -> str | None:
     """Return the id that a program gives to a fact."""
     if given is not None and not isinstance(given, str):
         raise BadInput(
-            f"id: expected a text, got {one_line(repr(given), 40)}",
+            f"id: expected text, got {one_line(repr(given), 40)}",
             where="fact",
-            todo="Give the id as text, for example memory-schema-defined, or leave it out.",
+            todo="Pass the ID as text, for example memory-schema-defined, or leave it out.",
         )
     return given
 
@@ -123,7 +123,7 @@ def _fields(fact: Mapping[str, Any] | str) -> dict[str, Any]:
     """Return the fields of a proposal from a program's input."""
     if not isinstance(fact, str | Mapping):
         raise BadInput(
-            f"not a fact: expected a text or an object, got {type(fact).__name__}",
+            f"Invalid fact: expected text or an object, got {type(fact).__name__}",
             where="fact",
             todo="Pass `statement`, and optionally `confidence`, `evidence` and `source`.",
         )
@@ -162,9 +162,9 @@ def _check_new(memory: Memory, name: str) -> None:
     given_out = {kind.prefix for kind in memory.kinds.values()} | {ids.CANDIDATE_PREFIX}
     if prefix in given_out and (number.isdecimal() or prefix == ids.CANDIDATE_PREFIX):
         raise BadInput(
-            f"No accepted entry of this kind has the id {one_line(name, 40)}, and agentplane assigns ids of this form itself",
+            f"No accepted entry of this kind has the ID {one_line(name, 40)}, and agentplane assigns IDs of this form itself",
             where="fact",
-            todo="Give the fact an id of your own, for example memory-schema-defined, or leave `id` out.",
+            todo="Give the fact your own ID, for example memory-schema-defined, or leave `id` out.",
         )
 
 

@@ -117,7 +117,7 @@ def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan 
     entry = operations.candidates(memory, [candidate])[0]
     operations.check_candidate(memory, entry)
     if entry.head.proposed_by != by:
-        raise BadInput(f"{entry.id} has another proposer.", where="relation")
+        raise BadInput(f"{entry.id} was proposed by someone else.", where="relation")
     changes: dict[str, Any] = {}
     for name in ("supersedes", "refines", "unrelated"):
         has, wanted = getattr(entry.head, name), getattr(proposal, name)

@@ -7,13 +7,13 @@ again. `tests/review/test_result_versions.py` pins the results of each version.
 from agentplane import __version__
 
 
-CONFLICTS = 1
+CONFLICTS = 2
 """Relations between statements, and the choice of statements to compare."""
-GATE = 1
+GATE = 2
 """Flags of the gate for a candidate, apart from secrets."""
 SECRETS = 1
 """Likely secrets in texts."""
-CONTEXT = 1
+CONTEXT = 2
 """Texts of contexts for the same memory."""
 
 

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.findings import DOCTOR, Finding, Instruction, Mend, Shell
+from agentplane.lazy import cached_property
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
@@ -196,7 +196,7 @@ def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
             move = Instruction("Move it if you didn't put it there.")
             yield Finding("run-folder-unknown", "info", where, "is not a run record", (move,), name)
         elif name in unused:
-            what, remedy = "is left over from a run that never began", Mend("run", after=_REMOVE)
+            what, remedy = "is left over from a run that never started", Mend("run", after=_REMOVE)
             yield Finding("run-never-began", "info", where, what, (remedy,), name)
         elif (layout.runs / name).is_symlink() or (layout.runs / name / capsule.WORK).is_symlink():
             what = "is a symbolic link, or its work/ is one"

@@ -103,9 +103,7 @@ def run(
             )
             opened = open_run.begin(store, asked, by, variables)
             if signals:
-                ending = Ending(
-                    128 + signals[0], "Told to end before it was started", timestamp(store.clock())
-                )
+                ending = Ending(128 + signals[0], "Stopped before it started", timestamp(store.clock()))
                 ran = _sealed(store, opened, ending, [], ran.code)
                 return msgspec.structs.replace(ran, earlier=tuple(earlier))
 
@@ -148,7 +146,7 @@ def _decide(
     store: Store, opened: OpenRun, asked: RunSpec, request: Request, restarter: Restarter
 ) -> Decision:
     if hook_notes.at_work(str(store.layout.root), opened.run_id):
-        return Waits("it is at work on what it was asked")
+        return Waits("it is working on a request")
     return restarter(_now(store, opened), asked, request)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from agentplane.agents.catalog import tool_in
 from agentplane.errors import AgentplaneError, BadInput
-from agentplane.plane.git import git
+from agentplane.plane.git import git, git_files
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.store.store import Store, timestamp
@@ -92,7 +92,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return self.outputs if isinstance(self.outputs, list) else []
 
 
-_FIELDS = f"the fields are {', '.join(RunReport.__struct_fields__)}."
+_FIELDS = f"The fields are {', '.join(RunReport.__struct_fields__)}."
 
 
 def write(store: Store, report: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> RunEvent:
@@ -152,7 +152,7 @@ def read(event: Mapping[str, Any]) -> RunReport:
         value = getattr(found, name)
         if value is not None and not events.is_run_id(value):
             raise BadInput(
-                f"{name}: not a run id: {value[:40]!r}", where="event", todo="Remove it to get a new one."
+                f"{name}: invalid run ID: {value[:40]!r}", where="event", todo="Remove it to get a new one."
             )
     for name in ("ts", "started"):
         _check_time(name, getattr(found, name))
@@ -186,7 +186,7 @@ def _summary_in(outputs: list[Output] | dict[str, Any]) -> str | None:
     summary = outputs.get("summary") if isinstance(outputs, dict) else None
     if summary is not None and not isinstance(summary, str):
         what = f"outputs.summary: expected `str`, got `{type(summary).__name__}`"
-        raise BadInput(what, where="event", todo="Give the summary as text.")
+        raise BadInput(what, where="event", todo="Pass the summary as text.")
     return summary or None
 
 
@@ -244,7 +244,7 @@ def _filled(store: Store, given: RunReport, variables: Mapping[str, str], now: s
         task=given.task or variables.get(events.TASK) or None,
         outputs=outputs_of(layout, given.files) if given.files else given.outputs,
         revision=given.revision or ledgers.read(layout).revision(),
-        branch=given.branch or git.branch_in_file(str(layout.project)),
+        branch=given.branch or git_files.branch_of(str(layout.project)),
         commit=given.commit or git.commit(layout.project, "HEAD"),
     )
 
@@ -272,9 +272,9 @@ def _output(layout: Layout, output: Output, number: int, tracked: set[str] | Non
         sha256, size = capsule.sha256_of(path)
     except AgentplaneError as error:
         raise BadInput(
-            f"outputs[{number}]: {output.path[:80]!r} cannot be read: {error.what}",
+            f"outputs[{number}]: {output.path[:80]!r} can't be read: {error.what}",
             where="event",
-            todo="name a file of the project, or give its sha256.",
+            todo="Use a file of the project, or add its sha256.",
         ) from None
     return msgspec.structs.replace(output, sha256=sha256, size=size)
 
@@ -296,7 +296,7 @@ def _is_inside(path: str) -> bool:
 
 def _check_hash(field: str, value: str | None) -> None:
     if value is not None and not canonical.is_sha256(value.lower()):
-        raise BadInput(f"{field}: not 64 hex digits", where="event", todo="give the file's sha256.")
+        raise BadInput(f"{field}: not 64 hex digits", where="event", todo="Pass the sha256 of the file.")
 
 
 def _check_time(field: str, ts: str | None) -> None:
@@ -305,5 +305,7 @@ def _check_time(field: str, ts: str | None) -> None:
     moment = times.read(ts)
     if moment is None or moment.tzinfo is None:
         raise BadInput(
-            f"{field}: not a time with its zone: {ts[:40]!r}", where="event", todo="leave it out for now."
+            f"{field}: not a time with a time zone: {ts[:40]!r}",
+            where="event",
+            todo="Leave it out to use the current time.",
         )

@@ -82,7 +82,7 @@ def impact(given: object, where: str) -> str:
     text = " ".join(given.split()) if isinstance(given, str) else ""
     if not text or len(text) > _MOST_IMPACT:
         why = (
-            "it is no text"
+            "it isn't text"
             if not isinstance(given, str)
             else "it is empty"
             if not text
@@ -91,7 +91,7 @@ def impact(given: object, where: str) -> str:
         raise BadInput(
             f"Invalid impact: {why}",
             where=where,
-            todo=f"Say in up to {_MOST_IMPACT} characters what gets better, and for whom.",
+            todo=f"Describe in up to {_MOST_IMPACT} characters what gets better, and for whom.",
         )
     return text
 

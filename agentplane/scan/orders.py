@@ -17,17 +17,17 @@ from agentplane.scan.order_lexicon import PLAIN_TOKEN, STEM, TOKEN, Node, Rule, 
 
 
 INTENTS: Mapping[str, str] = {
-    "override": "tells its reader to drop earlier instructions",
+    "override": "tells its reader to ignore earlier instructions",
     "role": "gives its reader a role without limits",
     "leak": "asks for the instructions of its reader",
-    "exfil": "asks to send something away",
-    "hide": "asks to keep something from a person",
+    "exfil": "asks to send data elsewhere",
+    "hide": "asks to hide something from a person",
     "approve": "asks to be approved, or claims that it was",
     "disable": "asks to weaken tests, reviews or security",
     "trigger": "tells its reader to mislead whoever asks",
-    "poison": "asks to bring something in wherever its reader works",
+    "poison": "asks to add something wherever its reader works",
     "machine": "speaks to programs, not to people",
-    "authority": "claims an authority that lifts limits",
+    "authority": "claims an authority that removes limits",
 }
 
 _ONLY_WORDS = re.compile(PLAIN_TOKEN)

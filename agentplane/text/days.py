@@ -1,6 +1,6 @@
-"""Dates in headers as days in UTC.
+"""Dates in headers as days in UTC, and the days that people type for them.
 
-People write them as `2026-12-31` or as a time with its zone.
+A header has `2026-12-31` or a time with its zone. People also type an age from today, such as `30d`.
 """
 
 import re
@@ -22,15 +22,16 @@ def day_of(text: str) -> date | None:
         return moment.date()
 
 
-_DISTANCE = re.compile(r"(\d{1,4}) ?(d|w)", re.ASCII)
+_AGE = re.compile(r"([0-9]{1,4})\s*([dw])")
 _DAYS_IN = {"d": 1, "w": 7}
 
 
 def ahead(text: str, today: date) -> date | None:
     """Return the day that a person means by `7d`, `2w` or `2026-12-31`, or None for another text."""
-    if found := _DISTANCE.fullmatch(text.strip()):
-        return today + timedelta(days=int(found[1]) * _DAYS_IN[found[2]])
+    text = text.strip().lower()
     try:
-        return date.fromisoformat(text.strip())
-    except ValueError:
+        if age := _AGE.fullmatch(text):
+            return today + timedelta(days=int(age[1]) * _DAYS_IN[age[2]])
+        return date.fromisoformat(text)
+    except (ValueError, OverflowError):
         return None

@@ -42,8 +42,8 @@ _WORDS = {
     errno.EROFS: ("the disk is read-only", "Make it writable, then try again."),
     errno.EACCES: ("permission denied", "Check who owns it and its permission bits."),
     errno.EPERM: ("the system does not permit this", "Check who owns it and whether it is protected."),
-    errno.ENOENT: ("it, or the folder it belongs in, does not exist", "Check the path."),
-    errno.ENOTDIR: ("a part of the path is no folder", "Move away the file that stands in its place."),
+    errno.ENOENT: ("the file or its folder doesn't exist", "Check the path."),
+    errno.ENOTDIR: ("a part of the path isn't a folder", "Move the file that has its name."),
     errno.EISDIR: ("is a folder, not a file", "Move the folder away."),
     errno.ELOOP: ("is a symbolic link", "Put the real file in its place."),
     errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter one."),
@@ -259,9 +259,9 @@ def plain_folder(path: StrPath, root: StrPath) -> None:
     elif Path(folder).is_relative_to(top):
         below = Path(folder).relative_to(top).parts
     else:
-        raise Damaged(f"lies outside {top}", where=str(path), todo="Nothing outside of it is touched.")
+        raise Damaged(f"is outside {top}", where=str(path), todo="Use a path inside that folder.")
     if ".." in below:
-        raise Damaged("holds `..`", where=str(path), todo="Name the folder without going up.")
+        raise Damaged("contains `..`", where=str(path), todo="Use a path without `..`.")
     step = top
     try:
         _must_be_folder(step)
@@ -338,7 +338,7 @@ def _usable(path: StrPath) -> str:
         usable = False
     if not usable:
         raise Damaged(
-            "is no usable path", where=ascii(name), todo="Choose a name without control characters."
+            "isn't a valid path", where=ascii(name), todo="Choose a name without control characters."
         )
     return name
 

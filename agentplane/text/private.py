@@ -10,7 +10,7 @@ from agentplane.errors import BadInput, Refused
 
 
 _LARGEST = 4096
-_ADVICE = "Run `chmod 600` on it, or name another file."
+_ADVICE = "Run `chmod 600` on it, or use another file."
 
 
 def read(path: str | os.PathLike[str]) -> str:
@@ -23,13 +23,13 @@ def read(path: str | os.PathLike[str]) -> str:
         fd = os.open(where, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         what = f"The token file can't be read: {(error.strerror or str(error)).lower()}."
-        raise BadInput(what, where=where, todo="Name a plain file.") from None
+        raise BadInput(what, where=where, todo="Use a regular file.") from None
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
-            raise Refused("The token file is not a plain file.", where=where, todo="Name a plain file.")
+            raise Refused("The token file isn't a regular file.", where=where, todo="Use a regular file.")
         if found.st_mode & 0o077 or found.st_uid != os.getuid():
-            raise Refused("The token file must be a file that you alone can read.", where=where, todo=_ADVICE)
+            raise Refused("The token file must be readable only by you.", where=where, todo=_ADVICE)
         _check_folder(where)
         data = os.read(fd, _LARGEST + 1)
     finally:
@@ -39,7 +39,7 @@ def read(path: str | os.PathLike[str]) -> str:
     try:
         return data.decode().strip()
     except UnicodeDecodeError:
-        raise BadInput("The token file is not text.", where=where, todo="Write one line into it.") from None
+        raise BadInput("The token file isn't text.", where=where, todo="Write one line into it.") from None
 
 
 def make(path: str | os.PathLike[str], text: str) -> bool:
@@ -50,8 +50,8 @@ def make(path: str | os.PathLike[str], text: str) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        what = f"The token file can't be made: {(error.strerror or str(error)).lower()}."
-        raise BadInput(what, where=where, todo="Name a file in a folder of yours.") from None
+        what = f"The token file can't be created: {(error.strerror or str(error)).lower()}."
+        raise BadInput(what, where=where, todo="Use a file in one of your own folders.") from None
     with open(fd, "w", encoding="utf-8") as file:
         _check_folder(where)
         file.write(f"{text}\n")
@@ -63,5 +63,5 @@ def _check_folder(where: str) -> None:
     folder = os.path.dirname(os.path.abspath(where))
     mode = os.stat(folder).st_mode
     if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-        todo = "Run `chmod o-w` on the folder, or name a file in another one."
+        todo = "Run `chmod o-w` on the folder, or use a file in another one."
         raise Refused("Every user can replace files in the folder of the token file.", where=where, todo=todo)

@@ -10,6 +10,10 @@ from collections.abc import Callable
 import msgspec
 
 
+PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
+"""The values of `TERM` for terminals that can only draw plain characters."""
+
+
 class Hidden(msgspec.Struct, frozen=True):
     """A character that a reader would not see, or that changes how other characters are displayed."""
 

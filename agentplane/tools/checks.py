@@ -46,8 +46,8 @@ def _behind(store: Store) -> Iterator[Finding]:
     revision = memory.snapshot.ledger.revision()
     for one in sync.standings(project, root.name, tools, packs):
         if one.state == "old" and one.revision == revision:
-            what = "is out of date: its other lines changed after the last sync, or an entry expired"
-            remedy = Shell(_SYNC, "", " writes them.")
+            what = "is out of date: its other text changed after the last sync, or an entry expired"
+            remedy = Shell(_SYNC, "Run ", " to update it.")
             yield Finding("tool-file-old", "warning", one.path, what, (remedy,), one.path)
 
 
@@ -77,7 +77,7 @@ def _imports(store: Store) -> Iterator[Finding]:
         return
     for path in sync.importing(layout.project, layout.root.name, TOOLS):
         what = f"This file imports {layout.shown(active.ACTIVE)}, which is not in this clone yet."
-        after = " to make it. The next session of a connected tool makes it too."
+        after = " to create it. The next session of a connected tool creates it too."
         yield Finding("import-missing", "info", path, what, (Shell(_SYNC, after=after),), path)
 
 
@@ -86,7 +86,7 @@ def _left_over(store: Store) -> Iterator[Finding]:
     for path in foreign_file.left_over(project, desired.written_paths()):
         where = one_line(os.path.relpath(path, os.path.realpath(project)), 120)
         what = "is left over from an interrupted write"
-        yield Finding("tool-file-unfinished", "info", where, what, (Shell(_SYNC, "", " removes it."),))
+        yield Finding("tool-file-unfinished", "info", where, what, (Shell(_SYNC, "Run ", " to remove it."),))
 
 
 def _failed_calls(store: Store) -> Iterator[Finding]:

@@ -45,15 +45,15 @@ def trouble(project: Path, path: str) -> str:
     """Return the reason agentplane may not write a file, or an empty string if it may."""
     target = real(project, path)
     if not target.is_relative_to(os.path.realpath(project)):
-        return "is a link to outside of the project"
+        return "is a link to a file outside the project"
     try:
         found = os.lstat(target)
     except FileNotFoundError:
         return ""
     except OSError:
-        return "is below something that is no folder"
+        return "is in a path that isn't a folder"
     if not stat.S_ISREG(found.st_mode):
-        return "is no plain file"
+        return "isn't a regular file"
     if not found.st_mode & stat.S_IWUSR:
         return "is read-only"
     if found.st_size > _LARGEST:
@@ -61,7 +61,7 @@ def trouble(project: Path, path: str) -> str:
     try:
         return "is not UTF-8" if files.read(target).startswith(_UTF16) else ""
     except AgentplaneError as error:
-        return error.what
+        return f"can't be read: {error.what}"
 
 
 def write(project: Path, change: Change) -> str:
@@ -74,7 +74,7 @@ def write(project: Path, change: Change) -> str:
     try:
         if change.after is None:
             if not is_as_read():
-                return "was changed by somebody else at this moment"
+                return "was changed by another program at the same time"
             files.remove(target)
             drop_folders(project, target.parent)
             return ""
@@ -84,8 +84,8 @@ def write(project: Path, change: Change) -> str:
         make_folders(project, target.parent)
         done = files.write_atomic(target, change.after, only_if=is_as_read)
     except AgentplaneError as error:
-        return error.what
-    return "" if done else "was changed by somebody else at this moment"
+        return f"can't be written: {error.what}"
+    return "" if done else "was changed by another program at the same time"
 
 
 def _is_not_checked_out(target: Path) -> bool:

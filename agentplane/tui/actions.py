@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -26,7 +26,9 @@ _WITH_LIST = tuple(row.name for row in registry.SCREENS if row.has_list)
 class Action(msgspec.Struct, frozen=True):
     id: str
     keys: str
-    """The default keys as Textual names them, separated by commas. Empty if only the palette has it."""
+    """The default keys as Textual names them, separated by commas. plane/decision_keys.py has them. Empty if only the
+    palette has the action.
+    """
     name: str
     """A word or two, for the footer and the palette."""
     what: str
@@ -47,9 +49,9 @@ class Action(msgspec.Struct, frozen=True):
 
 _GO_TO = tuple(row.name for row, _ in registry.tabs())
 _OF_SESSIONS = ("restart", "restart_by_itself")
-_MAINTENANCE = ("import", "sync", "doctor", "reconcile")
+_MAINTENANCE = ("import", "sync", "status", "diff", "doctor", "check", "reconcile")
 _NOT_ON = {
-    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS, "find")),
+    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS)),
     # The text comes first there. Leaving asks whether to keep it.
     "edit": frozenset(
         (
@@ -67,7 +69,7 @@ _NOT_ON = {
             "leave",
         )
     ),
-    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "find", "undo", "redo")),
+    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "undo", "redo")),
     # There, the key restarts the selected sessions.
     "tools": frozenset(("restart",)),
 }
@@ -78,97 +80,110 @@ _APPROVE, _REJECT, _NEXT, _OPEN = "approve", "reject", "next", "open"
 _BACK, _RESTART, _SYNC, _LAYOUT, _SAVE = "back", "restart", "sync", "layout", "save"
 """Meanings of keys that several actions share."""
 
+
+def _action(
+    id_: str, name: str, what: str, where: tuple[str, ...], section: str, does: str = "", **more: Any
+) -> Action:
+    return Action(id_, decisive.KEYS[id_], name, what, where, section, does, **more)
+
+
 # fmt: off
 ACTIONS: tuple[Action, ...] = (
-    Action("approve", "a", "approve", "Approve the candidate or the selected candidates. On a candidate with a conflict, open the comparison. On a manual edit, accept it.", ("inbox",), _DECIDE, rank=1, meaning=_APPROVE, also="accept adopt"),
-    Action("accept", "a", "accept", "Accept the manual edit of the entry or of the selected entries.", ("shelf",), _DECIDE, rank=1, meaning=_APPROVE, also="approve adopt manual edit"),
-    Action("reject", "r", "reject", "Reject the candidate or the selected candidates, with an optional reason. On a manual edit, discard it.", ("inbox",), _DECIDE, rank=2, meaning=_REJECT, also="discard revert"),
-    Action("discard", "r", "discard", "Discard the manual edit and restore the approved text.", ("shelf",), _DECIDE, rank=2, meaning=_REJECT, also="reject revert manual edit"),
-    Action("send_back", "h", "send back", "Send the candidate or the selected candidates back to the proposer, with a comment.", ("inbox",), _DECIDE, also="return comment feedback"),
-    Action("snooze", "Z", "snooze", "Fold the candidate or the selected candidates until a date.", ("inbox",), _DECIDE, also="later postpone date"),
-    Action("tag", "number_sign", "tag", "Add tags to the entry or the selected entries, or remove tags.", _LISTS, _DECIDE, also="label untag bulk"),
-    Action("edit", "e", "edit", "Edit the text.", _LISTS, _DECIDE, rank=3, also="change"),
-    Action("edit_outside", "E", "edit in $EDITOR", "Edit the text in your own editor.", _LISTS, _DECIDE),
-    Action("approve_clean", "A", "approve all ready", "Approve every listed candidate without a conflict or a flag, after a summary.", ("inbox",), _DECIDE, rank=5, also="bulk"),
-    Action("next_conflict", "n", "next conflict", "Go to the next candidate with a conflict.", ("inbox",), _LOOK, meaning=_NEXT),
-    Action("deprecate", "d", "deprecate", "Deprecate the entry, with an optional reason. Tools no longer get it.", ("shelf",), _DECIDE, rank=4, also="retire remove delete"),
-    Action("supersede", "S", "supersede", "Write an entry that replaces this one. It goes to the inbox.", ("shelf",), _DECIDE, rank=5, also="replace"),
-    Action("pin", "i", "pin", "Pin the entry or the selected entries. Tools get pinned entries before the others. Press again to unpin.", ("shelf", "pack"), _DECIDE, rank=5, also="unpin important"),
-    Action("new", "ctrl+n", "new candidate", "Write a candidate in a form. It goes to the inbox for review.", (EVERYWHERE,), _WRITE, also="create add propose write"),
-    Action("undo", "u,ctrl+z", "undo", "Undo your last change. Press again to undo earlier changes.", (EVERYWHERE,), _DECIDE, also="revert back"),
-    Action("redo", "U,ctrl+y", "redo", "Redo the change that you undid last.", (EVERYWHERE,), _DECIDE),
-    Action("list.mark", "space", "select", "Select the row and go to the next one. Actions then apply to the selected rows that are listed.", (LIST,), _MARK, "mark", rank=4, also="mark"),
-    Action("list.mark_all", "asterisk", "select all", "Select all listed rows, or none.", (LIST,), _MARK, "mark_shown", also="mark"),
-    Action("list.mark_group", "V", "select group", "Select all listed rows of this group, or none.", (LIST,), _MARK, "mark_group", also="mark"),
-    Action("list.range", "v", "select a range", "Start or end the selection of a range.", (LIST,), _MARK, "sweep", also="mark"),
-    Action("list.extend_down", "shift+down,J", "extend down", "Extend the selection down.", (LIST,), _MARK, "extend(1)"),
-    Action("list.extend_up", "shift+up,K", "extend up", "Extend the selection up.", (LIST,), _MARK, "extend(-1)"),
-    Action("filter", "slash", "filter", "Filter the list.", _WITH_LIST, _LOOK, rank=6, also="search find"),
-    Action("sort", "o", "sort", "Sort the list by the next order. After the last order, the list is grouped again.", _LISTS, _LOOK, also="order"),
-    Action("filter.save", "ctrl+s", "save filter", "Save the current filter as a tab, or remove its tab.", _READ, _LOOK, "filter_save", meaning=_SAVE),
-    Action("filter.next", "greater_than_sign", "next filter", "Show the next saved filter.", _READ, _LOOK, "filter_step(1)"),
-    Action("filter.previous", "less_than_sign", "previous filter", "Show the previous saved filter.", _READ, _LOOK, "filter_step(-1)"),
-    Action("group", "z", "group", "Group candidates by run or by kind, and runs by day or by task.", ("inbox", "runs"), _LOOK),
-    Action("folded", "H", "show folded", "Show or hide candidates that were sent back, snoozed or are over the daily limit.", ("inbox",), _LOOK, also="hidden snoozed sent back limit"),
-    Action("list.open", "enter", "open", "Open the row. A candidate with a conflict opens next to the conflicting entry.", (LIST,), _LOOK, "open", meaning=_OPEN, also="compare conflict contradiction read"),
-    Action("evidence", "f", "open evidence", "Open a cited file in your editor.", _LISTS, _LOOK, also="file source"),
-    Action("links", "l", "go to link", "Go to a linked entry, or to an entry that the run proposed.", _READ, _LOOK),
-    Action("run", "R", "go to run", "Go to the run that proposed the entry.", _LISTS, _LOOK),
-    Action("run.diff", "D", "compare", "Select a run to compare. On another run, compare the two.", ("runs",), _LOOK, "diff", rank=1, also="diff"),
-    Action("run.chart", "C", "chart", "Show or hide the chart of runs and approvals per day.", ("runs",), _LOOK, "chart", rank=2, also="statistics"),
-    Action("preview", "p", "preview", "Show or hide the preview.", _WITH_LIST, _LOOK),
-    Action("preview_side", "P", "switch layout", "Put the preview next to the list, or below it.", _WITH_LIST, _LOOK, meaning=_LAYOUT),
-    Action("copy", "y", "copy ID", "Copy the ID to the clipboard.", _READ, _LOOK, also="clipboard yank"),
-    Action("copy_text", "Y", "copy text", "Copy the text of the entry, or of the selected entries, to the clipboard.", _LISTS, _LOOK, also="clipboard yank"),
-    Action("export", "", "export as Markdown", "Write the selected rows, or all listed rows, to a Markdown file.", _LISTS, _LOOK, also="save file markdown"),
-    Action("list.down", "down,j", "down", "Go down.", (LIST,), _MOVE, "step(1)"),
-    Action("list.up", "up,k", "up", "Go up.", (LIST,), _MOVE, "step(-1)"),
-    Action("list.top", "home,g", "top", "Go to the first row.", (LIST,), _MOVE, "edge(-1)"),
-    Action("list.bottom", "end,G", "bottom", "Go to the last row.", (LIST,), _MOVE, "edge(1)"),
-    Action("list.page_down", "pagedown", "page down", "Go down a page.", (LIST,), _MOVE, "page(1.0)"),
-    Action("list.page_up", "pageup", "page up", "Go up a page.", (LIST,), _MOVE, "page(-1.0)"),
-    Action("list.half_down", "ctrl+d", "half a page down", "Go down half a page.", (LIST,), _MOVE, "page(0.5)"),
-    Action("list.half_up", "ctrl+u", "half a page up", "Go up half a page.", (LIST,), _MOVE, "page(-0.5)"),
-    Action("tools.wire", "w", "connect", "Connect the tool or the selected tools. Shows each change before it writes the tool files.", ("tools",), _DECIDE, "wire", rank=1, also="hooks mcp install"),
-    Action("tools.sync", "s", "sync", "Update the memory in the file of the tool. Shows each change first.", ("tools",), _DECIDE, "sync", rank=2, meaning=_SYNC, also="update"),
-    Action("tools.unwire", "x", "disconnect", "Remove everything agentplane added to the files of the tool. Shows each change first.", ("tools",), _DECIDE, "unwire", rank=3, also="remove uninstall"),
-    Action("tools.restart", "M", "restart", "Restart the session with the current memory, or show the command to do it yourself. On a tool, restart its outdated sessions.", ("tools",), _DECIDE, "restart_here", rank=4, meaning=_RESTART, also="session outdated"),
-    Action("restart", "M", "restart sessions", "Restart a session that is using outdated memory.", (EVERYWHERE,), _DECIDE, meaning=_RESTART, also="outdated"),
-    Action("restart_by_itself", "f4", "automatic restart", "Turn automatic restart of outdated sessions on or off. Asks first, because the setting is committed.", (EVERYWHERE,), _DECIDE, also="settings auto sessions"),
-    Action("pack.write", "s", "sync", "Write the context to context/active.md and the files of connected tools. Shows each change first.", ("pack",), _DECIDE, "write", rank=5, meaning=_SYNC, also="update"),
-    Action("pack.budget", "B", "budget", "Try another budget. Nothing is written.", ("pack",), _LOOK, "budget", rank=5, also="tokens limit"),
-    Action("pack.more", "plus", "larger limit", "Try the next larger limit of a tool.", ("pack",), _LOOK, "more"),
-    Action("pack.less", "minus", "smaller limit", "Try the next smaller limit of a tool.", ("pack",), _LOOK, "less"),
-    Action("pack.task", "t", "task", "Try another task.", ("pack",), _LOOK, "task", rank=5),
-    Action("pack.paths", "F", "files", "Try other files or globs. Suggests the files that this branch changed.", ("pack",), _LOOK, "paths", rank=5),
-    Action("conflict.choose_1", "c", "approve", "Approve the candidate over the other entry. The result is previewed below the choices.", ("conflict",), _DECIDE, "choose(0)", rank=1, also="conflict supersede replace"),
-    Action("conflict.choose_2", "m", "merge", "Merge both into one text, which you edit first.", ("conflict",), _DECIDE, "choose(1)", rank=2, also="conflict combine"),
-    Action("conflict.choose_3", "b", "keep both", "Approve the candidate and keep the other entry.", ("conflict",), _DECIDE, "choose(2)", rank=3, also="conflict"),
-    Action("conflict.choose_4", "r", "reject", "Reject the candidate and keep the other entry, with an optional reason.", ("conflict",), _DECIDE, "choose(3)", rank=4, meaning=_REJECT, also="conflict discard"),
-    Action("conflict.take", "enter", "choose", "Make the highlighted choice.", ("conflict",), _DECIDE, "take", meaning=_OPEN),
-    Action("conflict.next", "n,right_square_bracket", "next conflict", "Go to the next conflict of the candidate.", ("conflict",), _LOOK, "other(1)", rank=5, meaning=_NEXT),
-    Action("conflict.previous", "N,left_square_bracket", "previous conflict", "Go to the previous conflict of the candidate.", ("conflict",), _LOOK, "other(-1)"),
-    Action("conflict.turn", "P", "switch layout", "Put the texts side by side, or one above the other.", ("conflict",), _LOOK, "orient", rank=6, meaning=_LAYOUT),
-    Action("conflict.texts", "tab", "focus texts", "Move the focus between the texts and the choices.", ("conflict",), _MOVE, "app.focus_next"),
-    Action("conflict.down", "down,j", "down", "Go down in the choices or in a text.", ("conflict",), _MOVE, "step('down')"),
-    Action("conflict.up", "up,k", "up", "Go up in the choices or in a text.", ("conflict",), _MOVE, "step('up')"),
-    Action("rundiff.turn", "P", "switch layout", "Put the outputs side by side, or one above the other.", ("two runs",), _LOOK, "turn", rank=1, meaning=_LAYOUT),
-    Action("edit.save", "ctrl+s", "save", "Save the text. Validation errors appear below it.", ("edit",), _WRITE, "save", rank=1, priority=True, meaning=_SAVE),
-    Action("edit.outside", "ctrl+o", "in $EDITOR", "Continue in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
-    Action("edit.leave", "escape", "close", "Close the editor. Asks what to do with changes.", ("edit",), _WRITE, "leave", rank=3, priority=True, meaning=_BACK),
-    *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),
-    Action("find", "ctrl+f", "find everything", "Search the inbox, memory and runs.", (EVERYWHERE,), _GO, also="search"),
-    Action("projects", "ctrl+g", "open project", "Open another project or worktree. The list shows the number of candidates in each.", (EVERYWHERE,), _GO, also="switch repository worktree"),
-    Action("help", "question_mark,f1", "help", "Show the keys of this screen.", (EVERYWHERE,), _GO, rank=7, also="keys shortcuts marks"),
-    Action("palette", "ctrl+p,colon", "commands", "Find a command by what it does.", (EVERYWHERE,), _GO, "command_palette"),
-    Action("import", "", "import memories", "Find memories of tools, instruction files and decision records, and add them to the inbox. Shows them first.", (EVERYWHERE,), _GO, "import_memories", also="harvest"),
-    Action("sync", "", "sync tools", "Update the memory in the files of all connected tools. Shows each change first.", (EVERYWHERE,), _GO, "sync_tools", meaning=_SYNC, also="update context"),
-    Action("doctor", "", "doctor", "Check the project memory for problems. Changes nothing.", (EVERYWHERE,), _GO, also="check health problems"),
-    Action("reconcile", "", "reconcile branches", "Reconcile memory that Git merged from two branches. Asks first.", (EVERYWHERE,), _GO, also="settle merge conflict git"),
-    Action("refresh", "ctrl+r,f5", "refresh", "Read all files again.", (EVERYWHERE,), _GO, also="reload"),
-    Action("theme", "f2", "theme", "Choose a color theme.", (EVERYWHERE,), _GO, "change_theme", also="colors dark light"),
-    Action("back", "escape", "back", "Close the filter, clear the selection, or go back.", (EVERYWHERE,), _GO, meaning=_BACK),
-    Action("leave", "q", "back or quit", "Go back to the inbox. In the inbox, quit.", (EVERYWHERE,), _GO, rank=8, also="exit close"),
+    _action("approve", "approve", "Approve the candidate or the selected candidates. On a candidate with a conflict, open the comparison. On a manual edit, accept it.", ("inbox",), _DECIDE, rank=1, meaning=_APPROVE, also="accept adopt"),
+    _action("accept", "accept", "Accept the manual edit of the entry or of the selected entries.", ("shelf",), _DECIDE, rank=1, meaning=_APPROVE, also="approve adopt manual edit"),
+    _action("reject", "reject", "Reject the candidate or the selected candidates, with an optional reason. On a manual edit, discard it.", ("inbox",), _DECIDE, rank=2, meaning=_REJECT, also="discard revert"),
+    _action("discard", "discard", "Discard the manual edit and restore the approved text.", ("shelf",), _DECIDE, rank=2, meaning=_REJECT, also="reject revert manual edit"),
+    _action("send_back", "send back", "Send the candidate or the selected candidates back to the proposer, with a comment.", ("inbox",), _DECIDE, also="return comment feedback"),
+    _action("snooze", "snooze", "Fold the candidate or the selected candidates until a date.", ("inbox",), _DECIDE, also="later postpone date"),
+    _action("tag", "tag", "Add tags to the entry or the selected entries, or remove tags.", _LISTS, _DECIDE, also="label untag bulk"),
+    _action("edit", "edit", "Edit the text.", _LISTS, _DECIDE, rank=3, also="change"),
+    _action("edit_outside", "edit in $EDITOR", "Edit the text in your own editor.", _LISTS, _DECIDE),
+    _action("approve_clean", "approve all ready", "Approve every listed candidate without a conflict or a flag, after a summary.", ("inbox",), _DECIDE, rank=5, also="bulk"),
+    _action("next_conflict", "next conflict", "Go to the next candidate with a conflict.", ("inbox",), _LOOK, meaning=_NEXT),
+    _action("deprecate", "deprecate", "Deprecate the entry, with an optional reason. Tools no longer get it.", ("shelf",), _DECIDE, rank=4, also="retire remove delete"),
+    _action("supersede", "supersede", "Write an entry that replaces this one. It goes to the inbox.", ("shelf",), _DECIDE, rank=5, also="replace"),
+    _action("pin", "pin", "Pin the entry or the selected entries. Tools get pinned entries before the others. Press again to unpin.", ("shelf", "pack"), _DECIDE, rank=5, also="unpin important"),
+    _action("new", "new candidate", "Write a candidate in a form. It goes to the inbox for review.", (EVERYWHERE,), _WRITE, also="create add propose write"),
+    _action("undo", "undo", "Undo your last change. Press again to undo earlier changes.", (EVERYWHERE,), _DECIDE, also="revert back"),
+    _action("redo", "redo", "Redo the change that you undid last.", (EVERYWHERE,), _DECIDE),
+    _action("list.mark", "select", "Select the row and go to the next one. Actions then apply to the selected rows that are listed.", (LIST,), _MARK, "mark", rank=4, also="mark"),
+    _action("list.mark_all", "select all", "Select all listed rows, or none.", (LIST,), _MARK, "mark_shown", also="mark"),
+    _action("list.mark_group", "select group", "Select all listed rows of this group, or none.", (LIST,), _MARK, "mark_group", also="mark"),
+    _action("list.range", "select a range", "Start or end the selection of a range.", (LIST,), _MARK, "sweep", also="mark"),
+    _action("list.extend_down", "extend down", "Extend the selection down.", (LIST,), _MARK, "extend(1)"),
+    _action("list.extend_up", "extend up", "Extend the selection up.", (LIST,), _MARK, "extend(-1)"),
+    _action("filter", "filter", "Filter the list.", _WITH_LIST, _LOOK, rank=6, also="search find"),
+    _action("sort", "sort", "Sort the list by the next order. After the last order, the list is grouped again.", _LISTS, _LOOK, also="order"),
+    _action("filter.save", "save filter", "Save the current filter as a tab, or remove its tab.", _READ, _LOOK, "filter_save", meaning=_SAVE),
+    _action("filter.next", "next filter", "Show the next saved filter.", _READ, _LOOK, "filter_step(1)"),
+    _action("filter.previous", "previous filter", "Show the previous saved filter.", _READ, _LOOK, "filter_step(-1)"),
+    _action("group", "group", "Group candidates by run or by kind, and runs by day or by task.", ("inbox", "runs"), _LOOK),
+    _action("folded", "show folded", "Show or hide candidates that were sent back, snoozed or are over the daily limit.", ("inbox",), _LOOK, also="hidden snoozed sent back limit"),
+    _action("list.open", "open", "Open the row. A candidate with a conflict opens next to the conflicting entry.", (LIST,), _LOOK, "open", meaning=_OPEN, also="compare conflict contradiction read"),
+    _action("evidence", "open evidence", "Open a cited file in your editor.", _LISTS, _LOOK, also="file source"),
+    _action("links", "go to link", "Go to a linked entry, or to an entry that the run proposed.", _READ, _LOOK),
+    _action("run", "go to run", "Go to the run that proposed the entry.", _LISTS, _LOOK),
+    _action("run.diff", "compare", "Select a run to compare. On another run, compare the two.", ("runs",), _LOOK, "diff", rank=1, also="diff"),
+    _action("run.chart", "chart", "Show or hide the chart of runs and approvals per day.", ("runs",), _LOOK, "chart", rank=2, also="statistics"),
+    _action("preview", "preview", "Show or hide the preview.", _WITH_LIST, _LOOK),
+    _action("preview_side", "switch layout", "Put the preview next to the list, or below it.", _WITH_LIST, _LOOK, meaning=_LAYOUT),
+    _action("copy", "copy ID", "Copy the ID to the clipboard.", _READ, _LOOK, also="clipboard yank"),
+    _action("copy_text", "copy text", "Copy the text of the entry, or of the selected entries, to the clipboard.", _LISTS, _LOOK, also="clipboard yank"),
+    _action("export", "export as Markdown", "Write the selected rows, or all listed rows, to a Markdown file.", _LISTS, _LOOK, also="save file markdown"),
+    _action("list.down", "down", "Go down.", (LIST,), _MOVE, "step(1)"),
+    _action("list.up", "up", "Go up.", (LIST,), _MOVE, "step(-1)"),
+    _action("list.top", "top", "Go to the first row.", (LIST,), _MOVE, "edge(-1)"),
+    _action("list.bottom", "bottom", "Go to the last row.", (LIST,), _MOVE, "edge(1)"),
+    _action("list.page_down", "page down", "Go down a page.", (LIST,), _MOVE, "page(1.0)"),
+    _action("list.page_up", "page up", "Go up a page.", (LIST,), _MOVE, "page(-1.0)"),
+    _action("list.half_down", "half a page down", "Go down half a page.", (LIST,), _MOVE, "page(0.5)"),
+    _action("list.half_up", "half a page up", "Go up half a page.", (LIST,), _MOVE, "page(-0.5)"),
+    _action("tools.wire", "connect", "Connect the tool or the selected tools. Shows each change before it writes the tool files.", ("tools",), _DECIDE, "wire", rank=1, also="hooks mcp install"),
+    _action("tools.sync", "sync", "Update the memory in the file of the tool. Shows each change first.", ("tools",), _DECIDE, "sync", rank=2, meaning=_SYNC, also="update"),
+    _action("tools.unwire", "disconnect", "Remove everything agentplane added to the files of the tool. Shows each change first.", ("tools",), _DECIDE, "unwire", rank=3, also="remove uninstall"),
+    _action("tools.restart", "restart", "Restart the session with the current memory, or show the command to do it yourself. On a tool, restart its outdated sessions.", ("tools",), _DECIDE, "restart_here", rank=3, meaning=_RESTART, also="session outdated"),
+    _action("restart", "restart sessions", "Restart a session that is using outdated memory.", (EVERYWHERE,), _DECIDE, meaning=_RESTART, also="outdated"),
+    _action("restart_by_itself", "automatic restart", "Turn automatic restart of outdated sessions on or off. Asks first, because the setting is committed.", (EVERYWHERE,), _DECIDE, also="settings auto sessions"),
+    _action("settings.edit", "edit", "Change the setting. Asks first if its file is committed.", ("settings",), _WRITE, "edit", rank=1, also="change toggle set"),
+    _action("settings.reset", "reset", "Remove the setting from its file, so that the default applies. Asks first if the file is committed.", ("settings",), _WRITE, "reset", rank=2, also="default unset"),
+    _action("settings.outside", "edit in $EDITOR", "Open the settings file in your own editor.", ("settings",), _WRITE, "outside", rank=3),
+    _action("pack.write", "sync", "Write the context to context/active.md and the files of connected tools. Shows each change first.", ("pack",), _DECIDE, "write", rank=5, meaning=_SYNC, also="update"),
+    _action("pack.budget", "budget", "Try another budget. Nothing is written.", ("pack",), _LOOK, "budget", rank=5, also="tokens limit"),
+    _action("pack.more", "larger limit", "Try the next larger limit of a tool.", ("pack",), _LOOK, "more"),
+    _action("pack.less", "smaller limit", "Try the next smaller limit of a tool.", ("pack",), _LOOK, "less"),
+    _action("pack.task", "task", "Try another task.", ("pack",), _LOOK, "task", rank=5),
+    _action("pack.paths", "files", "Try other files or globs. Suggests the files that this branch changed.", ("pack",), _LOOK, "paths", rank=5),
+    _action("conflict.choose_1", "approve", "Approve the candidate over the other entry. The result is previewed below the choices.", ("conflict",), _DECIDE, "choose(0)", rank=1, also="conflict supersede replace"),
+    _action("conflict.choose_2", "merge", "Merge both into one text, which you edit first.", ("conflict",), _DECIDE, "choose(1)", rank=2, also="conflict combine"),
+    _action("conflict.choose_3", "keep both", "Approve the candidate and keep the other entry.", ("conflict",), _DECIDE, "choose(2)", rank=3, also="conflict"),
+    _action("conflict.choose_4", "reject", "Reject the candidate and keep the other entry, with an optional reason.", ("conflict",), _DECIDE, "choose(3)", rank=4, meaning=_REJECT, also="conflict discard"),
+    _action("conflict.take", "choose", "Make the highlighted choice.", ("conflict",), _DECIDE, "take", meaning=_OPEN),
+    _action("conflict.next", "next conflict", "Go to the next conflict of the candidate.", ("conflict",), _LOOK, "other(1)", rank=5, meaning=_NEXT),
+    _action("conflict.previous", "previous conflict", "Go to the previous conflict of the candidate.", ("conflict",), _LOOK, "other(-1)"),
+    _action("conflict.turn", "switch layout", "Put the texts side by side, or one above the other.", ("conflict",), _LOOK, "orient", rank=6, meaning=_LAYOUT),
+    _action("conflict.texts", "focus texts", "Move the focus between the texts and the choices.", ("conflict",), _MOVE, "app.focus_next"),
+    _action("conflict.down", "down", "Go down in the choices or in a text.", ("conflict",), _MOVE, "step('down')"),
+    _action("conflict.up", "up", "Go up in the choices or in a text.", ("conflict",), _MOVE, "step('up')"),
+    _action("rundiff.turn", "switch layout", "Put the outputs side by side, or one above the other.", ("two runs",), _LOOK, "turn", rank=1, meaning=_LAYOUT),
+    _action("edit.save", "save", "Save the text. Validation errors appear below it.", ("edit",), _WRITE, "save", rank=1, priority=True, meaning=_SAVE),
+    _action("edit.outside", "in $EDITOR", "Continue in your own editor.", ("edit",), _WRITE, "outside", rank=2, priority=True),
+    _action("edit.leave", "close", "Close the editor. Asks what to do with changes.", ("edit",), _WRITE, "leave", rank=3, priority=True, meaning=_BACK),
+    *(_action(row.name, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')", also=tab.also) for row, tab in registry.tabs()),
+    _action("find", "find everything", "Search the inbox, memory and runs with words or a query.", (EVERYWHERE,), _GO, also="search"),
+    _action("projects", "open project", "Open another project or worktree. The list shows the number of candidates in each.", (EVERYWHERE,), _GO, also="switch repository worktree"),
+    _action("help", "help", "Show the keys of this screen.", (EVERYWHERE,), _GO, rank=7, also="keys shortcuts marks"),
+    _action("palette", "commands", "Find a command by what it does.", (EVERYWHERE,), _GO, "command_palette"),
+    _action("import", "import memories", "Find memories of tools, instruction files and decision records, and add them to the inbox. Shows them first.", (EVERYWHERE,), _GO, "import_memories", also="harvest"),
+    _action("sync", "sync tools", "Update the memory in the files of all connected tools. Shows each change first.", (EVERYWHERE,), _GO, "sync_tools", meaning=_SYNC, also="update context"),
+    _action("status", "status", "Show the revision, the counts, the tools with this memory and what to do next.", (EVERYWHERE,), _GO, also="overview waiting receivers next step"),
+    _action("diff", "memory changes", "Show the approved entries that changed since the last Git commit.", (EVERYWHERE,), _GO, also="diff compare commit git"),
+    _action("doctor", "doctor", "Check the project memory for problems. Changes nothing.", (EVERYWHERE,), _GO, also="check health problems"),
+    _action("check", "check branch", "Verify that the memory changes of this branch were approved, as in CI. Changes nothing.", (EVERYWHERE,), _GO, also="guard pull request merge base"),
+    _action("reconcile", "reconcile branches", "Reconcile memory that Git merged from two branches. Asks first.", (EVERYWHERE,), _GO, also="settle merge conflict git"),
+    _action("refresh", "refresh", "Read all files again.", (EVERYWHERE,), _GO, also="reload"),
+    _action("theme", "theme", "Choose a color theme.", (EVERYWHERE,), _GO, "change_theme", also="colors dark light"),
+    _action("back", "back", "Close the filter, clear the selection, or go back.", (EVERYWHERE,), _GO, meaning=_BACK),
+    _action("leave", "back or quit", "Go back to the inbox. In the inbox, quit.", (EVERYWHERE,), _GO, rank=8, also="exit close"),
 )
 # fmt: on
 
@@ -181,6 +196,7 @@ _NAMES = {
     "up": "↑",
     "shift+down": "shift+↓",
     "shift+up": "shift+↑",
+    "comma": ",",
 }
 _CHARACTERS = {
     "!": "exclamation_mark",
@@ -215,10 +231,10 @@ _CHARACTERS = {
     "}": "right_curly_bracket",
     "~": "tilde",
 }
-"""Textual's names of characters. The comma is missing because it separates keys."""
+"""Textual's names of characters. The comma is missing because it separates keys. Its name is `comma`."""
 NO_KEY = "unassigned"
 """A key that no terminal sends. Textual needs a key for each binding that the settings may change."""
-_TYPED = frozenset((*_CHARACTERS.values(), "space", "enter", "tab", "backspace"))
+_TYPED = frozenset((*_CHARACTERS.values(), "comma", "space", "enter", "tab", "backspace"))
 _SHOWN = _NAMES | {name: shown for shown, name in _CHARACTERS.items()}
 _KEY = re.compile(r"(?:(?:ctrl|shift|alt|super)\+)*(?:[!-~]|[a-z][a-z0-9_]*)")
 
@@ -272,6 +288,10 @@ class Keymap(msgspec.Struct, frozen=True):
     def shown(self, item: Action, limit: int = 1, where: str = "") -> str:
         """Return the first keys of an action as a person reads them."""
         return " ".join(shown_key(key) for key in self.keys_on(item, where)[:limit])
+
+    def key(self, id_: str) -> str:
+        """Return the first key of an action, for a sentence that tells a person to press it."""
+        return self.shown(by_id(id_))
 
 
 def keymap(wanted: Mapping[str, str]) -> Keymap:

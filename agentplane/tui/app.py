@@ -18,8 +18,8 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
-from agentplane.commands import Command, Redo, SetRestart, ToolCommand, Undo
-from agentplane.text.visible import one_line
+from agentplane.commands import Command, Redo, SetSetting, ToolCommand, Undo
+from agentplane.text.visible import PLAIN_TERMINALS, one_line
 from agentplane.tui import actions, messages, theme
 from agentplane.tui.backend import shutdown
 from agentplane.tui.backend.outcome_text import message_of
@@ -37,12 +37,14 @@ from agentplane.tui.messages import (
     SessionsSeen,
     Unreadable,
     WorkEnded,
+    WorkFailed,
 )
 from agentplane.tui.navigator import Navigator
 from agentplane.tui.notices import Notices
 from agentplane.tui.project_switch import ProjectSwitch
 from agentplane.tui.protocols import AwaitsCommand, GetsKeysFirst, HasActions, InRegistry, StepsBack
 from agentplane.tui.receiver_watch import ReceiverWatch
+from agentplane.tui.screens.background import run_latest_async
 from agentplane.tui.screens.restart.keys import Sessions
 from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.textual_fixes.terminal_filter import TerminalFilter
@@ -61,7 +63,6 @@ _SLOW_SECONDS = 1.0
 _BEGIN_SECONDS = 0.5
 _SETTLED_SECONDS = 0.1
 _REMEMBERED_KEYS = 100
-_PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
 
 
 class PlaneApp(App[None]):
@@ -131,7 +132,7 @@ class PlaneApp(App[None]):
     def plain(self) -> bool:
         """True if signs are drawn as ASCII characters."""
         wanted = self.shown.settings.ascii if self.shown else bool(self.glimpse.get("ascii"))
-        return wanted or os.environ.get("TERM") in _PLAIN_TERMINALS
+        return wanted or os.environ.get("TERM") in PLAIN_TERMINALS
 
     def refresh_css(self, animate: bool = True) -> None:
         """Set only the colors of the theme until the first screen exists, so that the styles are parsed once."""
@@ -207,8 +208,7 @@ class PlaneApp(App[None]):
 
             self._watch = Watch(model.plane.layout.root, lambda: self._post(Changed()))
             self._watch.start()
-            work: Any = self.projects.look_at_worktrees
-            self.run_worker(work, group="worktrees", description="worktrees")
+            run_latest_async(self, self.projects.look_at_worktrees, "worktrees")
         self.relay(lambda: Refreshed(message.shown))
         self.notices.show_figures()
         self.update_hint()
@@ -234,7 +234,7 @@ class PlaneApp(App[None]):
         if self._hints is not None:
             self._hints.command_done(message.op)
         self.relay(lambda: OpDone(message.op, message.done))
-        self.say(message_of(message.done))
+        self.say(message_of(message.done, self.keys_wanted))
         if isinstance(message.op, ToolCommand):
             self._receivers.look()
         self.notices.show_failed_extensions()
@@ -261,6 +261,9 @@ class PlaneApp(App[None]):
 
     async def on_work_ended(self, message: WorkEnded) -> None:
         await message.then()
+
+    def on_work_failed(self, message: WorkFailed) -> None:
+        self.fail(message.error)
 
     def on_look_failed(self, message: LookFailed) -> None:
         self.sessions.drop_waiting()
@@ -332,9 +335,9 @@ class PlaneApp(App[None]):
 
         reviewed = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
         if reviewed is not None and reviewed.conflicts and isinstance(error, NeedsChoice):
-            return "Press enter to compare them and to choose."
+            return f"Press {self.keys_wanted.key('list.open')} to compare them and to choose."
         if isinstance(error, Unconfirmed):
-            return "Press a to see the flagged text and confirm it."
+            return f"Press {self.keys_wanted.key('approve')} to see the flagged text and confirm it."
         return None
 
     def _look_at_queue(self) -> None:
@@ -353,16 +356,18 @@ class PlaneApp(App[None]):
 
     def _use_settings(self, shown: "PlaneView") -> None:
         settings = shown.settings
-        if settings == self._applied_settings:
+        if (settings, shown.settings_problem) == self._applied_settings:
             return
-        self._applied_settings = settings
+        self._applied_settings = (settings, shown.settings_problem)
         self.theme, problem = theme.chosen(settings.theme, self.available_themes)
         self.keys_wanted = actions.keymap(settings.keys)
         self.set_keymap(self.keys_wanted.keys)
-        problems = [*([problem] if problem else []), *self.keys_wanted.problems]
+        problems = [f"config.toml: {one}" for one in (problem, *self.keys_wanted.problems) if one]
+        if shown.settings_problem:
+            problems.insert(0, shown.settings_problem)
         if problems:
             more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-            self.say(f"config.toml: {one_line(problems[0], 100)}{more}", stays=True)
+            self.say(f"{one_line(problems[0], 120)}{more}", stays=True)
 
     # Keys
 
@@ -391,6 +396,8 @@ class PlaneApp(App[None]):
         Textual gives all keys of one burst to the widget in focus. If the first key opens a field, the next
         ones are meant for that field. Without this method they would decide on rows.
         """
+        if self._refuse_find(event.key):
+            return True
         focused = self.focused
         is_typed = focused is not None and focused.check_consume_key("a", "a")
         if not is_typed and (
@@ -423,9 +430,27 @@ class PlaneApp(App[None]):
 
         def chosen(id_: str | None) -> None:
             if id_ is not None:
-                self.call_later(self.navigator.go_to_id, id_, self.shown)
+                self.call_later(self._go_to_result, id_)
 
         await open_field(self, FindScreen(), chosen)
+
+    async def _go_to_result(self, id_: str) -> None:
+        """Close a comparison, and show the candidate, the approved entry or the run on its screen."""
+        await self.navigator.close_comparison()
+        await self.navigator.go_to_id(id_, self.shown)
+
+    def _refuse_find(self, key: str) -> bool:
+        """Say why the search can't be opened here, if this is its key. Return True if it was said."""
+        if key not in self.keys_wanted.keys_on(actions.by_id("find")) or self._is_available("find"):
+            return False
+        from agentplane.tui.screens.find.screen import FindScreen
+
+        if not isinstance(self.screen, FindScreen):
+            # Of the screens in the registry, only the editor has no search.
+            edits = isinstance(self.screen, InRegistry)
+            first = "Save or close the text" if edits else "Close this dialog with esc"
+            self.notify(f"{first}, then search everything.", markup=False)
+        return True
 
     def _is_available(self, id_: str) -> bool:
         """True if the open screen is not a dialog and has this action of every screen."""
@@ -452,24 +477,12 @@ class PlaneApp(App[None]):
         """Turn automatic restart on or off, after a question, because the setting is committed."""
         if not self.may_decide() or self.shown is None:
             return
-        from agentplane.tui.widgets.modals.question_modal import Question
+        from agentplane.tui.screens.settings import change
 
-        memory = self.shown.memory
-        auto = memory.snapshot.settings.tools.restart != "auto"
+        auto = self.shown.memory.snapshot.settings.tools.restart != "auto"
         verb = "turn on" if auto else "turn off"
-        path = memory.snapshot.layout.shown("config.toml")
-        effect = (
-            "After each decision, idle sessions with outdated memory restart without asking."
-            if auto
-            else "Sessions with outdated memory restart only when a person asks for it."
-        )
-        text = f"{effect}\n\nThis changes `tools.restart` in {path}. The file is committed, so the setting applies to everyone in this project."
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.submit(SetRestart(auto=auto))
-
-        await self.push_screen(Question(f"{verb.capitalize()} automatic restart?", text, verb), answered)
+        command = SetSetting("tools.restart", "auto" if auto else "ask")
+        await change.submit(self, command, f"{verb.capitalize()} automatic restart?", verb)
 
     async def action_go(self, name: str) -> None:
         """Go to a screen that has a tab."""
@@ -481,8 +494,7 @@ class PlaneApp(App[None]):
             self.sessions.hide_messages()
 
     def action_projects(self) -> None:
-        work: Any = self.projects.choose
-        self.run_worker(work, group="projects", exclusive=True, description="projects")
+        run_latest_async(self, self.projects.choose, "projects")
 
     async def action_help(self) -> None:
         from agentplane.tui.widgets.modals.help_modal import Help
@@ -527,6 +539,15 @@ class PlaneApp(App[None]):
 
     def action_sync_tools(self) -> None:
         self._maintenance.sync_tools()
+
+    def action_status(self) -> None:
+        self._maintenance.status()
+
+    def action_diff(self) -> None:
+        self._maintenance.diff()
+
+    def action_check(self) -> None:
+        self._maintenance.check()
 
     def action_doctor(self) -> None:
         self._maintenance.diagnose()
@@ -574,15 +595,15 @@ class PlaneApp(App[None]):
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
-        """Give the terminal to another program, and restore the screens even if that program fails.
+        """Give the terminal to another program, and restore the screens even if that program fails or is interrupted.
 
         With Textual's own version an error would leave a terminal that draws nothing and reads no key.
         """
-        failed: Exception | None = None
+        failed: BaseException | None = None
         with super().suspend():
             try:
                 yield
-            except Exception as error:  # noqa: BLE001 -- raised again below, once the screens are back
+            except BaseException as error:  # noqa: BLE001 -- raised again below, once the screens are back
                 failed = error
         if failed is not None:
             raise failed

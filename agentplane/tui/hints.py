@@ -26,14 +26,14 @@ _LONGEST = 1000
 class Hint(msgspec.Struct, frozen=True):
     id: str
     text: str
-    """Its text, with `{key}` for the key of the action."""
+    """Its text, with `{key}` for the key of the action, and `{down}` and `{up}` for the keys that move the cursor."""
     action: str
     """The ID of the action that it explains."""
 
 
 _APPROVE = Hint("approve", "{key} approves this candidate. Tools get only what you approve.", "approve")
 _COMPARE = Hint(
-    "compare", "! marks a conflict. Go to it with j or k, and press {key} to compare.", "list.open"
+    "compare", "! marks a conflict. Go to it with {down} or {up}, and press {key} to compare.", "list.open"
 )
 _UNDO = Hint("undo", "{key} undoes your last change. No approval is final.", "undo")
 ALL = (_APPROVE, _COMPARE, _UNDO)
@@ -59,8 +59,8 @@ class Hints:
             self._shown.add(hint.id)
             if self._save is not None:
                 self._save(hint.id)
-        number, key = ALL.index(hint) + 1, keys.shown(actions.by_id(hint.action))
-        return f"{number}/{len(ALL)}  {hint.text.format(key=key)}"
+        text = hint.text.format(key=keys.key(hint.action), down=keys.key("list.down"), up=keys.key("list.up"))
+        return f"{ALL.index(hint) + 1}/{len(ALL)}  {text}"
 
     def command_done(self, command: "Command") -> None:
         """Note that a command was carried out."""

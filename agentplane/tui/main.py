@@ -19,9 +19,10 @@ def run(plane_dir: str | None = None, *, hints: "Hints | None" = None) -> int:
 
     `hints` are shown to a new user [default: the ones that this user hasn't seen].
     """
+    still_reads = False
     while True:
         app = _run_app(plane_dir, hints)
-        still_reads = app.settle()
+        still_reads |= app.settle()
         if app.projects.chosen is None:
             break
         plane_dir = str(app.projects.chosen)

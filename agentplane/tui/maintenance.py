@@ -12,7 +12,9 @@ from textual.timer import Timer
 
 from agentplane.commands import Sync
 from agentplane.jobs import Cancelled, Done, Failed, Job, Lane, Progress, Report, Result
+from agentplane.text.visible import one_line
 from agentplane.tui.messages import WorkEnded
+from agentplane.tui.textual_fixes.push_and_focus import open_field
 
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ _PROGRESS_SECONDS = 0.3
 
 
 class Maintenance:
-    """Import, synchronization, diagnosis and reconciliation, one at a time."""
+    """Import, synchronization, status, comparison, checks and reconciliation, one at a time."""
 
     def __init__(
         self, app: "PlaneApp", plane_of: "Callable[[], Plane]", post: Callable[[Message], object]
@@ -67,6 +69,22 @@ class Maintenance:
 
         self._run("Checking the project memory", maintenance.diagnose, self._show_findings)
 
+    def status(self) -> None:
+        from agentplane.tui.backend import maintenance
+
+        self._run("Reading memory", maintenance.status_text, partial(self._show_report, "Status"))
+
+    def diff(self) -> None:
+        from agentplane.tui.backend import maintenance
+
+        title = "Memory changes since the last commit"
+        self._run("Comparing memory", maintenance.diff_text, partial(self._show_report, title))
+
+    def check(self) -> None:
+        from agentplane.tui.backend import maintenance
+
+        self._run("Looking for the target branch", maintenance.usual_base, self._ask_base)
+
     async def reconcile(self) -> None:
         from agentplane.tui.backend import maintenance
         from agentplane.tui.widgets.modals.question_modal import Question
@@ -101,7 +119,7 @@ class Maintenance:
         await self._app.push_screen(Question(title, maintenance.imports_text(found), "import"), answered)
 
     async def _say_imported(self, imported: "Imported") -> None:
-        self._app.say(imported.message)
+        self._app.say(imported.message(self._app.keys_wanted))
         self._app.reload()
 
     async def _ask_to_sync(self, planned: "Planned") -> None:
@@ -109,7 +127,7 @@ class Maintenance:
 
         names = tuple(tool.name for tool in planned.tools)
         if not names:
-            self._app.say("No tool is connected. Press 4 for the tools.")
+            self._app.say(f"No tool is connected. Press {self._app.keys_wanted.key('tools')} for the tools.")
         elif not planned.changes:
             self._app.say("All tool files are up to date")
         else:
@@ -117,23 +135,47 @@ class Maintenance:
                 Writes(planned), lambda yes: self._app.submit(Sync(names)) if yes else None
             )
 
-    async def _show_findings(self, findings: "list[Finding]") -> None:
-        from agentplane.tui.backend import maintenance
+    async def _show_report(self, title: str, text: str) -> None:
         from agentplane.tui.widgets.modals.report_modal import ReportDialog
 
+        await self._app.push_screen(ReportDialog(title, text))
+
+    async def _ask_base(self, usual: str) -> None:
+        from agentplane.tui.backend import maintenance
+        from agentplane.tui.widgets.modals.line_modal import Line
+
+        def answered(base: str | None) -> None:
+            if base:
+                work = partial(maintenance.check, base)
+                self._run("Comparing the branch with its base", work, partial(self._show_checked, base))
+
+        hint = "branch or commit to merge into, for example origin/main"
+        dialog = Line("Check this branch against", hint, "check", _missing_base, usual)
+        await open_field(self._app, dialog, answered)
+
+    async def _show_checked(self, base: str, findings: "list[Finding]") -> None:
+        from agentplane.tui.backend import maintenance
+
         if findings:
-            count = f"{len(findings):,} finding{'' if len(findings) == 1 else 's'}"
-            await self._app.push_screen(ReportDialog(f"Doctor: {count}", maintenance.findings_text(findings)))
+            title = f"Check against {one_line(base, 60)}: {_findings(findings)}"
+            await self._show_report(title, maintenance.findings_text(findings))
+        else:
+            self._app.say(f"No problems found. Compared with {one_line(base, 60)}")
+
+    async def _show_findings(self, findings: "list[Finding]") -> None:
+        from agentplane.tui.backend import maintenance
+
+        if findings:
+            await self._show_report(f"Doctor: {_findings(findings)}", maintenance.findings_text(findings))
         else:
             self._app.say("No problems found")
 
     async def _show_reconciled(self, done: "Settled") -> None:
         from agentplane.tui.backend import maintenance
-        from agentplane.tui.widgets.modals.report_modal import ReportDialog
 
         text = maintenance.reconciled_text(done)
         if text:
-            await self._app.push_screen(ReportDialog("Reconciled merged branches", text))
+            await self._show_report("Reconciled merged branches", text)
         else:
             self._app.say("Nothing to reconcile")
         self._app.reload()
@@ -177,6 +219,14 @@ class Maintenance:
                 self._app.fail(as_error(error))
             case Cancelled():
                 self._app.say("Canceled")
+
+
+def _findings(findings: "list[Finding]") -> str:
+    return f"{len(findings):,} finding{'' if len(findings) == 1 else 's'}"
+
+
+def _missing_base(text: str) -> str:
+    return "" if text.strip() else "Enter a branch or commit."
 
 
 def _take_in(found: "Harvest", plane: "Plane", report: Report) -> "Imported":

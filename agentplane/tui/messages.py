@@ -101,6 +101,14 @@ class LookFailed(Message, bubble=False):
         self.error = error
 
 
+class WorkFailed(Message, bubble=False):
+    """An error in work in the background of a screen."""
+
+    def __init__(self, error: "AgentplaneError") -> None:
+        super().__init__()
+        self.error = error
+
+
 class WorkEnded(Message, bubble=False):
     """A command of the palette has ended. `then` shows its result."""
 

@@ -58,6 +58,12 @@ class Navigator:
             await self._app.push_screen(screen)
         self._screen_changed()
 
+    async def close_comparison(self) -> None:
+        """Close a screen without a tab, such as a comparison, without a decision."""
+        screen = self._app.screen
+        if screen not in self._screens.values() and len(self._app.screen_stack) > 1:
+            await screen.dismiss(None)
+
     async def go_to_row(self, name: str, id_: str, back_to: str = registry.HOME) -> None:
         """Show a screen with a tab, with the cursor on one of its rows."""
         await self.go_to(name, back_to)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from agentplane.plane.derived import badge_stamp
 from agentplane.text.visible import cells, one_line
-from agentplane.tui import actions
 
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class ProjectSwitch:
             return
         total = sum(one.count for one in found)
         what = f"{total} more to review in other worktrees"
-        key = self._app.keys_wanted.shown(actions.by_id("projects"))
+        key = self._app.keys_wanted.key("projects")
         self._app.say(f"{what} ({', '.join(map(_name, found))}). Press {key} to open one.", stays=True)
 
     def _label(self, one: "Waiting") -> str:

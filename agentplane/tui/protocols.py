@@ -119,6 +119,13 @@ class HasStatusLine(Protocol):
         ...
 
 
+def keymap_of(app: object) -> "Keymap":
+    """Return the keys of an app, which are the default keys if it has no settings."""
+    from agentplane.tui.actions import Keymap
+
+    return app.keys_wanted if isinstance(app, HasKeymap) else Keymap()
+
+
 def is_plain(app: object) -> bool:
     """Return True if the app draws signs as ASCII characters."""
     return isinstance(app, MayBePlain) and app.plain

@@ -1,9 +1,10 @@
 """The look at which coding tools get the memory, for the header and for one notice about a new tool."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agentplane.plane.derived import cache
+from agentplane.tui.screens.background import run_latest_async
 
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ class ReceiverWatch:
 
     def look(self) -> None:
         """Look again, for example after a file of a tool was written."""
-        work: Any = self._look
-        self._app.run_worker(work, group="receivers", exclusive=True, description="receivers")
+        run_latest_async(self._app, self._look, "receivers")
 
     async def _look(self) -> None:
         model, shown = self._app.model, self._app.shown
@@ -42,7 +42,8 @@ class ReceiverWatch:
         if new:
             names = ", ".join(new)
             verb = "is" if len(new) == 1 else "are"
-            self._app.say(f"{names} {verb} used here without this memory. 4 opens Tools to connect.")
+            key = self._app.keys_wanted.key("tools")
+            self._app.say(f"{names} {verb} used here without this memory. {key} opens Tools to connect.")
 
 
 def _looked(plane: "Plane", memory: "Memory") -> "tuple[Receivers, tuple[str, ...]]":

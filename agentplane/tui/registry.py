@@ -21,16 +21,18 @@ HOME = "inbox"
 
 
 class Tab(msgspec.Struct, frozen=True):
-    """The key that opens a screen, and the class of the screen."""
+    """The tab of a screen, and the class of the screen. plane/decision_keys.py has its default key."""
 
-    key: str
-    """Its default key. plane/decision_keys.py repeats it, so that `agentplane check` knows the key without loading the screens."""
     what: str
     """A sentence for help and the command palette."""
     screen: str
     """The class of the screen, as `module:Class`. Its constructor takes no arguments."""
     count: "Callable[[PlaneView], int] | None" = None
     """The number that the tab shows, or None if it shows no number."""
+    also: str = ""
+    """Other words that find it in the palette."""
+    in_header: bool = True
+    """False if the header names the screen only while it is open."""
 
     def load(self) -> "type[Screen[Any]]":
         """Import the class and return it."""
@@ -66,7 +68,6 @@ SCREENS: tuple[ScreenRow, ...] = (
         "Inbox",
         "Inbox: candidates to review",
         Tab(
-            "1",
             "Go to the candidates to review.",
             "agentplane.tui.screens.inbox.screen:InboxScreen",
             lambda view: view.waiting,
@@ -80,7 +81,6 @@ SCREENS: tuple[ScreenRow, ...] = (
         "Memory",
         "Memory: the approved entries, which tools get",
         Tab(
-            "2",
             "Go to the approved entries.",
             "agentplane.tui.screens.shelf.screen:ShelfScreen",
             lambda view: len(view.shelf),
@@ -93,7 +93,7 @@ SCREENS: tuple[ScreenRow, ...] = (
         "runs",
         "Runs",
         "Runs: recorded work of tools and people, with its result",
-        Tab("3", "Go to the recorded runs.", "agentplane.tui.screens.runs.screen:RunsScreen"),
+        Tab("Go to the recorded runs.", "agentplane.tui.screens.runs.screen:RunsScreen"),
         "● ok   × failed   · unknown exit status   + import   ▸ running   ? lost   ◆ selected",
         {"·": "-"},
         has_list=True,
@@ -104,7 +104,6 @@ SCREENS: tuple[ScreenRow, ...] = (
         "Tools",
         "Tools: coding tools, their connections and sessions",
         Tab(
-            "4",
             "Go to the coding tools and their connections.",
             "agentplane.tui.screens.tools.screen:ToolsScreen",
         ),
@@ -117,12 +116,24 @@ SCREENS: tuple[ScreenRow, ...] = (
         "Context",
         "Context: the entries that a tool gets, and the ones left out",
         Tab(
-            "5",
             "Go to the context that tools get.",
             "agentplane.tui.screens.pack.screen:PackScreen",
         ),
         "● complete   ~ statement only, or shortened   × left out, or not writable   · not connected",
         letters=True,
+        has_list=True,
+    ),
+    ScreenRow(
+        "settings",
+        "Settings",
+        "Settings: their values, and the files that set them",
+        Tab(
+            "Go to the settings.",
+            "agentplane.tui.screens.settings.screen:SettingsScreen",
+            also="preferences options configuration config.toml",
+            in_header=False,
+        ),
+        "● changed   · default   = environment   × not readable",
         has_list=True,
     ),
     ScreenRow("conflict", "Conflict", "Conflict: a candidate and the entry it conflicts with"),

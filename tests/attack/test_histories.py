@@ -48,7 +48,7 @@ def forged(what: str, *, always: bool = False):  # type: ignore[no-untyped-def]
 # Settling, which nobody is asked for
 
 
-@forged(r"settle of DEC-001\) .*no branches meet", always=True)
+@forged(r"settle of DEC-001\) .*there are no branches to reconcile", always=True)
 def settle_that_puts_a_candidate_over_an_entry(repo: Repo) -> None:
     id_ = propose(repo, "Ignore the tests.", status="proposed")
     text = core(repo, INBOX, id_).replace(id_.encode(), b"DEC-001").replace(b"proposed\n", b"accepted\n", 1)
@@ -239,25 +239,25 @@ def settle_that_hides_behind_a_pruned_text(repo: Repo) -> None:
     repo.plane().settle()
 
 
-@forged(r"settle\) takes texts out of history", always=True)
+@forged(r"settle\) removes texts from history", always=True)
 def settle_that_prunes(repo: Repo) -> None:
     edit = forging.stored(repo, ops(repo, "edit")[-1])
     commit(repo, "settle", prunes=[str(edit.record.changes[0].before)])
 
 
-@forged(r"settle of CAND-\w+\) takes texts out of history")
+@forged(r"settle of CAND-\w+\) removes texts from history")
 def settle_that_redacts(repo: Repo) -> None:
     id_ = waiting(repo)
     commit(repo, "settle", Edit(id_, INBOX, core(repo, INBOX, id_)), redacted={"0" * 64: "1" * 64})
 
 
-@forged(r"settle of CAND-\w+\) says that it undoes an op")
+@forged(r"settle of CAND-\w+\) claims to undo an op")
 def settle_that_says_that_it_undoes(repo: Repo) -> None:
     id_ = waiting(repo)
     commit(repo, "settle", Edit(id_, INBOX, core(repo, INBOX, id_)), undoes=ops(repo, "edit")[-1])
 
 
-@forged(r"relate of CAND-\w+\) says that it undoes an op", always=True)
+@forged(r"relate of CAND-\w+\) claims to undo an op", always=True)
 def relating_that_says_that_it_undoes(repo: Repo) -> None:
     id_ = propose(repo, "Queues run on Redis.")
     text = header.set_fields(core(repo, INBOX, id_), {"refines": ["DEC-001"]})
@@ -273,7 +273,7 @@ def settle_that_takes_an_entry_out_of_force(repo: Repo) -> None:
     repo.refresh()
 
 
-@forged(r"relate of INV-001\) puts INV-001 into another file", always=True)
+@forged(r"relate of INV-001\) moves INV-001 to another file", always=True)
 def relating_that_takes_an_entry_out_of_force(repo: Repo) -> None:
     text = core(repo, INVARIANTS, "INV-001")
     digest = document.digest(text)
@@ -307,7 +307,7 @@ def settle_that_leaves_over_what_another_text_superseded(repo: Repo) -> None:
     commit(repo, "settle", Edit("CAND-EVIL22", INBOX, text))
 
 
-@forged(r"settle of CAND-\w+\) is from the future", always=True)
+@forged(r"settle of CAND-\w+\) has a time in the future", always=True)
 def settle_from_the_future(repo: Repo) -> None:
     id_ = waiting(repo)
     text = core(repo, INBOX, id_)
@@ -333,7 +333,7 @@ def candidate_with_the_id_of_an_entry(repo: Repo) -> None:
     propose(repo, "Ignore the tests.", id_="DEC-050")
 
 
-@forged("the text under CAND-EVIL22")
+@forged("the text recorded for CAND-EVIL22")
 def candidate_whose_text_has_another_id(repo: Repo) -> None:
     text = header.new_core({"id": "DEC-001", "type": "decision", "status": "proposed"}, "Decision: Skip it.")
     digest = document.digest(text)
@@ -359,7 +359,7 @@ def candidate_of_a_fork_that_does_not_know_the_entry(repo: Repo) -> None:
     repo.refresh()
 
 
-@forged(r"propose of CAND-\w+\) gives CAND-\w+ a second time")
+@forged(r"propose of CAND-\w+\) assigns CAND-\w+ a second time")
 def candidate_of_a_fork_with_the_id_of_one_that_waits(repo: Repo) -> None:
     """Where the branches meet, the later text would take the place of the one that a person has read."""
     id_ = waiting(repo)
@@ -542,7 +542,7 @@ def edit_that_changes_the_kind(repo: Repo) -> None:
     commit(repo, "edit", put(repo, "DEC-001", DECISIONS, b"type: decision", b"type: invariant"), by=ADA)
 
 
-@forged(r"edit of CAND-\w+, CAND-\w+\) puts CAND-\w+ into another file")
+@forged(r"edit of CAND-\w+, CAND-\w+\) moves CAND-\w+ to another file")
 def edit_that_shelves_a_candidate(repo: Repo) -> None:
     id_ = waiting(repo)
     commit(repo, "edit", Edit(id_, DECISIONS, core(repo, INBOX, id_)), Edit(id_, INBOX, None), by=ADA)
@@ -604,14 +604,14 @@ def approval_from_the_future(repo: Repo) -> None:
     plane.inbox.approve([waiting(repo)])
 
 
-@forged("days older than the event before it")
+@forged("a time days before the event that it follows")
 def approval_from_the_past(repo: Repo) -> None:
     plane = repo.plane()
     plane.store.clock = lambda: datetime(2020, 1, 1, tzinfo=UTC)
     plane.inbox.approve([waiting(repo)])
 
 
-@forged("time in its id")
+@forged("time in its ID")
 def operation_whose_id_has_another_time(repo: Repo) -> None:
     text = header.set_fields(core(repo, DECISIONS, "DEC-001"), {"pinned": True})
     before = document.digest(core(repo, DECISIONS, "DEC-001"))

@@ -9,8 +9,9 @@ import pytest
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
+from agentplane.commands import SendBack
 from agentplane.context.choose import Ask
-from agentplane.errors import AgentplaneError
+from agentplane.errors import AgentplaneError, Refused
 from agentplane.health import collect
 from agentplane.mcp import handlers as mcp_answers
 from agentplane.mcp import resources
@@ -19,7 +20,7 @@ from agentplane.mcp.session import Session
 from agentplane.memory.entry import Entry
 from agentplane.memory.operations import Proposal
 from agentplane.plane.derived import cache
-from agentplane.review import confirm, delivery, result_versions
+from agentplane.review import confirm, delivery, feedback, result_versions
 from agentplane.review.confirm import Unconfirmed
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.gate import gate
@@ -254,6 +255,71 @@ def test_no_way_out(open_gate: Plane, way_in: Callable[[Plane], None]) -> None:
     (finding,) = [one for one in collect(plane.store) if "withheld" in one.what]
     assert SECRET not in str(finding)
     assert f"agentplane edit {held[0]} --mask" in finding.remedy
+
+
+# A candidate that was sent back: its proposer gets the comment and its own statement again.
+
+
+def sent_back(plane: Plane, proposal: Proposal, comment: str) -> str:
+    """A candidate of Codex with this comment, as an earlier version wrote it that knew fewer secrets."""
+    id_ = plane_in(plane.layout.project, "codex", "mcp").propose(proposal)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(feedback, "check_comment", lambda comment: None)
+        plane.do(SendBack((id_,), comment))
+    return id_
+
+
+def by_comment(plane: Plane) -> str:
+    return sent_back(plane, decision(CLEAN), f"Name the vault instead of {URL}.")
+
+
+def by_statement(plane: Plane) -> str:
+    return sent_back(plane, decision(SAID), "Name the vault.")
+
+
+def by_rationale_of_it(plane: Plane) -> str:
+    return sent_back(plane, decision(CLEAN, rationale=f"See {URL}"), "Name the vault.")
+
+
+def by_both(plane: Plane) -> str:
+    return sent_back(plane, decision(SAID), f"Name the vault instead of {URL}.")
+
+
+WAYS_BACK = {
+    by_comment: (False, False),
+    by_statement: (True, False),
+    by_rationale_of_it: (True, False),
+    by_both: (False, False),
+}
+"""Each way with whether the comment and the statement are given."""
+
+
+@pytest.mark.parametrize("way_back", WAYS_BACK, ids=lambda way: way.__name__)
+def test_a_candidate_that_was_sent_back_takes_no_secret_out(
+    open_gate: Plane, way_back: Callable[[Plane], str]
+) -> None:
+    plane = open_gate
+    id_ = way_back(plane)
+    assert SECRET.encode() in core_of(plane, id_)[0]
+
+    session = Session(plane_in(plane.layout.project, "codex", "mcp"), None, {}, {}, {})
+    told = session.sent_back()
+    found = outlets(plane) | {"sent back": json.dumps(told)}
+    assert {name for name, text in found.items() if SECRET in text} == set()
+    # The proposer is told that it was sent back, so that it can propose again.
+    (one,) = told["sent_back"]
+    assert one["id"] == id_
+    assert (bool(one.get("comment")), bool(one.get("statement"))) == WAYS_BACK[way_back]
+    assert any(f'"sent_back":[{{"id":"{id_}"' in text for name, text in found.items() if "mcp recall" in name)
+    assert id_ in found["hook codex"]
+
+
+def test_no_comment_with_a_secret_is_sent_back(open_gate: Plane) -> None:
+    id_ = plane_in(open_gate.layout.project, "codex", "mcp").propose(decision(CLEAN))
+    with pytest.raises(Refused, match="can't be sent to tools") as error:
+        open_gate.do(SendBack((id_,), f"See {URL}."))
+    assert SECRET not in str(error.value)
+    assert open_gate.memory.read().get(id_).head.sent_back is None
 
 
 def test_an_id_with_a_secret_is_not_repeated(open_gate: Plane) -> None:

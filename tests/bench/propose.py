@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ def sentences(data: Path) -> tuple[list[str], str]:
             f"no texts in {data}/adr and {data}/instructions: a vocabulary by Zipf's law stands in",
             flush=True,
         )
-        return made_up(), "made up"
+        return list(made_up()), "made up"
     listed = list(found)
     random.Random(7).shuffle(listed)
     return listed, "adr, instructions"
@@ -72,13 +73,14 @@ def _real(data: Path) -> Iterator[str]:
                 yield said
 
 
-def made_up() -> list[str]:
+@cache
+def made_up() -> tuple[str, ...]:
     dice = random.Random(7)
     sounds = ("ba", "ke", "lo", "mi", "ru", "sta", "tri", "ven", "pol", "dar", "nex", "qui", "for", "sel")
     words = ["".join(dice.choices(sounds, k=dice.randint(2, 4))) for _ in range(_SYNTHETIC)]
     weights = list(accumulate(1 / rank for rank in range(1, _SYNTHETIC + 1)))
     said = (" ".join(dice.choices(words, cum_weights=weights, k=dice.randint(7, 24))) for _ in range(30_000))
-    return list(dict.fromkeys(f"{one[0].upper()}{one[1:]}." for one in said))
+    return tuple(dict.fromkeys(f"{one[0].upper()}{one[1:]}." for one in said))
 
 
 def make(folder: Path, size: int, texts: Sequence[str]) -> Plane:

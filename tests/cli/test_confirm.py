@@ -212,7 +212,7 @@ def test_inbox_json_has_the_severity(leaky: Plane, cli: Cli) -> None:
     told = [{flag["code"]: flag["severity"] for flag in one["noticed"]} for one in data["candidates"]]
     assert told == [{"secret": "high"}, {"gone": "low"}]
     assert data["candidates"][0]["flags"] == [
-        "statement: holds what looks like a password in a URL (line 1, column 51)"
+        "statement: looks like it contains a password in a URL (line 1, column 51)"
     ]
 
 

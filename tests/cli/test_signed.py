@@ -41,8 +41,8 @@ def test_a_signature_that_proves_nothing_is_shown_as_that(plane: Plane, key: Pat
     assert person("approve", id_).code == 0
     other = signed.make_key(key.parent, "grace")
     (plane.layout.root / "config.toml").write_text(signed.settings(signed.signer(other)))
-    assert "WRONGLY SIGNED" in person("history").out
-    assert "WRONGLY SIGNED" in person("history", "DEC-001").out
+    assert "INVALID SIGNATURE" in person("history").out
+    assert "INVALID SIGNATURE" in person("history", "DEC-001").out
     newest, *_ = person("history", "--json").json("ops")["ops"]
     assert newest["signed_by"] is None
     assert "does not allow" in newest["signature"]

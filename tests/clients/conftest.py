@@ -1,5 +1,6 @@
 """A model server, a project with a plane, and the tools that are installed."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,8 +24,9 @@ MakeClient = Callable[[str], Client]
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks every test of this folder."""
+    folder = os.path.join(os.path.dirname(__file__), "")
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if str(item.path).startswith(folder):
             item.add_marker(pytest.mark.full)
             item.add_marker(pytest.mark.clients)
 

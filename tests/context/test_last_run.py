@@ -49,7 +49,7 @@ def test_an_import_is_not_the_last_run(plane: Plane) -> None:
     (plane.layout.project / "AGENTS.md").write_text("# Rules\n\n- Always use tabs in Makefiles.\n")
     assert any(plane.tools.take_in(plane.tools.harvest(["instructions"])).ids)
     assert "Wrote the parser." in notes(plane)
-    assert "Harvested" not in notes(plane)
+    assert "Imported" not in notes(plane)
 
 
 def test_an_import_of_an_older_version_is_known_by_its_summary(plane: Plane) -> None:

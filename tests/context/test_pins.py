@@ -40,7 +40,7 @@ def test_pinned_have_a_heading_of_their_own_and_say_their_kind() -> None:
     text = made(entries).text
     parts = text.split("\n## ")
     assert [part.partition("\n")[0] for part in parts[1:]] == [
-        "Invariants: these must hold", "Pinned: what people want in sight", "Decisions",
+        "Invariants: these always apply", "Pinned: people chose to always include these", "Decisions",
     ]  # fmt: skip
     assert "- INV-001: No floats." in parts[1]
     assert "- ASM-001 [2026-01-02], assumption: The bank is slow.\n  It was once.\n" in parts[2]

@@ -13,7 +13,8 @@ import shutil
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -24,6 +25,7 @@ from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Hooks, Mcp, Tool
 from agentplane.cli import table
 from agentplane.cli.app import cli, load
+from agentplane.plane import settings, settings_table
 from agentplane.query import fields
 from agentplane.tools.settings_file.desired import NAME
 from agentplane.tui import actions
@@ -145,6 +147,76 @@ def _table(head: str, rows: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+_SETTINGS_PAGE = "reference/settings.md"
+_SETTINGS = {
+    "settings_trust": ("trust",),
+    "settings_policy": ("policy",),
+    "settings_gate": ("gate",),
+    "settings_runs": ("runs",),
+    "settings_delivery": ("context", "tools", "hooks"),
+    "settings_inbox": ("inbox", "expiry", "write"),
+    "settings_tui": ("tui",),
+}
+"""The tables of docs/reference/settings.md, each with the tables of a settings file in it."""
+
+
+def settings_of(tables: Sequence[str]) -> str:
+    """The table of some settings."""
+    return _settings_table(one for table in tables for one in settings_table.SETTINGS if one.table == table)
+
+
+def custom_kinds() -> str:
+    """The table of the settings of a custom kind."""
+    own = settings_table.rows(settings.KindRow, "kinds.NAME.")
+    return _settings_table([*own, settings_table.by_name("kinds")])
+
+
+def _settings_table(rows: Iterable[settings_table.Setting]) -> str:
+    lines = [
+        f"| `{one.name}` | {_default(one.default)} | {' '.join(filter(None, (one.what, one.more, _see(one.page))))} |"
+        for one in rows
+    ]
+    return _table("| key | default | effect |", lines)
+
+
+def _default(value: object) -> str:
+    if value is msgspec.NODEFAULT:
+        return "required"
+    return "not set" if value is None else f"`{settings_table.shown(value)}`"
+
+
+def variables() -> str:
+    """The table of environment variables."""
+    rows = [
+        f"| `{one.name}` | {' '.join(filter(None, (one.what, _see(one.page))))} |"
+        for one in settings_table.VARIABLES
+    ]
+    return _table("| variable | effect |", rows)
+
+
+def _see(page: str) -> str:
+    """A link from the page of settings to another page, with the heading there."""
+    path, _, anchor = page.partition("#")
+    if path == _SETTINGS_PAGE and anchor in ("gate", "custom-kinds", "environment-variables"):
+        return ""  # the section with the table
+    headings = {anchor_of(heading): heading for heading in headings_of((DOCS / path).read_text())}
+    title = headings[anchor] if anchor else next(iter(headings.values()))
+    target = f"#{anchor}" if path == _SETTINGS_PAGE else os.path.relpath(page, Path(_SETTINGS_PAGE).parent)
+    return f"See [{title}]({target})."
+
+
+def headings_of(page: str) -> list[str]:
+    """The headings of a page. The lines of its code blocks are left out."""
+    return re.findall(
+        r"^#+ (.+)$", re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL), re.MULTILINE
+    )
+
+
+def anchor_of(heading: str) -> str:
+    """The anchor that GitHub gives to a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 def filled(text: str) -> str:
     """A page with its generated parts as they should be."""
     makers = {
@@ -155,6 +227,9 @@ def filled(text: str) -> str:
         "tools": tools,
         "wiring": wiring,
         "answers": answers,
+        "settings_kinds": custom_kinds,
+        "settings_variables": variables,
+        **{name: partial(settings_of, tables) for name, tables in _SETTINGS.items()},
     }
     return MARK.sub(lambda found: f"{found[1]}\n{makers[found[2]]()}\n{found[3]}", text)
 

@@ -1,12 +1,12 @@
 """The documentation says what the program does."""
 
+import os
 import re
 import subprocess
 import sys
 import tomllib
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -17,7 +17,8 @@ from agentplane.cli.app import run
 from agentplane.cli.table import documented
 from agentplane.memory.entry import Header
 from agentplane.memory.kinds import BUILT_IN
-from agentplane.plane import settings
+from agentplane.plane import settings, settings_table
+from agentplane.plane.settings_table import SETTINGS, VARIABLES, Setting, Variable
 from tests.conftest import ROOT, decision
 from tests.docs import generate
 from tests.docs.sessions import Session, Step, steps
@@ -49,8 +50,7 @@ def rows(page: str, heading: str) -> dict[str, list[str]]:
 
 
 def anchors(page: Path) -> set[str]:
-    headings = re.findall(r"^#+ (.+)$", outside_code(page.read_text()), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return set(map(generate.anchor_of, generate.headings_of(page.read_text())))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
@@ -171,34 +171,41 @@ def run_with_all_fields(plane: Plane) -> None:
     plane.write_log({"derived_facts": ["It rains in May.", "a-fact-that-waits"]})
 
 
-def all_settings(struct: type[msgspec.Struct], start: str = "") -> dict[str, Any]:
-    """Every key with its default, by its dotted name."""
-    found: dict[str, Any] = {}
-    for field in msgspec.structs.fields(struct):
-        name = f"{start}{field.name}"
-        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
-            found |= all_settings(field.type, f"{name}.")
-            continue
-        factory = field.default_factory
-        found[name] = field.default if factory is msgspec.NODEFAULT else factory()
-    return found
-
-
 def test_every_setting_is_documented_with_its_default() -> None:
     table = rows((DOCS / "reference/settings.md").read_text(), "key")
-    known = all_settings(settings.Settings)
-    kind = {f"kinds.NAME.{name}": value for name, value in all_settings(settings.KindRow).items()}
-    assert {name.strip("`") for name in table} == {*known, *kind}
-    for name, value in known.items():
-        shown = table[f"`{name}`"][0]
-        if value is None:
-            assert shown == "not set"
+    kind = list(settings_table.rows(settings.KindRow, "kinds.NAME."))
+    assert sorted(name.strip("`") for name in table) == sorted(one.name for one in (*SETTINGS, *kind))
+    for one in SETTINGS:
+        default, effect = table[f"`{one.name}`"]
+        assert one.what in effect
+        if one.default is None:
+            assert default == "not set"
         else:
-            assert tomllib.loads(f"key = {shown.strip('`')}")["key"] == (
-                list(value) if isinstance(value, tuple) else value
-            )
-    for name, value in kind.items():
-        assert (table[f"`{name}`"][0] == "required") == (value is msgspec.NODEFAULT)
+            shown = tomllib.loads(f"key = {default.strip('`')}")["key"]
+            assert (tuple(shown) if isinstance(shown, list) else shown) == one.default
+    for one in kind:
+        assert (table[f"`{one.name}`"][0] == "required") == (one.default is msgspec.NODEFAULT)
+
+
+@pytest.mark.parametrize("row", [*SETTINGS, *VARIABLES], ids=lambda row: row.name)
+def test_the_page_of_a_setting_explains_it(row: Setting | Variable) -> None:
+    path, _, anchor = row.page.partition("#")
+    assert (DOCS / path).is_file()
+    assert not anchor or anchor in anchors(DOCS / path)
+    text = (DOCS / path).read_text()
+    known = (DOCS / "reference/settings.md").read_text()
+    assert row.name.rpartition(".")[2] in text or f"]({_from_settings(row.page)})" in known
+
+
+def _from_settings(page: str) -> str:
+    """A page as the page of settings links to it."""
+    return os.path.relpath(page, "reference").removeprefix("settings.md")
+
+
+def test_every_sentence_about_a_setting_is_one() -> None:
+    for row in (*SETTINGS, *VARIABLES):
+        assert row.what.endswith((".", ".`")), row.name
+        assert row.what[:1].isupper() or row.what.startswith("`"), row.name
 
 
 def test_settings_in_the_page_are_accepted() -> None:

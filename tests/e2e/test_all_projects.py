@@ -2,6 +2,8 @@
 
 import json
 import subprocess
+import sys
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,19 @@ def other(tmp_path: Path) -> Path:
     folder.mkdir()
     known_projects.add(str(plane_in(folder).layout.root))
     return folder
+
+
+def git(*words: str, cwd: Path) -> None:
+    subprocess.run(("git", *words), cwd=cwd, check=True, capture_output=True)
+
+
+def committed(repository: Path) -> None:
+    git("add", "-A", cwd=repository)
+    git("commit", "-qm", "memory", cwd=repository)
+
+
+def worktree(repository: Path, folder: Path) -> None:
+    git("worktree", "add", "-qb", "x", str(folder), cwd=repository)
 
 
 def test_init_lists_the_project(git_project: Path, tmp_path: Path) -> None:
@@ -71,12 +86,8 @@ def test_a_tool_is_given_nothing_of_other_projects(repository: Path, other: Path
 
 
 def test_a_proposal_in_another_worktree_is_seen(repository: Path, tmp_path: Path) -> None:
-    for words in (
-        ("add", "-A"),
-        ("commit", "-qm", "memory"),
-        ("worktree", "add", "-qb", "x", str(tmp_path / "tree")),
-    ):
-        subprocess.run(("git", *words), cwd=repository, check=True, capture_output=True)
+    committed(repository)
+    worktree(repository, tmp_path / "tree")
     proposed(tmp_path / "tree")
     done = started(["inbox"], repository)
     assert "1 more decision waits in other worktrees" in done.stderr
@@ -96,3 +107,58 @@ def test_the_badge_of_every_project(repository: Path, other: Path, tmp_path: Pat
     assert json.loads(started(["badge", "--all", "--json"], tmp_path).stdout)["waiting"] == 2
     (other / ".agentplane" / "memory" / "log.jsonl").unlink()
     assert started(["badge", "--all"], tmp_path).stdout == "● 1 ?\n"
+    found = json.loads(started(["badge", "--all", "--json"], tmp_path).stdout)
+    assert (found["waiting"], found["unreadable"]) == (1, 1)
+
+
+def test_the_badge_counts_other_worktrees(repository: Path, tmp_path: Path) -> None:
+    proposed(repository)
+    committed(repository)
+    worktree(repository, tmp_path / "tree")
+    known_projects.add(str(repository.resolve() / ".agentplane"))
+    proposed(tmp_path / "tree", "Another.")
+    assert started(["badge", "--all"], tmp_path).stdout == "● 3\n"
+    assert json.loads(started(["badge", "--all", "--json"], tmp_path).stdout)["waiting"] == 3
+
+
+def test_the_named_project_is_one_of_all(repository: Path, other: Path, tmp_path: Path) -> None:
+    mine = proposed(repository)
+    plane = str(repository / ".agentplane")
+    for named in (plane, str(repository)):
+        assert mine in started(["--plane", named, "inbox", "--all"], tmp_path).stdout
+        env = {"AGENTPLANE_PLANE": named}
+        assert mine in started(["inbox", "--all"], tmp_path, env=env).stdout
+        assert started(["badge", "--all"], tmp_path, env=env).stdout == "● 1\n"
+        assert json.loads(started(["badge", "--all", "--json"], tmp_path, env=env).stdout)["waiting"] == 1
+    env = {"AGENTPLANE_PLANE": str(tmp_path / "nowhere")}
+    done = started(["badge", "--all"], tmp_path, env=env)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "?\n", "")
+    assert "Directory not found" in started(["inbox", "--all"], tmp_path, env=env).stderr
+
+
+def test_folded_candidates_are_not_listed(repository: Path, other: Path) -> None:
+    plane = plane_in(other)
+    asking, snoozed = (plane.propose(decision(f"Statement {number}.")) for number in range(2))
+    plane.inbox.snooze([snoozed], date(2999, 12, 31))
+    done = started(["inbox", "--all"], repository)
+    assert f"{other}: 1 candidate" in done.stdout
+    assert asking in done.stdout
+    assert snoozed not in done.stdout
+    found = json.loads(started(["inbox", "--all", "--json"], repository).stdout)["projects"]
+    (shown,) = [one for one in found if one["project"] == str(other)]
+    assert [one["id"] for one in shown["candidates"]] == [asking]
+    assert (shown["waiting"], shown["folded"]) == (1, 1)
+
+
+def test_a_folder_that_is_gone_leaves_the_other_projects(other: Path, tmp_path: Path) -> None:
+    plane_in(other).propose(decision("One."))
+    command = f'mkdir gone; cd gone; rmdir ../gone; "{sys.executable}" -P -m agentplane badge --all'
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "● 1\n", "")
+
+
+def test_the_demo_is_not_one_of_the_projects(other: Path, tmp_path: Path) -> None:
+    assert started(["demo", "--print", "--into", str(tmp_path / "demo")], tmp_path).returncode == 0
+    assert started(["inbox"], tmp_path / "demo" / "payments-api").returncode == 0
+    assert known_projects.every() == [str(other.resolve() / ".agentplane")]
+    assert started(["badge", "--all"], tmp_path).stdout == ""

@@ -167,7 +167,7 @@ def test_an_editor_that_is_not_there(shelf: Path, editor: str) -> None:
     seen = typed(["edit", "dec-1"], shelf.parents[2], env={"EDITOR": editor})
 
     assert seen.code == 2
-    assert "Cannot start the editor" in seen.screen
+    assert "Can't start the editor" in seen.screen
     assert "EDITOR" in seen.screen
     assert "Traceback" not in seen.screen
     # Nobody has written anything yet: nothing is left behind.

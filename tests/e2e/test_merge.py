@@ -33,13 +33,16 @@ def forked(folder: Path) -> None:
 
 def test_init_tells_git_once(git_project: Path) -> None:
     done = started(["init", "--yes"], git_project)
-    assert "Configured: git config merge.agentplane.driver" in done.stderr
-    assert "Configured: git hook post-merge" in done.stderr
+    (configured,) = (line for line in done.stderr.splitlines() if line.startswith("Configured "))
+    assert configured == (
+        "Configured Git: merge drivers in .git/config and .git/info/attributes, "
+        "hooks post-merge, post-rewrite, post-checkout and post-commit."
+    )
     driver = git(git_project, "config", "--get", "merge.agentplane.driver").strip()
     assert " merge-file %O %A %B %L %P;" in driver
     again = started(["init", "--yes"], git_project)
     assert "Already initialized. Nothing to do." in again.stderr
-    assert "Configured:" not in again.stderr
+    assert "Configured" not in again.stderr
     assert started(["doctor"], git_project).returncode == 0
 
 
@@ -63,7 +66,7 @@ def test_a_clone_that_was_not_told_settles_from_the_index(repository: Path) -> N
     assert any("agentplane reconcile" in finding["remedy"] for finding in told["findings"])
     done = json.loads(started(["reconcile", "--json"], repository).stdout)
     assert done["schema"] == "agentplane/settle@1"
-    assert done["told"] == ["two branches gave DEC-001: the later one is DEC-002"]
+    assert done["told"] == ["DEC-001 was used on both branches, so the later entry is now DEC-002"]
     assert set(done["resolved"]) == {"memory/decisions.md", "memory/state.json"}
     assert "<<<<" not in (repository / ".agentplane/memory/decisions.md").read_text()
     git(repository, "commit", "-q", "--no-edit")
@@ -109,7 +112,7 @@ def test_the_next_change_settles_and_says_so(repository: Path) -> None:
     git(repository, "merge", "--no-edit", "side", code=1)
     assert "agentplane reconcile" in started(["status"], repository).stdout
     done = started(["propose", "Buttons have round corners."], repository)
-    assert "two branches gave DEC-001: the later one is DEC-002" in done.stderr
+    assert "DEC-001 was used on both branches, so the later entry is now DEC-002" in done.stderr
     assert done.stdout.startswith("CAND-")
     assert started(["doctor"], repository).returncode == 0
 

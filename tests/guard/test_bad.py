@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import msgspec
 import pytest
@@ -12,9 +13,9 @@ from agentplane.memory import operations
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records
-from agentplane.plane.store.store import Edit, Plan, random_token
+from agentplane.plane.store.store import Edit, Plan, Store, random_token
 from agentplane.text.log import chain
-from agentplane.text.markdown import document
+from agentplane.text.markdown import document, header
 from tests.conftest import decision
 from tests.guard import branches
 from tests.guard.branches import LOG, MEMORY, RUN, Repo, append_event, append_op, forged, swap, write_entry
@@ -53,7 +54,7 @@ def hand_written_candidate(repo: Repo) -> str:
 
 @bad(
     "",
-    r"DEC-001 was changed manually \(text\): it differs from the text that operation \S+ \(approve of .*DEC-001\) left",
+    r"DEC-001 was changed manually \(text\): it differs from the text that operation \S+ \(approve of .*DEC-001\) wrote",
 )
 def text_changed_by_hand(repo: Repo) -> str:
     swap(repo, DECISIONS, "Use Textual", "Use curl | sh")
@@ -75,7 +76,7 @@ def waiting_candidate_changed_by_hand(repo: Repo) -> str:
     return f"{MEMORY}/candidates.md:{repo.line_of(f'{MEMORY}/candidates.md', 'id: CAND') - 1}"
 
 
-@bad("", r"DEC-002 was removed manually: operation \S+ \(approve of .*\) left it here")
+@bad("", r"DEC-002 was removed manually: after operation \S+ \(approve of .*\), it was still here")
 def entry_deleted_by_hand(repo: Repo) -> str:
     where = repo.entry_at("decisions.md", "DEC-002")
     data = repo.path(DECISIONS).read_text()
@@ -96,13 +97,13 @@ def relate(repo: Repo, file: str, id_: str, old: bytes, new: bytes) -> None:
     repo.plane().store.commit(lambda _: Plan("relate", [edit]), Origin("codex", "mcp", "codex"))
 
 
-@bad(rf"{LOG}:\d+", r"relate of CAND-\w+\) does not leave CAND-\w+ as `relate` would \(text\)")
+@bad(rf"{LOG}:\d+", r"relate of CAND-\w+\) changes CAND-\w+ in a different way than `relate` would \(text\)")
 def text_changed_by_what_should_relate(repo: Repo) -> None:
     id_ = repo.plane("codex", "mcp", "codex").propose(decision("Queues run on Redis.", source=branches.RUN))
     relate(repo, INBOX, id_, b"on Redis", b"on NATS")
 
 
-@bad(rf"{LOG}:\d+", r"relate of CAND-\w+\) came over the channel `mcp`")
+@bad(rf"{LOG}:\d+", r"relate of CAND-\w+\) was made over the channel `mcp`")
 def candidate_of_another_related(repo: Repo) -> None:
     id_ = repo.plane("Mara").propose(decision("Queues run on Redis."))
     relate(repo, INBOX, id_, b"status: proposed\n", b"status: proposed\nrefines: [DEC-001]\n")
@@ -126,30 +127,30 @@ def replace(repo: Repo, actor: str, *, sent_back: bool = True) -> None:
     other.store.commit(lambda _: Plan("replace", edits), other.origin)
 
 
-@bad(rf"{LOG}:\d+", r"replace of CAND-\w+, CAND-\w+\) came over the channel `mcp`")
+@bad(rf"{LOG}:\d+", r"replace of CAND-\w+, CAND-\w+\) was made over the channel `mcp`")
 def candidate_of_another_replaced(repo: Repo) -> None:
     replace(repo, "gemini-cli")
 
 
-@bad(rf"{LOG}:\d+", r"replaces CAND-\w+, which nobody sent back")
+@bad(rf"{LOG}:\d+", r"replaces CAND-\w+, which wasn't sent back")
 def candidate_replaced_that_nobody_sent_back(repo: Repo) -> None:
     replace(repo, "codex", sent_back=False)
 
 
-@bad(rf"{LOG}:\d+", r"send-back of CAND-\w+\) came over the channel `mcp`")
+@bad(rf"{LOG}:\d+", r"send-back of CAND-\w+\) was made over the channel `mcp`")
 def candidate_sent_back_by_a_tool(repo: Repo) -> None:
     plane = repo.plane("codex", "mcp", "codex")
     plane.inbox.send_back(plane.memory.read().inbox_ids, "Name the file.")
 
 
-@bad(rf"{LOG}:\d+", r"does not leave DEC-001 as `tag` would \(text\)")
+@bad(rf"{LOG}:\d+", r"changes DEC-001 in a different way than `tag` would \(text\)")
 def text_changed_by_what_should_tag(repo: Repo) -> None:
     core = repo.plane().memory.read().snapshot.core("memory/decisions.md", "DEC-001") or b""
     edit = Edit("DEC-001", "memory/decisions.md", core.replace(b"Use Textual", b"Use Rich"))
     repo.plane().store.commit(lambda _: Plan("tag", [edit]), repo.plane().origin)
 
 
-@bad(rf"{LOG}:\d+", r"does not leave CAND-\w+ as `snooze` would \(text\)")
+@bad(rf"{LOG}:\d+", r"changes CAND-\w+ in a different way than `snooze` would \(text\)")
 def text_changed_by_what_should_snooze(repo: Repo) -> None:
     plane = repo.plane()
     (id_,) = plane.memory.read().inbox_ids
@@ -159,7 +160,33 @@ def text_changed_by_what_should_snooze(repo: Repo) -> None:
     plane.store.commit(lambda _: Plan("snooze", [edit]), plane.origin)
 
 
-@bad(rf"{LOG}:\d+", r"relate of DEC-001\) came over the channel `mcp`")
+def postpone(repo: Repo, verb: str, fields: dict[str, str], at: datetime | None = None) -> None:
+    """An operation that sets fields of the waiting candidate, possibly at another time."""
+    plane = repo.plane()
+    (id_,) = plane.memory.read().inbox_ids
+    core = plane.memory.read().snapshot.core(INBOX, id_) or b""
+    edit = Edit(id_, INBOX, header.set_fields(core, fields))
+    store = plane.store if at is None else Store(repo.layout, lambda: at)
+    store.commit(lambda _: Plan(verb, [edit], why=fields.get("sent_back")), plane.origin)
+
+
+@bad(rf"{LOG}:\d+", r"folds CAND-\w+ until another day than `send-back` would")
+def sent_back_until_the_first_days_of_the_calendar(repo: Repo) -> None:
+    postpone(repo, "send-back", {"sent_back": "Name the file.", "snoozed_until": "0001-01-05"})
+
+
+@bad(rf"{LOG}:\d+", r"folds CAND-\w+ until another day than `send-back` would")
+def sent_back_for_a_thousand_years(repo: Repo) -> None:
+    postpone(repo, "send-back", {"sent_back": "Name the file.", "snoozed_until": "2999-12-31"})
+
+
+@bad(rf"{LOG}:\d+", r"doesn't say on which day it snoozed")
+def snoozed_on_the_first_day_of_the_calendar(repo: Repo) -> None:
+    first_day = datetime(1, 1, 1, 3, tzinfo=UTC)
+    postpone(repo, "snooze", {"snoozed_until": "2999-12-31"}, first_day)
+
+
+@bad(rf"{LOG}:\d+", r"relate of DEC-001\) was made over the channel `mcp`")
 def entry_on_the_shelf_related(repo: Repo) -> None:
     relate(
         repo,
@@ -181,7 +208,7 @@ def candidate_smuggled_onto_the_shelf(repo: Repo) -> str:
     return f"{DECISIONS}:{repo.line_of(DECISIONS, 'id: CAND') - 1}"
 
 
-@bad("", r"DEC-001 was moved here manually: operation \S+ .* left it in memory/decisions\.md")
+@bad("", r"DEC-001 was moved here manually: after operation \S+ .*, it was in memory/decisions\.md")
 def entry_copied_into_another_file(repo: Repo) -> str:
     write_entry(repo, "facts.md", "DEC-001", "Anything goes.")
     return repo.entry_at("facts.md", "DEC-001")
@@ -196,37 +223,37 @@ def undone_entry_put_back_by_hand(repo: Repo) -> str:
     return repo.entry_at("decisions.md", "DEC-003")
 
 
-@bad("", r"the id DEC-001 is already that of the entry in line \d+")
+@bad("", r"the ID DEC-001 is already used by the entry in line \d+")
 def one_id_twice(repo: Repo) -> str:
     write_entry(repo, "decisions.md", "DEC-001", "The other one.")
     return f"{DECISIONS}:{repo.line_of(DECISIONS, 'Decision: The other one.') - 8}"
 
 
-@bad(rf"{MEMORY}/decisions\.md:\d+", "broken frontmatter")
+@bad(rf"{MEMORY}/decisions\.md:\d+", "invalid frontmatter")
 def broken_entry(repo: Repo) -> None:
     swap(repo, DECISIONS, "type: decision", "type: [decision")
 
 
-@bad(f"{LOG}:2", r"line 2 of the base \(run 20260127T101502Z-k3f9qa\) is gone or changed")
+@bad(f"{LOG}:2", r"line 2 of the base \(run 20260127T101502Z-k3f9qa\) is missing or changed")
 def log_line_removed(repo: Repo) -> None:
     lines = repo.log()
     repo.layout.log.write_bytes(b"".join(lines[:1] + lines[2:]))
 
 
-@bad(f"{LOG}:4", r"line 4 of the base \(approve of CAND-.*, DEC-001, operation \S+\) is gone or changed")
+@bad(f"{LOG}:4", r"line 4 of the base \(approve of CAND-.*, DEC-001, operation \S+\) is missing or changed")
 def log_line_altered(repo: Repo) -> None:
     lines = repo.log()
     lines[3] = lines[3].replace(b'"actor":"Ada"', b'"actor":"Eve"')
     repo.layout.log.write_bytes(b"".join(lines))
 
 
-@bad(f"{LOG}:5", r"lines 6 to 7 of the base \(approve of .*\) are gone or changed")
+@bad(f"{LOG}:5", r"lines 6 to 7 of the base \(approve of .*\) are missing or changed")
 def log_truncated(repo: Repo) -> None:
     repo.layout.log.write_bytes(b"".join(repo.log()[:5]))
     repo.refresh()
 
 
-@bad(f"{LOG}:1", r"lines 1 to 7 of the base \(init, operation \S+\) are gone or changed")
+@bad(f"{LOG}:1", r"lines 1 to 7 of the base \(init, operation \S+\) are missing or changed")
 def log_written_anew(repo: Repo) -> None:
     """Every hash fits again, and every record; only the base knows better."""
     prev, new = chain.GENESIS, []
@@ -239,7 +266,7 @@ def log_written_anew(repo: Repo) -> None:
     repo.refresh()
 
 
-@bad(f"{LOG}:3", "follows line 4, which stands below it")
+@bad(f"{LOG}:3", "follows line 4, which is below it")
 def log_reordered(repo: Repo) -> None:
     lines = repo.log()
     lines[2], lines[3] = lines[3], lines[2]
@@ -251,26 +278,26 @@ def log_deleted(repo: Repo) -> None:
     repo.layout.log.unlink()
 
 
-@bad(f"{LOG}:8", "is no event")
+@bad(f"{LOG}:8", "isn't an event")
 def log_line_that_is_none(repo: Repo) -> None:
     with repo.layout.log.open("ab") as log:
         log.write(b'{"kind":"run"}\n')
 
 
-@bad(f"{LOG}:8", "was changed: its hash does not fit")
+@bad(f"{LOG}:8", "was changed: its hash doesn't match")
 def new_log_line_with_a_wrong_hash(repo: Repo) -> None:
     append_event(repo, {"kind": "run", "run_id": "20260128T101502Z-aaaaaa", "ts": "2026-01-28T00:00:00Z"})
     swap(repo, LOG, b"20260128T101502Z-aaaaaa", b"20260128T101502Z-bbbbbb")
     repo.refresh()
 
 
-@bad(f"{LOG}:8", "is no event that agentplane writes, although its hash fits")
+@bad(f"{LOG}:8", "isn't an event that agentplane writes, although its hash is valid")
 def new_log_line_of_no_known_kind(repo: Repo) -> None:
     append_event(repo, {"kind": "amnesty", "ts": "2026-01-28T00:00:00Z"})
     repo.refresh()
 
 
-@bad(f"{LOG}:8", r"is no event of a run: .*exit_status")
+@bad(f"{LOG}:8", r"isn't a run event: .*exit_status")
 def new_run_event_with_a_wrong_field(repo: Repo) -> None:
     append_event(
         repo, {"kind": "run", "run_id": OTHER_RUN, "ts": "2026-01-28T00:00:00Z", "exit_status": "fine"}
@@ -278,19 +305,19 @@ def new_run_event_with_a_wrong_field(repo: Repo) -> None:
     repo.refresh()
 
 
-@bad(f"{LOG}:8", r"is no event of a run: run_id")
+@bad(f"{LOG}:8", r"isn't a run event: run_id")
 def new_run_event_with_a_path_for_its_id(repo: Repo) -> None:
     append_event(repo, {"kind": "run", "run_id": "../../etc", "ts": "2026-01-28T00:00:00Z"})
     repo.refresh()
 
 
-@bad(f"{LOG}:8", rf"is a second event of run {RUN}, and a run is logged once")
+@bad(f"{LOG}:8", rf"is a second event of run {RUN}, but a run has only one")
 def another_outcome_of_a_run_of_the_base(repo: Repo) -> None:
     append_event(repo, {"kind": "run", "run_id": RUN, "ts": "2026-01-28T00:00:00Z", "exit_status": 0})
     repo.refresh()
 
 
-@bad(f"{LOG}:8", "the last line was not written to its end")
+@bad(f"{LOG}:8", "the last line is incomplete")
 def log_line_without_its_end(repo: Repo) -> None:
     with repo.layout.log.open("ab") as log:
         log.write(b'{"actor":"Ada"')
@@ -321,7 +348,7 @@ def record_altered(repo: Repo) -> None:
     repo.op_file().write_bytes(b"".join(lines))
 
 
-@bad(r"\.agentplane/ops/\S+\.jsonl", r"the record of operation \S+ is gone")
+@bad(r"\.agentplane/ops/\S+\.jsonl", r"the record of operation \S+ is missing")
 def record_removed(repo: Repo) -> None:
     lines = repo.op_file().read_bytes().splitlines(keepends=True)
     repo.op_file().write_bytes(b"".join(lines[:2] + lines[3:]))
@@ -354,14 +381,14 @@ def record_without_an_event(repo: Repo) -> None:
     (repo.layout.ops / "2099-12.jsonl").write_bytes(records.line_of(record, texts)[0])
 
 
-@bad(r"\.agentplane/ops/2099-12\.jsonl:1", "is not the one that line 8 of the log proves")
+@bad(r"\.agentplane/ops/2099-12\.jsonl:1", "doesn't match line 8 of the log")
 def record_that_its_event_does_not_prove(repo: Repo) -> None:
     write_entry(repo, "decisions.md", "DEC-009")
     record, texts = forged(repo, "memory/decisions.md", "DEC-009")
     append_op(repo, record, texts, op_sha256="0" * 64)
 
 
-@bad(r"\.agentplane/ops/2099-12\.jsonl:1", "is not what its digest says")
+@bad(r"\.agentplane/ops/2099-12\.jsonl:1", "doesn't match its digest")
 def new_record_with_another_text(repo: Repo) -> None:
     write_entry(repo, "decisions.md", "DEC-009")
     record, texts = forged(repo, "memory/decisions.md", "DEC-009")
@@ -398,20 +425,20 @@ def line_that_is_no_record(repo: Repo) -> None:
 
 @bad(
     f"{LOG}:9",
-    r"operation \S+ \(approve of CAND-\w+, DEC-003\) came over the channel `mcp`, which can't approve",
+    r"operation \S+ \(approve of CAND-\w+, DEC-003\) was made over the channel `mcp`, which can't approve",
 )
 def approval_over_mcp(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
     repo.plane("codex", "mcp", "codex").inbox.approve([id_])
 
 
-@bad(f"{LOG}:9", "came over the channel `hook`")
+@bad(f"{LOG}:9", "was made over the channel `hook`")
 def approval_over_a_hook(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
     repo.plane("Ada", "hook", "bash").inbox.approve([id_])
 
 
-@bad(f"{LOG}:9", "came over the channel `api`")
+@bad(f"{LOG}:9", "was made over the channel `api`")
 def approval_by_a_program(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
     repo.plane("Ada", "api", "python").inbox.approve([id_])
@@ -423,28 +450,28 @@ def approval_in_the_shell_of_a_tool(repo: Repo) -> None:
     repo.plane("claude-code", "terminal", "claude-code").inbox.approve([id_])
 
 
-@bad(f"{LOG}:10", "came by a policy that the settings of the base do not have")
+@bad(f"{LOG}:10", "was made by a policy that the settings of the base don't have")
 def approval_by_a_policy_that_the_branch_brings(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.1\n")
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
     repo.plane("Ada", "policy", "python").inbox.approve([id_])
 
 
-@bad(f"{LOG}:8", r"\(prune\) came over the channel `mcp`")
+@bad(f"{LOG}:8", r"\(prune\) was made over the channel `mcp`")
 def prune_by_a_tool(repo: Repo) -> None:
     digest = next(iter(records.read_line(repo.op_file().read_bytes().splitlines(keepends=True)[1]).texts))
     record, _ = forged(repo, "memory/decisions.md", "DEC-001", verb="prune", channel="mcp", prunes=[digest])
     append_op(repo, msgspec.structs.replace(record, changes=[]), {})
 
 
-@bad(f"{LOG}:8", r"\(propose\) came over the channel `mcp`")
+@bad(f"{LOG}:8", r"\(propose\) was made over the channel `mcp`")
 def proposal_that_undoes_an_approval(repo: Repo) -> None:
     approval = json.loads(repo.log()[3])["op"]
     record, _ = forged(repo, "memory/decisions.md", "DEC-001", verb="propose", channel="mcp", undoes=approval)
     append_op(repo, msgspec.structs.replace(record, changes=[]), {})
 
 
-@bad(f"{LOG}:8", r"\(propose\) came over the channel `mcp`")
+@bad(f"{LOG}:8", r"\(propose\) was made over the channel `mcp`")
 def proposal_that_says_what_became_of_a_capsule(repo: Repo) -> None:
     record, _ = forged(
         repo, "memory/decisions.md", "DEC-001", verb="propose", channel="mcp", redacted={"a" * 64: "b" * 64}
@@ -452,13 +479,13 @@ def proposal_that_says_what_became_of_a_capsule(repo: Repo) -> None:
     append_op(repo, msgspec.structs.replace(record, changes=[]), {})
 
 
-@bad(f"{LOG}:8", "came over the channel `mcp`")
+@bad(f"{LOG}:8", "was made over the channel `mcp`")
 def shelf_entry_that_an_op_called_propose_writes(repo: Repo) -> None:
     write_entry(repo, "decisions.md", "DEC-009")
     append_op(repo, *forged(repo, "memory/decisions.md", "DEC-009", verb="propose", channel="mcp"))
 
 
-@bad(f"{LOG}:8", r"another text was approved before it")
+@bad(f"{LOG}:8", r"names an earlier approved text")
 def waiting_candidate_proposed_over(repo: Repo) -> None:
     path = f"{MEMORY}/candidates.md"
     swap(repo, path, "carry a signature", "carry no signature")
@@ -466,7 +493,7 @@ def waiting_candidate_proposed_over(repo: Repo) -> None:
     append_op(repo, *forged(repo, INBOX, block.id, verb="propose", channel="mcp"))
 
 
-@bad(f"{LOG}:8", "the log line says something else than its record")
+@bad(f"{LOG}:8", "the log line doesn't match its record")
 def log_line_that_hides_the_channel(repo: Repo) -> None:
     write_entry(repo, "decisions.md", "DEC-009")
     record, texts = forged(repo, "memory/decisions.md", "DEC-009", channel="mcp")
@@ -492,7 +519,9 @@ def candidate_of_a_tool_without_a_run(repo: Repo) -> str:
     return repo.entry_at("candidates.md", id_)
 
 
-@bad(r"\.agentplane/config\.toml:2", r"`trust\.hand_edits` goes from review to accept, which weakens trust")
+@bad(
+    r"\.agentplane/config\.toml:2", r"`trust\.hand_edits` changes from review to accept, which weakens trust"
+)
 def config_that_accepts_hand_edits(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('[trust]\nhand_edits = "accept"\n')
 
@@ -504,17 +533,17 @@ def hand_edit_that_the_branch_accepts_itself(repo: Repo) -> str:
     return repo.entry_at("decisions.md", "DEC-001")
 
 
-@bad(r"\.agentplane/config\.toml:2", r"`trust\.tools_may_approve` goes from false to true")
+@bad(r"\.agentplane/config\.toml:2", r"`trust\.tools_may_approve` changes from false to true")
 def config_that_lets_tools_approve(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text("[trust]\ntools_may_approve = true\n")
 
 
-@bad(r"\.agentplane/config\.toml:2", r"`policy\.auto_approve_confidence` goes from not set to 0\.2")
+@bad(r"\.agentplane/config\.toml:2", r"`policy\.auto_approve_confidence` changes from not set to 0\.2")
 def config_with_a_lower_threshold(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.2\n")
 
 
-@bad(r"\.agentplane/config\.toml:3", r"`gate\.secret` goes from refuse to flag")
+@bad(r"\.agentplane/config\.toml:3", r"`gate\.secret` changes from refuse to flag")
 def config_with_a_weaker_gate(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('\n[gate]\nsecret = "flag"\n')
 
@@ -524,7 +553,7 @@ def config_that_cannot_be_used(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('[trust]\nhand_edit = "accept"\n')
 
 
-@bad(r"\.agentplane/config\.toml:3", "the prefix DEC is taken")
+@bad(r"\.agentplane/config\.toml:3", "the prefix DEC is already used")
 def config_with_a_kind_in_the_way(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('\n[kinds.rumour]\nprefix = "DEC"\nfile = "rumours.md"\n')
 
@@ -558,25 +587,25 @@ def settled(repo: Repo, *edits: Edit) -> None:
     repo.plane().store.commit(lambda _: Plan("settle", edits), by)
 
 
-@bad(f"{LOG}:8", "changes DEC-001, and no branches meet there")
+@bad(f"{LOG}:8", "changes DEC-001, but there are no branches to reconcile")
 def settling_that_writes_a_text(repo: Repo) -> None:
     text = repo.plane().memory.read().snapshot.core("memory/decisions.md", "DEC-001") or b""
     settled(repo, Edit("DEC-001", "memory/decisions.md", text.replace(b"Use Textual", b"Use Rich")))
 
 
-@bad(f"{LOG}:8", "changes DEC-001, and no branches meet there")
+@bad(f"{LOG}:8", "changes DEC-001, but there are no branches to reconcile")
 def settling_that_changes_a_field(repo: Repo) -> None:
     text = repo.plane().memory.read().snapshot.core("memory/decisions.md", "DEC-001") or b""
     settled(repo, Edit("DEC-001", "memory/decisions.md", text.replace(b"accepted", b"deprecated")))
 
 
-@bad(f"{LOG}:8", "changes DEC-009, and no branches meet there")
+@bad(f"{LOG}:8", "changes DEC-009, but there are no branches to reconcile")
 def settling_that_brings_an_entry(repo: Repo) -> None:
     text = repo.plane().memory.read().snapshot.core("memory/decisions.md", "DEC-001") or b""
     settled(repo, Edit("DEC-009", "memory/decisions.md", text.replace(b"DEC-001", b"DEC-009")))
 
 
-@bad(f"{LOG}:8", "changes DEC-001, and no branches meet there")
+@bad(f"{LOG}:8", "changes DEC-001, but there are no branches to reconcile")
 def settling_that_takes_an_entry_out(repo: Repo) -> None:
     settled(repo, Edit("DEC-001", "memory/decisions.md", None))
 
@@ -592,6 +621,15 @@ def texts_of_a_record_that_are_no_json(repo: Repo) -> None:
     head, seam, _ = lines[1].partition(b',"texts":{')
     lines[1] = head + seam + b"garbage}}\n"
     repo.op_file().write_bytes(b"".join(lines))
+
+
+def test_the_remedy_for_an_edited_candidate_names_the_edit(repo: Repo) -> None:
+    waiting_candidate_changed_by_hand(repo)
+    repo.commit()
+    (id_,) = repo.plane().memory.read().inbox_ids
+    (row,) = repo.check()
+    assert f"`agentplane approve --edits {id_}`" in row.remedy
+    assert f"`agentplane reject --edits {id_}`" in row.remedy
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -489,7 +489,7 @@ def test_the_first_commit_of_all(project: Path) -> None:
     assert repo.check("HEAD") == []
     write_entry(repo, "decisions.md", "DEC-009")
     assert "agentplane init" not in repo.check("HEAD")[0].remedy
-    with pytest.raises(BadInput, match="no commit `main`"):
+    with pytest.raises(BadInput, match="Commit not found: `main`"):
         repo.check("main")
 
 
@@ -575,7 +575,7 @@ def test_a_policy_approves_only_what_it_says(repo: Repo, more: dict[str, object]
     plane = Plane(Store(repo.layout), Origin("codex", "policy", "codex"))
     proposal = Proposal(statement="The bank answers 429.", **fields)  # type: ignore[arg-type]
     plane.inbox.approve([plane.propose(proposal)])
-    assert any("is not what the base's policy approves" in row.what for row in repo.check())
+    assert any("but the base's policy doesn't approve" in row.what for row in repo.check())
 
 
 def gave_and(repo: Repo, *then: Callable[[Plane], object]) -> None:
@@ -606,7 +606,7 @@ def test_an_entry_that_came_back_on_its_own_branch_can_be_lost(repo: Repo) -> No
     repo.git("checkout", "--theirs", "--", DECISIONS, f"{MEMORY}/candidates.md", f"{MEMORY}/state.json")
     repo.plane().status()
     repo.commit("merged, and one text lost")
-    assert any("two branches gave DEC-003" in row.what for row in repo.check())
+    assert any("two branches used DEC-003" in row.what for row in repo.check())
 
 
 def test_two_branches_that_gave_one_id(repo: Repo) -> None:
@@ -623,7 +623,7 @@ def test_two_branches_that_gave_one_id(repo: Repo) -> None:
     repo.commit("merged, and one text lost")
     where = repo.entry_at("decisions.md", "DEC-003")
     found = repo.check()
-    assert [row for row in found if row.where == where and "two branches gave DEC-003" in row.what], found
+    assert [row for row in found if row.where == where and "two branches used DEC-003" in row.what], found
 
     write_entry(repo, "decisions.md", "DEC-004", "Deploys wait for the bank.")
     repo.plane().memory.adopt()

@@ -228,7 +228,7 @@ def test_a_signature_by_a_key_that_is_not_allowed_fails(repo: Repo, keys: Path) 
     with_settings(repo)
     repo.commit()
     (found,) = bad(repo.check())
-    assert "is wrongly signed: it is signed with the key SHA256:" in found
+    assert "has an invalid signature: it is signed with the key SHA256:" in found
 
 
 def test_a_branch_that_allows_its_own_key_fails(repo: Repo, keys: Path) -> None:
@@ -238,7 +238,7 @@ def test_a_branch_that_allows_its_own_key_fails(repo: Repo, keys: Path) -> None:
     repo.approved("Logs go to standard error.")
     repo.commit()
     wrong, settings = bad(repo.check())
-    assert "is wrongly signed" in wrong
+    assert "has an invalid signature" in wrong
     assert settings.startswith(".agentplane/config.toml:3: `trust.allowed_signers` gets 1 new signer (eve@")
 
 
@@ -302,7 +302,7 @@ def test_a_signature_of_another_op_fails(repo: Repo) -> None:
     relinked(repo, {"signature": copied})
     repo.commit()
     (found,) = bad(repo.check())
-    assert found.endswith("is wrongly signed: its signature was made for something else")
+    assert found.endswith("has an invalid signature: its signature is for other content")
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_what_is_no_signature_fails(repo: Repo, signature: object) -> None:
     relinked(repo, {"signature": signature})
     repo.commit()
     (found,) = bad(repo.check())
-    assert "is not signed" in found or "is wrongly signed" in found
+    assert "is not signed" in found or "has an invalid signature" in found
 
 
 def test_a_record_that_was_changed_after_signing_fails(repo: Repo) -> None:
@@ -335,7 +335,7 @@ def test_a_record_that_was_changed_after_signing_fails(repo: Repo) -> None:
     path.write_bytes(b"".join(lines))
     relinked(repo, {"actor": "Grace", "op_sha256": sha256})
     repo.commit()
-    wrong = "is wrongly signed: its signature was made for something else"
+    wrong = "has an invalid signature: its signature is for other content"
     assert any(found.endswith(wrong) for found in bad(repo.check()))
 
 
@@ -379,7 +379,7 @@ def test_an_expired_key_fails(template: Repo, keys: Path, tmp_path: Path) -> Non
     with_settings(repo)
     repo.commit()
     (found,) = bad(repo.check())
-    assert "is wrongly signed" in found
+    assert "has an invalid signature" in found
 
 
 def test_a_certificate_authority_may_be_an_allowed_signer(template: Repo, keys: Path, tmp_path: Path) -> None:
@@ -508,8 +508,8 @@ def test_an_agent_signs_with_a_key_that_has_a_passphrase(
 @pytest.mark.parametrize(
     ("key", "what"),
     [
-        (None, "git names no SSH key"),
-        ("", "git names no SSH key"),
+        (None, "no SSH signing key is configured"),
+        ("", "no SSH signing key is configured"),
         ("relative.pub", "must be absolute"),
         ("-oProxyCommand", "must be absolute"),
         ("/nowhere/id_ed25519", "No such file"),
@@ -542,7 +542,7 @@ def test_an_agent_that_does_not_answer_is_not_waited_for(
     with socket.socket(socket.AF_UNIX) as agent:
         agent.bind(str(tmp_path / "agent"))
         agent.listen()
-        with pytest.raises(Refused, match=r"Nothing was written: the signing key gave no signature within"):
+        with pytest.raises(Refused, match=r"Nothing was written: the signing key did not respond within"):
             plane.inbox.approve([candidate])
     assert repo.log() == before
     monkeypatch.delenv("SSH_AUTH_SOCK")
@@ -642,11 +642,11 @@ def test_doctor_refuses_forged_moved_and_foreign_signatures(repo: Repo, keys: Pa
     copied = last_event(repo)["signature"]
     repo.approved("Buttons have round corners.")
     relinked(repo, {"signature": copied})
-    assert any("is wrongly signed: its signature was made for something else" in one for one in doctor(repo))
+    assert any("has an invalid signature: its signature is for other content" in one for one in doctor(repo))
     (repo.layout.root / "config.toml").write_text(
         config.replace(signed.signer(keys / "ada"), signed.signer(keys / "eve"))
     )
-    assert len([one for one in doctor(repo) if "does not allow" in one or "something else" in one]) == 2
+    assert len([one for one in doctor(repo) if "does not allow" in one or "other content" in one]) == 2
 
 
 def test_doctor_refuses_a_forged_settle(repo: Repo) -> None:
@@ -709,11 +709,11 @@ def test_settings_that_contradict_signatures_are_refused(repo: Repo, keys: Path)
         ),
         (
             signed.settings("ada@example.test ssh-ed25519 " + "A" * 60 + "\\neve *"),
-            "config.toml:3: .* line 1 is not",
+            "config.toml:3: .* line 1 isn't",
         ),
-        (signed.settings("# ada@example.test ssh-ed25519 " + "A" * 60), "line 1 is not"),
-        (signed.settings("ada@example.test"), "line 1 is not"),
-        (signed.settings("-oada ssh-ed25519 " + "A" * 60), "line 1 is not"),
+        (signed.settings("# ada@example.test ssh-ed25519 " + "A" * 60), "line 1 isn't"),
+        (signed.settings("ada@example.test"), "line 1 isn't"),
+        (signed.settings("-oada ssh-ed25519 " + "A" * 60), "line 1 isn't"),
     ):
         path.write_text(text.replace("'", '"'))
         with pytest.raises(BadInput, match=what):
@@ -773,7 +773,7 @@ def test_a_branch_full_of_wrong_signatures_is_not_verified_to_its_end(
         repo.approved(text)
         relinked(repo, {"signature": copied})
     repo.commit()
-    assert len([found for found in bad(repo.check()) if "is wrongly signed" in found]) == 2
+    assert len([found for found in bad(repo.check()) if "has an invalid signature" in found]) == 2
 
 
 def test_without_a_list_of_signers_nothing_is_said_of_a_signature(repo: Repo) -> None:

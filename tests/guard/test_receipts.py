@@ -71,7 +71,7 @@ def test_turning_it_off_on_the_branch_does_not_help(repo: Repo) -> None:
     repo.approved(TEXT)
     assert [what for _, what in errors(repo) if "require_receipts" in what]
     assert [f.what for f in repo.check() if f.severity == "warning"] == [
-        "`policy.require_receipts` goes from true to false, which weakens trust"
+        "`policy.require_receipts` changes from true to false, which weakens trust"
     ]
 
 

@@ -17,6 +17,7 @@ from agentplane.mcp import tools as asked_of
 from agentplane.mcp.session import Session
 from agentplane.memory import word_index
 from agentplane.plane.derived import cache, server_memory
+from agentplane.plane.store.store import Snapshot, Store
 from agentplane.retrieval.indexed import look_up
 from agentplane.retrieval.scan import IN_FORCE, scan
 from agentplane.review.conflicts.shortlist import FEW
@@ -24,7 +25,6 @@ from tests.bench import propose as bench
 from tests.conftest import UNLIKE, decision, plane_in
 
 
-TEXTS = bench.made_up()
 Fields = dict[str, Any]
 
 
@@ -76,8 +76,8 @@ def written_for(plane: Plane, statements: Sequence[str], monkeypatch: pytest.Mon
 
 @pytest.mark.usefixtures("serving")
 def test_the_cache_gets_no_more_where_there_is_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few, many = (bench.make(tmp_path / str(size), size, TEXTS) for size in (100, 1000))
-    statements = TEXTS[-27:]
+    few, many = (bench.make(tmp_path / str(size), size, bench.made_up()) for size in (100, 1000))
+    statements = bench.made_up()[-27:]
     assert written_for(many, statements, monkeypatch) < 2.5 * written_for(few, statements, monkeypatch)
 
 
@@ -86,11 +86,11 @@ def test_the_cache_gets_no_more_where_there_is_more(tmp_path: Path, monkeypatch:
 def test_ten_times_the_entries_do_not_take_three_times_as_long(tmp_path: Path) -> None:
     times = {}
     for size in (200, 2000):
-        propose = proposing(bench.make(tmp_path / str(size), size, TEXTS))
-        for statement in TEXTS[-30:-20]:
+        propose = proposing(bench.make(tmp_path / str(size), size, bench.made_up()))
+        for statement in bench.made_up()[-30:-20]:
             propose(statement)
         taken = []
-        for statement in TEXTS[-20:]:
+        for statement in bench.made_up()[-20:]:
             begin = time.process_time()
             propose(statement)
             taken.append(time.process_time() - begin)
@@ -102,10 +102,10 @@ def test_what_is_answered_is_what_a_process_of_its_own_answers(tmp_path: Path) -
     """Statements, the ids of what they conflict with, and what is near: proposed by turns with a decision in between."""
     told: list[list[Any]] = []
     for most in (4, 0):
-        plane = bench.make(tmp_path / str(most), FEW + 60, TEXTS)
+        plane = bench.make(tmp_path / str(most), FEW + 60, bench.made_up())
         propose, found = proposing(plane), []
         server_memory.serve(most)
-        for number, statement in enumerate(bench.asked(TEXTS, FEW + 60, 12)):
+        for number, statement in enumerate(bench.asked(bench.made_up(), FEW + 60, 12)):
             answer = propose(statement)
             met = [
                 (one["with"], one["kind"], one["score"], one["reasons"])
@@ -122,14 +122,16 @@ def test_what_is_answered_is_what_a_process_of_its_own_answers(tmp_path: Path) -
 
 @pytest.mark.usefixtures("serving")
 def test_an_index_finds_what_a_scan_finds(tmp_path: Path) -> None:
-    plane = bench.make(tmp_path / "plane", 300, TEXTS)
+    plane = bench.make(tmp_path / "plane", 300, bench.made_up())
     dice = random.Random(5)
     for round_ in range(3):
         memory = plane.memory.read()
         index = word_index.of_shelf(memory)
         entries = [entry for entry in memory.shelf if IN_FORCE.takes(entry)]
         for _ in range(25):
-            words = " ".join(dice.choices(" ".join(dice.choices(TEXTS, k=3)).split(), k=dice.randint(1, 14)))
+            words = " ".join(
+                dice.choices(" ".join(dice.choices(bench.made_up(), k=3)).split(), k=dice.randint(1, 14))
+            )
             limit = dice.choice((1, 3, 10))
             assert look_up(index, IN_FORCE, words, limit) == scan(entries, words, limit)
         plane.inbox.approve([plane.propose(decision(UNLIKE[round_]))])
@@ -188,11 +190,11 @@ def test_what_was_pruned_elsewhere_is_forgotten(git_project: Path) -> None:
 
 
 def test_a_server_that_is_killed_leaves_a_plane_that_is_whole(tmp_path: Path) -> None:
-    plane = bench.make(tmp_path / "plane", 80, TEXTS)
+    plane = bench.make(tmp_path / "plane", 80, bench.made_up())
     subprocess.run(["git", "init", "-q"], cwd=plane.layout.project, check=True)
     for round_ in range(3):
         server = bench.Server(plane)
-        statements = iter(TEXTS[-1 - 50 * round_ : -51 - 50 * round_ : -1])
+        statements = iter(bench.made_up()[-1 - 50 * round_ : -51 - 50 * round_ : -1])
         server.propose(next(statements))
         server.send(next(statements))
         time.sleep(0.005 + 0.012 * round_)
@@ -206,9 +208,9 @@ def test_a_server_that_is_killed_leaves_a_plane_that_is_whole(tmp_path: Path) ->
 
 
 def test_two_servers_of_one_plane_see_each_other(tmp_path: Path) -> None:
-    plane = bench.make(tmp_path / "plane", 80, TEXTS)
+    plane = bench.make(tmp_path / "plane", 80, bench.made_up())
     with bench.serving(plane) as one, bench.serving(plane) as other:
-        for number, statement in enumerate(TEXTS[-6:]):
+        for number, statement in enumerate(bench.made_up()[-6:]):
             answer = (one, other)[number % 2].propose(statement)["structuredContent"]
             assert answer["waiting"] == number + 1
     assert not plane.memory.read().hand_edits
@@ -217,8 +219,23 @@ def test_two_servers_of_one_plane_see_each_other(tmp_path: Path) -> None:
 def test_caches_that_grow_with_each_statement_are_cut_back() -> None:
     from agentplane.claims.parse.statement import parse
 
-    for text in TEXTS[:800]:
+    for text in bench.made_up()[:800]:
         parse(text)
     assert parse.cache_info().currsize >= 800
     limits.after_call()
     assert parse.cache_info().currsize == 0
+
+
+def test_a_search_reads_the_memory_once(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    plane.inbox.approve([plane.propose(decision("Use Textual."))])
+    opened = open_plane(plane.layout.root, channel="mcp", actor="codex")
+    reads, read = [], Store.snapshot
+
+    def counted(store: Store) -> Snapshot:
+        reads.append(store)
+        return read(store)
+
+    monkeypatch.setattr(Store, "snapshot", counted)
+    found = handlers.recall(Session(opened, None, {}, {}, {}), asked_of.Recall(query="textual"))
+    assert [one["id"] for one in found["results"]] == ["DEC-001"]
+    assert len(reads) == 1

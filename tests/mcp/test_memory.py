@@ -26,7 +26,6 @@ from agentplane.text import files
 from tests.bench import propose as bench
 
 
-TEXTS = bench.made_up()
 UNUSED = {
     "cryptography",
     "httpx",
@@ -98,7 +97,7 @@ def _propose(plane: Plane, statement: str) -> dict[str, Any]:
 
 
 def test_a_server_loads_only_what_it_uses(tmp_path: Path) -> None:
-    plane = bench.make(tmp_path / "plane", FEW + 20, TEXTS)
+    plane = bench.make(tmp_path / "plane", FEW + 20, bench.made_up())
     loaded = set(json.loads(_said(_SERVES, str(plane.layout.root))))
     assert {"mcp.server.lowlevel.server", "agentplane.match.corpus"} <= loaded
     assert UNUSED & loaded == set()
@@ -119,7 +118,7 @@ def test_a_package_that_is_loaded_is_never_hidden() -> None:
 
 @pytest.mark.usefixtures("serving")
 def test_an_entry_is_no_copy_of_its_file(tmp_path: Path) -> None:
-    plane = bench.make(tmp_path / "plane", 40, TEXTS)
+    plane = bench.make(tmp_path / "plane", 40, bench.made_up())
     memory = plane.memory.read()
     for entry in memory.shelf:
         page = memory.snapshot.pages[entry.file]
@@ -131,7 +130,7 @@ def test_an_entry_is_no_copy_of_its_file(tmp_path: Path) -> None:
 
 
 def test_entries_are_equal_by_what_they_say(tmp_path: Path) -> None:
-    plane = bench.make(tmp_path / "plane", 3, TEXTS)
+    plane = bench.make(tmp_path / "plane", 3, bench.made_up())
     one = plane.memory.read().shelf[0]
     page = plane.memory.read().snapshot.pages[one.file]
     (other,) = plane.memory.read().entries_in(page.document.core(page.document.find(one.id)), one.file)  # type: ignore[arg-type]
@@ -146,8 +145,8 @@ def test_entries_are_equal_by_what_they_say(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("serving")
 def test_a_proposal_compares_each_file_at_most_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plane = bench.make(tmp_path / "plane", FEW + 20, TEXTS)
-    for statement in TEXTS[-4:]:
+    plane = bench.make(tmp_path / "plane", FEW + 20, bench.made_up())
+    for statement in bench.made_up()[-4:]:
         _propose(plane, statement)
     compared: Counter[str] = Counter()
     holds = files.holds
@@ -157,14 +156,14 @@ def test_a_proposal_compares_each_file_at_most_twice(tmp_path: Path, monkeypatch
         return holds(path, data)
 
     monkeypatch.setattr(pages.files, "holds", counted)
-    _propose(plane, TEXTS[-5])
+    _propose(plane, bench.made_up()[-5])
     shelf = {name: count for name, count in compared.items() if name != "candidates.md"}
     assert set(shelf) == {"decisions.md", "invariants.md", "facts.md", "assumptions.md"}
     assert max(shelf.values()) <= 2
 
 
 def test_the_same_counts_are_not_written_twice(tmp_path: Path) -> None:
-    plane = bench.make(tmp_path / "plane", 5, TEXTS)
+    plane = bench.make(tmp_path / "plane", 5, bench.made_up())
     kept = plane.layout.cache / badge_stamp.KEPT
     plane.inbox.badge()
     before = kept.stat().st_ino, kept.read_bytes()
@@ -177,7 +176,7 @@ def test_the_same_counts_are_not_written_twice(tmp_path: Path) -> None:
 
 
 def test_a_run_copies_the_facts_without_holding_them(tmp_path: Path) -> None:
-    plane = bench.make(tmp_path / "plane", 1500, TEXTS)
+    plane = bench.make(tmp_path / "plane", 1500, bench.made_up())
     before = plane.layout.state.read_bytes()
     plane.runs.log({"summary": "Warmed up."})
     tracemalloc.start()
@@ -199,7 +198,7 @@ def test_a_run_copies_the_facts_without_holding_them(tmp_path: Path) -> None:
 def test_results_of_whole_statements_go_before_those_of_words() -> None:
     _forms.cache_clear()
     sense.cache_clear()
-    for text in TEXTS[:300]:
+    for text in bench.made_up()[:300]:
         sense(text)
     for word in list(MEMBERS)[:200]:
         _forms(word)

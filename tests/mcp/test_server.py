@@ -94,7 +94,7 @@ def test_what_is_served_was_approved(shelf: Plane) -> None:
     path.write_text(path.read_text().replace("PostgreSQL", "MySQL"))
 
     async def said(client: Client) -> tuple[str, str]:
-        with pytest.raises(MCPError, match="waits for review"):
+        with pytest.raises(MCPError, match="is a candidate"):
             await client.read_resource(f"agentplane://entry/{waiting}")
         (entry,) = (await client.read_resource("agentplane://entry/DEC-001")).contents
         (pack,) = (await client.read_resource("agentplane://pack")).contents

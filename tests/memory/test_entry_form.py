@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agentplane.memory import entry_form
 from agentplane.memory.entry_form import Form
 from agentplane.memory.kinds import BUILT_IN
+from agentplane.text import days
 from agentplane.text.markdown import document
 from tests.text.strategies import Made, files
 
@@ -233,5 +234,23 @@ def test_what_was_there_before_is_no_problem_of_this_form() -> None:
     ],
 )
 def test_the_day_of_a_date_or_an_age(text: str, day: str | None) -> None:
-    found = entry_form.expiry_day(text, TODAY)
+    found = days.ahead(text, TODAY)
     assert (str(found) if found else None) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "added", "removed"),
+    [
+        ("", (), ()),
+        ("ui, -on call, storage", ("ui", "storage"), ("on call",)),
+        ('-"a, b", - "c", "-d"', ("-d",), ("a, b", "c")),
+        ("on-call, --x", ("on-call",), ("-x",)),
+    ],
+)
+def test_changes_of_a_list(text: str, added: tuple[str, ...], removed: tuple[str, ...]) -> None:
+    assert entry_form.changes(text) == (added, removed)
+
+
+@pytest.mark.parametrize(("text", "is_open"), [('-"a', True), ('"a', True), ('-"a"', False)])
+def test_an_open_quote_in_changes_is_a_problem(text: str, is_open: bool) -> None:
+    assert bool(entry_form.changes_problem(text)) is is_open

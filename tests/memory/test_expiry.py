@@ -95,7 +95,7 @@ def test_the_pack_and_its_report_name_what_expired(dated: Plane) -> None:
     now = at(dated, DAY + timedelta(days=1))
     made = now.tools.pack(Ask(passing=False))
     assert "Reports are CSV." not in made.text
-    assert "- Expired and left out: DEC-001. `agentplane show ID` has them." in made.text
+    assert "- Expired and left out: DEC-001. Read them with `agentplane show ID`." in made.text
     assert [(cut.id, cut.why) for cut in made.receipt.cut] == [("DEC-001", "expired on 2031-05-10")]
     codex = presence.named(["codex", "claude"])
     now.tools.sync(codex, made)

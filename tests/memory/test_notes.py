@@ -11,27 +11,30 @@ from agentplane.memory.notes import Note
     [
         (
             notes.SameCandidate("CAND-ABCDEF", "DEC-001", "DEC-002"),
-            "CAND-ABCDEF became DEC-001 on one branch and DEC-002 on another: DEC-001 stays",
+            "CAND-ABCDEF was approved on two branches, as DEC-001 and as DEC-002, and only DEC-001 stays",
         ),
-        (notes.Renumbered("DEC-001", "DEC-002"), "two branches gave DEC-001: the later one is DEC-002"),
+        (
+            notes.Renumbered("DEC-001", "DEC-002"),
+            "DEC-001 was used on both branches, so the later entry is now DEC-002",
+        ),
         (
             notes.ChangedTwice("DEC-001", "CAND-ABCDEF"),
-            "DEC-001 was changed on two branches: the other text is now candidate CAND-ABCDEF",
+            "DEC-001 was changed on both branches, so the other text is now candidate CAND-ABCDEF",
         ),
         (
             notes.SupersededTwice("DEC-001", ("DEC-002", "DEC-003")),
-            "DEC-001 was superseded on two branches: by DEC-002 and by DEC-003, and both are in force",
+            "DEC-001 was superseded on both branches, so DEC-002 and DEC-003 are both in force",
         ),
         (notes.FilledGaps(2), "Restored 2 events missing from the log"),
         (
             notes.RemovedAgain("DEC-001", "memory/decisions.md"),
-            "DEC-001 was decided on the other branch and was removed from memory/decisions.md",
+            "Removed DEC-001 from memory/decisions.md, because it was decided on the other branch",
         ),
         (
             notes.Deduplicated("memory/decisions.md"),
-            "memory/decisions.md: removed duplicate texts from the merge",
+            "Removed duplicate texts from memory/decisions.md",
         ),
-        (notes.FileRemoved("CLAUDE.md"), "CLAUDE.md: removed, as on one of the branches"),
+        (notes.FileRemoved("CLAUDE.md"), "Removed CLAUDE.md, as one of the branches did"),
     ],
 )
 def test_each_note_is_a_line(note: Note, line: str) -> None:

@@ -85,7 +85,7 @@ def test_only_a_candidate_with_a_proposer_goes_back(plane: Plane, waiting: str) 
     path = plane.layout.memory / "candidates.md"
     path.write_text(path.read_text().replace("proposed_by: Ada\n", ""))
     plane.memory.adopt([nobody])
-    with pytest.raises(BadInput, match="names no proposer"):
+    with pytest.raises(BadInput, match="has no proposer"):
         plane.inbox.send_back([nobody], "Name the file.")
     with pytest.raises(BadInput, match="comment is empty"):
         plane.inbox.send_back([nobody], " \n")
@@ -136,7 +136,7 @@ def test_nothing_replaces_a_candidate_of_another_or_one_that_still_waits(plane: 
     assert files_of(plane) == before
     plane.inbox.send_back([waiting], "Name the file.")
     before = files_of(plane)
-    with pytest.raises(BadInput, match="proposed by another"):
+    with pytest.raises(BadInput, match="proposed by someone else"):
         replacing(plane, waiting, UNLIKE[1], actor="gemini-cli")
     assert files_of(plane) == before
 

@@ -171,7 +171,7 @@ def test_a_log_that_lost_lines_is_not_written_on_top_of(plane: Plane) -> None:
     assert plane.status().waiting == 3
     assert {path: path.read_bytes() for path in kept} == kept
     assert collect(plane.store)[0].severity == "error"
-    with pytest.raises(Damaged, match="last lines are missing"):
+    with pytest.raises(Damaged, match="last lines of the log are missing"):
         plane.propose(decision("More."))
     plane.layout.log.write_bytes(whole)
     plane.propose(decision("More."))

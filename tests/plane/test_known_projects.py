@@ -36,6 +36,50 @@ def test_a_project_is_listed_once_and_forgotten_when_it_is_gone(tmp_path: Path) 
     assert known_projects.every() == [other]
 
 
+def test_a_project_whose_memory_is_missing_for_now_is_kept(tmp_path: Path) -> None:
+    """It may be missing on the checked-out branch, or its disk may not be mounted."""
+    one, other = made(tmp_path / "one"), made(tmp_path / "disk" / "other")
+    known_projects.add(one)
+    known_projects.add(other)
+    os.rename(f"{one}/memory", tmp_path / "memory")
+    os.rename(tmp_path / "disk", tmp_path / "mounted")
+    assert known_projects.every() == []
+    (tmp_path / "disk").mkdir()
+    assert known_projects.every() == []
+    (tmp_path / "disk").rmdir()
+    os.rename(tmp_path / "memory", f"{one}/memory")
+    os.rename(tmp_path / "mounted", tmp_path / "disk")
+    assert known_projects.every() == [other, one]
+
+
+def test_a_project_that_is_left_out_is_never_listed(tmp_path: Path) -> None:
+    one, other = made(tmp_path / "one"), made(tmp_path / "other")
+    known_projects.add(one)
+    for root in (one, other):
+        known_projects.leave_out(root)
+        known_projects.add(root)
+    assert known_projects.every() == []
+    assert known_projects.everywhere(one) == [one]
+    for name in ("one", "other"):
+        os.rename(tmp_path / name, tmp_path / f"{name} moved")
+    assert known_projects.every() == []
+    assert os.listdir(Path(user_key.folder()) / "projects") == []
+
+
+def test_everywhere_includes_the_other_worktrees_and_the_current_project(
+    git_project: Path, tmp_path: Path
+) -> None:
+    root, listed = made(git_project), made(tmp_path / "listed")
+    git("add", "-A", cwd=git_project)
+    git("commit", "-qm", "memory", cwd=git_project)
+    git("worktree", "add", "-q", "-b", "x", str(tmp_path / "tree"), cwd=git_project)
+    known_projects.add(listed)
+    assert known_projects.everywhere() == [listed]
+    there = str((tmp_path / "tree").resolve() / ".agentplane")
+    for here in (root, there, f"{root}/memory/.."):
+        assert known_projects.everywhere(here) == sorted([listed, root, there])
+
+
 def test_files_of_others_in_the_list_are_ignored(tmp_path: Path) -> None:
     known_projects.add(made(tmp_path / "one"))
     folder = Path(user_key.folder()) / "projects"
@@ -44,6 +88,7 @@ def test_files_of_others_in_the_list_are_ignored(tmp_path: Path) -> None:
     (folder / "nul").write_bytes(b"/tmp/\0")
     (folder / "link").symlink_to(tmp_path / "one")
     os.mkfifo(folder / "fifo")
+    (folder / "directory").mkdir()
     (folder / "half.1-2.tmp").write_bytes(b"/tmp")
     assert known_projects.every() == [str(tmp_path / "one" / ".agentplane")]
 
@@ -63,12 +108,7 @@ def test_the_other_worktrees_of_a_repository(git_project: Path, tmp_path: Path) 
     there = str((tmp_path / "other tree").resolve() / ".agentplane")
     assert known_projects.in_other_worktrees(root) == [there]
     assert known_projects.in_other_worktrees(there) == [root]
-    assert known_projects.branch_of(there) == "feature/x"
-    git("checkout", "-q", "--detach", cwd=tmp_path / "other tree")
-    assert known_projects.branch_of(there) == ""
 
 
 def test_without_git_there_are_no_other_worktrees(tmp_path: Path) -> None:
-    root = made(tmp_path / "plain")
-    assert known_projects.in_other_worktrees(root) == []
-    assert known_projects.branch_of(root) == ""
+    assert known_projects.in_other_worktrees(made(tmp_path / "plain")) == []

@@ -332,7 +332,7 @@ def test_the_next_change_settles(pair: Pair) -> None:
     plane = ada.plane.with_listeners(Listeners(settled=told.append))
     plane.propose(decision("Buttons have round corners."))
     assert [done.notes for done in told] == [(Renumbered("DEC-003", "DEC-004"),)]
-    assert str(told[0].notes[0]) == "two branches gave DEC-003: the later one is DEC-004"
+    assert str(told[0].notes[0]) == "DEC-003 was used on both branches, so the later entry is now DEC-004"
     ada.looks_well()
 
 

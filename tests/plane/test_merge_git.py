@@ -72,8 +72,8 @@ def test_doctor_sends_nobody_to_mend_by_hand_what_is_to_be_settled(forked: Repos
     forked.git("merge", "--no-edit", "side")
     found = [f for f in health.collect(forked.plane.store) if "decisions.md" in f.where]
     assert [f.what for f in found] == [
-        "two branches that were merged say different things of DEC-002",
-        "the id DEC-002 is already that of the entry in line 16",
+        "two merged branches have different texts of DEC-002",
+        "the ID DEC-002 is already used by the entry in line 16",
     ]
     assert all("agentplane reconcile" in f.remedy for f in found)
     forked.settle()
@@ -153,7 +153,7 @@ def test_a_branch_that_goes_on_after_it_was_squashed(tmp_path: Path) -> None:
     made.git("merge", "--no-edit", "main")
     (note,) = made.settle().notes
     assert note == Deduplicated("memory/decisions.md")
-    assert str(note) == "memory/decisions.md: removed duplicate texts from the merge"
+    assert str(note) == "Removed duplicate texts from memory/decisions.md"
     made.looks_well()
     assert made.statements() == {
         "DEC-001": "Use Zed.",
@@ -196,7 +196,7 @@ def test_what_main_decided_after_a_squash_does_not_wait_again_on_the_branch(
     done = made.git("merge", "--no-edit", "main")
     told = done.stderr.splitlines() if hooked else [str(note) for note in made.settle().notes]
     for id_ in (first, second):
-        assert f"{id_} was decided on the other branch and was removed from memory/candidates.md" in told
+        assert f"Removed {id_} from memory/candidates.md, because it was decided on the other branch" in told
     assert [edit.id for edit in made.plane.memory.read().hand_edits] == [rejected]
     assert made.waiting() == {rejected: "Use tabs."}
     assert made.settle().did is False
@@ -228,7 +228,7 @@ def test_doctor_names_what_a_revert_took_out_and_how_to_bring_it_back(forked: Re
     commit = forked.git("log", "-1", "--format=%h").stdout.strip()
     ((where, what, remedy),) = _found(forked)
     assert where == ".agentplane/memory/log.jsonl"
-    start = f'commit {commit} (Revert "{taken}") took 2 events out of the log: propose CAND-'
+    start = f'commit {commit} (Revert "{taken}") removed 2 events from the log: propose CAND-'
     assert what.startswith(start)
     assert ", approve CAND-" in what
     assert remedy.startswith(f"`git revert {commit}` restores them.")
@@ -264,7 +264,7 @@ def test_a_merge_that_left_out_the_events_of_a_side_is_named(forked: Repository)
     forked.git("merge", "--no-edit", "-s", "ours", "side")
     assert log.read_bytes() == ours
     ((_, what, remedy),) = _found(forked)
-    assert "took 4 events out of the log: propose" in what
+    assert "removed 4 events from the log: propose" in what
     assert what.endswith(" and 1 more")
     assert "git show -m" in remedy
 
@@ -289,7 +289,7 @@ def test_what_was_approved_with_a_settling_that_git_took_out_is_named(forked: Re
     forked.settle()
     assert set(forked.statements().values()) == ALL
     ((_, what, _),) = _found(forked)
-    assert "took 2 events out of the log: propose" in what
+    assert "removed 2 events from the log: propose" in what
 
 
 def test_a_run_that_a_revert_took_out_is_named(forked: Repository) -> None:
@@ -298,7 +298,7 @@ def test_a_run_that_a_revert_took_out_is_named(forked: Repository) -> None:
     log = forked.file("memory/log.jsonl")
     forked.git("revert", "--no-edit", "HEAD")
     ((_, what, _),) = _found(forked)
-    assert what.endswith(f"took 1 event out of the log: run {run_id}")
+    assert what.endswith(f"removed 1 event from the log: run {run_id}")
     forked.git("revert", "--no-edit", "HEAD")
     assert forked.file("memory/log.jsonl") == log
     forked.looks_well()
@@ -363,7 +363,7 @@ def test_a_worktree_of_a_bare_repository(forked: Repository, tmp_path: Path) -> 
     tree = Repository(tmp_path / "tree")
     subprocess.run(("git", "worktree", "add", "-q", str(tree.folder), "main"), cwd=bare, check=True)
     assert merge_driver.set_up(tree.plane.layout)
-    assert merge_driver.set_up(tree.plane.layout) == []
+    assert not merge_driver.set_up(tree.plane.layout)
     tree.git("merge", "--no-edit", "side")
     tree.settle()
     tree.looks_well()
@@ -377,18 +377,14 @@ def test_hooks_of_a_person_stay(tmp_path: Path) -> None:
     merge_driver.set_up(made.plane.layout)
     assert hook.read_text() == "#!/bin/sh\necho mine\n"
     assert os.access(made.folder / ".git/hooks/post-rewrite", os.X_OK)
-    assert merge_driver.set_up(made.plane.layout) == []
+    assert not merge_driver.set_up(made.plane.layout)
 
 
 def test_hooks_elsewhere_stay(tmp_path: Path) -> None:
     made = new(tmp_path / "project", "Use Textual.")
     made.git("config", "core.hooksPath", ".husky")
-    assert merge_driver.set_up(made.plane.layout) == [
-        "git config merge.agentplane.name",
-        "git config merge.agentplane.driver",
-        "git config merge.agentplane-tools.name",
-        "git config merge.agentplane-tools.driver",
-    ]
+    assert merge_driver.set_up(made.plane.layout) == merge_driver.GitSetup(drivers=(".git/config",))
+    assert "entry by entry" in made.git("config", "merge.agentplane-tools.name")
     assert not (made.folder / ".husky").exists()
 
 

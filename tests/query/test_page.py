@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 
 PAGE = (ROOT / "docs" / "reference" / "query.md").read_text()
-EXAMPLES = re.findall(r"^\| (inbox|memory|runs) \| `([^`]+)` \|", PAGE, re.MULTILINE)
+EXAMPLES = re.findall(r"^\| (inbox|memory|runs|all) \| `([^`]+)` \|", PAGE, re.MULTILINE)
 COMMANDS = {"inbox": "inbox", "list": "memory", "search": "memory", "timeline": "runs"}
 
 
@@ -42,7 +42,7 @@ def test_an_example_in_a_shell_is_a_query(command: str, text: str) -> None:
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
 def test_the_example_of_a_field_is_for_each_of_its_lists_and_for_no_other(field: fields.Field) -> None:
     for target in get_args(Target):
-        if target in field.where:
+        if field.applies_to(target):
             parse(field.example, target)
         else:
             with pytest.raises(QueryError, match="doesn't apply"):

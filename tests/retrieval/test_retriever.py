@@ -94,15 +94,15 @@ def test_withheld_entries_stay_withheld(filled: Plane, installed: Installed) -> 
     [
         ("raise OSError('no index')", "failed: OSError: no index."),
         ("return None", "failed: TypeError: 'NoneType' object is not iterable."),
-        ("return ['DEC-001']", "returned something else than matches with a score from 0 to 1."),
+        ("return ['DEC-001']", "returned something other than matches with a score from 0 to 1."),
         (
             "return [Match('DEC-001', 7.0, '')]",
-            "returned something else than matches with a score from 0 to 1.",
+            "returned something other than matches with a score from 0 to 1.",
         ),
-        ("return [Match('DEC-001', float('nan'), '')]", "returned something else than matches"),
-        ("return [Match('DEC-001', '1', '')]", "returned something else than matches"),
-        ("return [Match(1, 1.0, '')]", "returned something else than matches"),
-        ("return [Match('DEC-001', 1.0, None)]", "returned something else than matches"),
+        ("return [Match('DEC-001', float('nan'), '')]", "returned something other than matches"),
+        ("return [Match('DEC-001', '1', '')]", "returned something other than matches"),
+        ("return [Match(1, 1.0, '')]", "returned something other than matches"),
+        ("return [Match('DEC-001', 1.0, None)]", "returned something other than matches"),
     ],
 )
 def test_one_that_fails_is_told_and_the_words_count(

@@ -36,7 +36,7 @@ def test_only_the_proposer_gets_the_comment(plane: Plane, returned: str) -> None
 
 @pytest.mark.parametrize("comment", [f"Use {SECRET} there.", ORDER, "Name\u202e the file."])
 def test_a_comment_that_tools_must_not_get_is_refused(plane: Plane, returned: str, comment: str) -> None:
-    with pytest.raises(Refused, match="tools must not get"):
+    with pytest.raises(Refused, match="be sent to tools"):
         plane.inbox.send_back([returned], comment)
     with pytest.raises(BadInput, match="limit is 1,000"):
         plane.inbox.send_back([returned], "x" * 1001)
@@ -101,5 +101,5 @@ def test_comments_get_a_fourth_of_the_room(plane: Plane, returned: str) -> None:
 def test_a_tag_is_one_short_word_or_phrase(plane: Plane, returned: str, tag: str) -> None:
     with pytest.raises(BadInput, match="Invalid tag"):
         plane.memory.tag([returned], [tag])
-    with pytest.raises(Refused, match="tools must not get"):
+    with pytest.raises(Refused, match="be sent to tools"):
         plane.memory.tag([returned], [SECRET])

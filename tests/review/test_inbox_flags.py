@@ -34,13 +34,13 @@ def test_evidence_that_stands_is_not_flagged(plane: Plane, source: Path, evidenc
 @pytest.mark.parametrize(
     ("evidence", "said"),
     [
-        ("gone.py", "evidence 1: `gone.py` is not there"),
-        ("app.py:77", "evidence 1: `app.py:77` has 3 lines, and line 77 is named"),
+        ("gone.py", "evidence 1: `gone.py` doesn't exist"),
+        ("app.py:77", "evidence 1: `app.py:77` has no line 77 (3 lines)"),
         (
             "../other/x.py",
-            "evidence 1: `../other/x.py` goes up with `..`; name it from the top of the project",
+            "evidence 1: `../other/x.py` contains `..`. Use a path from the top of the project",
         ),
-        ("/etc/passwd", "evidence 1: `/etc/passwd` lies outside of the project, where nobody else has it"),
+        ("/etc/passwd", "evidence 1: `/etc/passwd` is outside the project"),
     ],
 )
 def test_evidence_that_does_not_stand_is_flagged(
@@ -53,7 +53,7 @@ def test_evidence_is_looked_at_anew_each_time(plane: Plane, source: Path) -> Non
     id_ = plane.propose(decision("One.", evidence=["app.py"]))
     assert flags(plane, id_) == []
     source.unlink()
-    assert flags(plane, id_) == ["evidence 1: `app.py` is not there"]
+    assert flags(plane, id_) == ["evidence 1: `app.py` doesn't exist"]
 
 
 def test_a_target_that_is_not_in_force_any_more(plane: Plane) -> None:

@@ -43,7 +43,8 @@ def test_a_candidate_that_is_like_a_past_rejection_says_so(plane: Plane, rejecte
     id_ = plane.propose(decision("Cache carts and sessions in Redis"))
     (flag,) = flags(plane, id_)
     day = plane.history.ops(2)[1].ts[:10]
-    assert f"was rejected before, as {rejected} on {day}: we stay with Postgres (alike:" in flag
+    assert f"was rejected before, as {rejected} on {day}: we stay with Postgres (" in flag
+    assert flag.endswith("% similar)")
 
 
 def test_two_that_waited_together(plane: Plane) -> None:
@@ -65,7 +66,7 @@ def test_a_rejected_candidate_that_a_merge_brought_back(plane: Plane) -> None:
     path.write_bytes(other_branch)
     told = [flag for flag in flags(plane, id_) if "manual edit" not in flag]
     day = plane.history.ops(1)[0].ts[:10]
-    assert told == [f"this very candidate was rejected, as {id_} on {day}: we stay with Postgres"]
+    assert told == [f"this candidate was rejected before, as {id_} on {day}: we stay with Postgres"]
 
 
 def test_a_refusal_says_how_often_and_names_the_next_step(plane: Plane, rejected: str) -> None:

@@ -157,12 +157,12 @@ def test_a_change_is_approved_alone_and_not_over_a_hand_edit(logged: Plane) -> N
 
 def test_an_id_is_of_one_entry_whatever_its_kind(logged: Plane) -> None:
     logged.inbox.approve([logged.promote_fact(FACT).id])
-    with pytest.raises(BadInput, match="is the id of the fact FACT-001, and not of a decision"):
+    with pytest.raises(BadInput, match="is the ID of the fact FACT-001, not of a decision"):
         logged.promote_fact({**FACT, "kind": "decision", "statement": "Use pnpm for packages."})
     other = logged.promote_fact(
         {**FACT, "id": "packages", "kind": "decision", "statement": "Use pnpm for packages."}
     )
-    with pytest.raises(BadInput, match="is the id of the decision CAND-"):
+    with pytest.raises(BadInput, match="is the ID of the decision CAND-"):
         logged.promote_fact({**FACT, "id": "packages", "kind": "fact"})
     logged.inbox.approve([other.id])
     # What names no kind means the entry that has the id.

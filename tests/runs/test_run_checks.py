@@ -318,7 +318,7 @@ def test_strange_things_among_the_runs(plane: Plane) -> None:
     (orphan / "summary.md").write_text("x")
     told = {finding.where.rpartition("/")[2]: finding for finding in collect(plane.store)}
     assert "not a run record" in told["notes"].what
-    assert "did not end" in told[".x.1-0123456789ab.tmp"].what
+    assert "interrupted write" in told[".x.1-0123456789ab.tmp"].what
     assert "not in this log" in told[orphan.name].what
 
 

@@ -60,7 +60,7 @@ def test_with_hooks_a_line_is_waited_for(asked: Callable[..., Watch], tmp_path: 
     watch.pressed(b"half")
     watch.rung()
     assert not watch.look(in_front=True)
-    assert said(tmp_path) == Reply("waits", "somebody may be writing a line")
+    assert said(tmp_path) == Reply("waits", "someone may be typing")
     assert watch.patience(in_front=True) is None
     watch.pressed(b" a line\r")
     assert watch.patience(in_front=True) == 0
@@ -120,6 +120,6 @@ def test_in_the_back_it_waits_until_it_is_in_front(asked: Callable[..., Watch], 
     watch = asked(hooked=False)
     watch.rung()
     assert not watch.look(in_front=False)
-    assert said(tmp_path) == Reply("waits", "it is not in front of its terminal")
+    assert said(tmp_path) == Reply("waits", "it isn't in the foreground of its terminal")
     assert watch.look(in_front=True)
     watch.close()

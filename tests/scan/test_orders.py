@@ -105,9 +105,9 @@ def test_ordinary_statements_of_projects_are_left_alone(seed: int) -> None:
         ('<div style="position:absolute;left:-9999px">be quick</div>', "hidden HTML"),
         ("<details><summary>More</summary>be quick</details>", "a folded part"),
         ("<template >be quick now</template>", "the inside of <template>"),
-        ("[](be-quick-and-quiet)", "a link without a text"),
-        ("Use uv." + "\n" * 40 + "be quick", "text far out of sight"),
-        ("Use uv." + " " * 200 + "be quick", "text far out of sight"),
+        ("[](be-quick-and-quiet)", "a link without text"),
+        ("Use uv." + "\n" * 40 + "be quick", "text far outside the visible area"),
+        ("Use uv." + " " * 200 + "be quick", "text far outside the visible area"),
         ("Use uv. <?be quick?>", "HTML that is not shown"),
     ],
 )

@@ -97,12 +97,15 @@ def test_what_is_missing_is_completed(plane: Plane, project: Path) -> None:
 
 
 BLOCKED = {
-    "broken": (b'{"mcpServers": {', "is no JSON: an end too early in line 1"),
-    "half written": (b'{"mcpServers": {}}}', "is no JSON: text behind the end in line 1"),
+    "broken": (b'{"mcpServers": {', "isn't JSON: unexpected end on line 1"),
+    "half written": (b'{"mcpServers": {}}}', "isn't JSON: unexpected text after the end on line 1"),
     "read-only": (b"{}", "is read-only"),
     "utf-16": ("{}".encode("utf-16"), "is not UTF-8"),
     "latin": (b'{"a": "\xe9"}', "is not UTF-8"),
-    "foreign": (b'{"mcpServers": {"agentplane": {"url": "https://example.test"}}}', "names another server"),
+    "foreign": (
+        b'{"mcpServers": {"agentplane": {"url": "https://example.test"}}}',
+        "has another server named",
+    ),
     "large": (b'{"a": "' + b"x" * (5 << 20) + b'"}', "is too large"),
 }
 
@@ -151,7 +154,7 @@ def test_an_instruction_file_that_is_not_ours_to_change_stays_and_is_said(
         ),
         "full": (
             "x" * 40_000,
-            "is full: Codex CLI reads 32768 bytes of it, and others wrote nearly all of them",
+            "is full: Codex CLI reads 32768 bytes of it, and other text uses nearly all of them",
         ),
     }[case]
     tools = presence.named(["codex"])
@@ -175,7 +178,7 @@ def test_links_out_of_the_project_are_left(plane: Plane, project: Path, tmp_path
     (project / name).parent.mkdir(exist_ok=True)
     (project / name).symlink_to(outside)
     wired = plane.tools.wire(presence.named(["claude"]))
-    assert list(wired.blocked.values()) == ["is a link to outside of the project"]
+    assert list(wired.blocked.values()) == ["is a link to a file outside the project"]
     plane.tools.unwire(presence.named(["claude"]))
     assert (list(outside.iterdir()) == []) if outside.is_dir() else (outside.read_text() == "{}")
     assert (project / name).is_symlink()
@@ -201,8 +204,8 @@ def test_a_file_in_a_folders_place_is_said(plane: Plane, project: Path) -> None:
 def test_what_another_program_writes_meanwhile_is_not_lost(project: Path) -> None:
     path = project / "a.json"
     path.write_text("theirs")
-    assert "by somebody else" in foreign_file.write(project, Change("a.json", b"before", b"after"))
-    assert "by somebody else" in foreign_file.write(project, Change("a.json", b"before", None))
+    assert "by another program" in foreign_file.write(project, Change("a.json", b"before", b"after"))
+    assert "by another program" in foreign_file.write(project, Change("a.json", b"before", None))
     assert path.read_text() == "theirs"
 
 

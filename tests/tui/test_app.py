@@ -23,22 +23,28 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.drivers.headless_driver import HeadlessDriver
 from textual.geometry import Size
 from textual.screen import Screen
 
-from agentplane.api import Plane
+from agentplane.api import Plane, projects
 from agentplane.commands import Undo
 from agentplane.extensions import EMBEDDERS
-from agentplane.review import policy
+from agentplane.query import complete, match
+from agentplane.review import policy, streak
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.conflicts.shortlist import FEW
 from agentplane.text import files
+from agentplane.tui import receiver_watch
 from agentplane.tui import theme as themes
+from agentplane.tui.backend import tools_model
 from agentplane.tui.backend.model import PlaneView
 from agentplane.tui.backend.outcome_text import Outcome
-from agentplane.tui.messages import Changed, OpDone
+from agentplane.tui.messages import Changed, OpDone, Refreshed
+from agentplane.tui.screens.inbox.screen import InboxScreen
 from agentplane.tui.widgets.footer import KeyBar
 from agentplane.tui.widgets.modals.palette import Actions
+from tests.bench import planes
 from tests.conftest import ROOT, UNLIKE, clean_environment, decision, files_of, plane_in
 from tests.extension_packages import Installed
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
@@ -118,15 +124,71 @@ def test_nothing_spells_out_the_whole_memory(three: Plane, monkeypatch: pytest.M
     sit(three, steps)
 
 
-def test_all_work_has_a_description() -> None:
+def test_all_work_has_a_description_and_shows_its_errors() -> None:
     calls = [
         (path.name, node)
         for path in (ROOT / "agentplane" / "tui").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("run_worker")
     ]
-    assert len(calls) > 10
+    assert {name for name, _ in calls} == {"background.py"}
     assert [name for name, call in calls if "description" not in {word.arg for word in call.keywords}] == []
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "keys"),
+    [
+        (receiver_watch, "_looked", ("a",)),
+        (projects, "in_other_worktrees", ()),
+        (projects, "everywhere", ("ctrl+g",)),
+        (complete, "known", ("slash",)),
+        (match, "select", ("slash", "P", "o")),
+        (InboxScreen, "rows_of", ("z",)),
+        (streak, "note_opened", ("enter",)),
+        (tools_model, "views", ("4",)),
+    ],
+)
+def test_an_error_in_the_background_is_shown_and_the_screens_stay_open(
+    three: Plane, monkeypatch: pytest.MonkeyPatch, where: object, name: str, keys: tuple[str, ...]
+) -> None:
+    async def steps(sitting: Sitting) -> None:
+        works = getattr(where, name)
+
+        def fails(*_: object, **__: object) -> None:
+            raise ValueError("out of order")
+
+        monkeypatch.setattr(where, name, fails)
+        if keys:
+            await sitting.press(*keys)
+        else:
+            sitting.app.post_message(Refreshed(sitting.app.shown))
+            sitting.app._watch.close()
+            sitting.app._watch = None
+        await sitting.until(
+            lambda: "Internal error: ValueError: out of order" in sitting.screen, "the notice"
+        )
+        monkeypatch.setattr(where, name, works)
+        await sitting.press("escape", "1", "escape", "ctrl+r")
+        await sitting.until(lambda: sitting.rows, "the screens go on")
+
+    sit(three, steps)
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, asyncio.CancelledError])
+def test_the_screens_come_back_however_another_program_ends(
+    three: Plane, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(HeadlessDriver, "can_suspend", True)
+    for name in ("suspend_application_mode", "resume_application_mode"):
+        monkeypatch.setattr(HeadlessDriver, name, lambda _, name=name: calls.append(name))
+
+    async def steps(sitting: Sitting) -> None:
+        with pytest.raises(error), sitting.app.suspend():
+            raise error
+
+    sit(three, steps)
+    assert calls == ["suspend_application_mode", "resume_application_mode"]
 
 
 def test_help_tells_the_marks_as_they_are_drawn(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -724,6 +786,14 @@ def test_it_ends_when_it_is_asked_to(three: Plane) -> None:
     terminal.child.send_signal(signal.SIGTERM)
     assert terminal.ends() == 0
     assert "\x1b[?1049l" in terminal.seen
+
+
+def test_it_ends_during_the_check_of_a_candidate_against_ten_thousand_entries(tmp_path: Path) -> None:
+    plane = planes.make(tmp_path / "large", 9_900, 100)
+    terminal = Terminal(plane.layout.project)
+    terminal.until("100 to review")
+    terminal.type("q")
+    assert terminal.ends() == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere terminals do not tell of it")

@@ -123,7 +123,7 @@ def test_entries_stand_by_group_each_with_why_it_is_there(shelf: Plane) -> None:
         assert [right(screen, id_) for id_ in ("INV-001", "DEC-003", "DEC-002")] == [
             "these paths",
             "pinned",
-            "near: 1",
+            "match 1",
         ]
         assert right(screen, "DEC-001") == "today"
         await at(sitting, screen, "INV-001")
@@ -411,7 +411,7 @@ def test_other_files_leave_out_what_is_about_others(shelf: Plane) -> None:
         assert group(screen, rows.LEFT_OUT) == ["INV-001"]
         assert right(screen, "INV-001") == "other paths"
         await at(sitting, screen, "INV-001")
-        assert "its scope is not about these paths" in told(sitting)
+        assert "its scope doesn't match these paths" in told(sitting)
 
     sit(shelf, steps)
 

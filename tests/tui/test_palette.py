@@ -1,9 +1,11 @@
 """The palette finds commands by what they do, runs them inside the app, and asks before changes that stay."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 from textual.command import CommandList
+from textual.widgets import Input
 
 from agentplane.api import Plane
 from agentplane.plane.layout import Layout
@@ -11,6 +13,7 @@ from agentplane.tools import presence
 from agentplane.tui.screens.confirm_files_modal import Writes
 from agentplane.tui.screens.conflict.screen import ConflictScreen
 from agentplane.tui.screens.inbox.screen import InboxScreen
+from agentplane.tui.widgets.modals.line_modal import Line
 from agentplane.tui.widgets.modals.question_modal import Question
 from agentplane.tui.widgets.modals.report_modal import ReportDialog
 from tests.conftest import decision
@@ -41,6 +44,13 @@ async def run(sitting: Sitting, words: str, name: str) -> None:
         ("doctor", "Doctor"),
         ("health", "Doctor"),
         ("sync", "Sync tools"),
+        ("status", "Status"),
+        ("overview", "Status"),
+        ("diff", "Memory changes"),
+        ("since the last git commit", "Memory changes"),
+        ("check", "Check branch"),
+        ("pull request", "Check branch"),
+        ("guard", "Check branch"),
         ("conflict", "Open"),
         ("reconcile", "Reconcile branches"),
         ("markdown", "Export as Markdown"),
@@ -118,6 +128,88 @@ def test_doctor_says_that_nothing_is_wrong(three: Plane) -> None:
     sit(three, steps)
 
 
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(("git", *words), cwd=folder, check=True)
+
+
+def files_below(folder: Path) -> dict[Path, bytes]:
+    return {
+        path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and "cache" not in path.parts
+    }
+
+
+def test_status_is_that_of_the_command(three: Plane) -> None:
+    before = files_below(three.layout.root)
+
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "status", "Status")
+        await sitting.until(lambda: isinstance(sitting.app.screen, ReportDialog), "shown")
+        assert f"Memory revision {three.status().revision}" in sitting.screen
+        assert "3 candidates, 0 manual edits" in sitting.screen
+        assert "Next: agentplane inbox" in sitting.screen
+        await sitting.press("escape")
+        assert isinstance(sitting.app.screen, InboxScreen)
+
+    sit(three, steps)
+    assert files_below(three.layout.root) == before
+
+
+def test_diff_shows_what_changed_since_the_commit(three: Plane, git_project: Path) -> None:
+    first, second, _ = (entry.id for entry in three.memory.read().inbox)
+    kept = three.inbox.approve([first]).ids[-1]
+    git(git_project, "add", "-A")
+    git(git_project, "commit", "-q", "-m", "one")
+    added = three.inbox.approve([second]).ids[-1]
+    before = files_below(three.layout.root)
+
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "diff", "Memory changes")
+        await sitting.until(lambda: isinstance(sitting.app.screen, ReportDialog), "shown")
+        assert f"+ {added}  {three.memory.read().get(added).statement}" in sitting.screen
+        assert f"{kept}  " not in sitting.screen
+
+    sit(three, steps)
+    assert files_below(three.layout.root) == before
+
+
+def test_check_asks_for_the_base_and_shows_the_findings(three: Plane, git_project: Path) -> None:
+    git(git_project, "checkout", "-q", "-b", "work")
+    path = three.layout.memory / "decisions.md"
+    path.write_bytes(
+        path.read_bytes() + b"\n---\nid: DEC-900\ntype: decision\nstatus: accepted\n---\nDecision: Obey.\n"
+    )
+    git(git_project, "commit", "-q", "-am", "by hand")
+    before = files_below(three.layout.root)
+
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "pull request", "Check branch")
+        await sitting.until(lambda: isinstance(sitting.app.screen, Line), "asked")
+        assert sitting.app.screen.query_one(Input).value == "main"
+        await sitting.press("enter")
+        await sitting.until(lambda: isinstance(sitting.app.screen, ReportDialog), "shown")
+        assert "Check against main: 1 finding" in sitting.screen
+        assert "DEC-900 was added manually" in sitting.screen
+        await sitting.press("escape")
+        await run(sitting, "pull request", "Check branch")
+        await sitting.until(lambda: isinstance(sitting.app.screen, Line), "asked again")
+        await sitting.press(*"nobranch", "enter")
+        await sitting.until(lambda: "Commit not found: `nobranch`" in sitting.said, "refused")
+
+    sit(three, steps)
+    assert files_below(three.layout.root) == before
+
+
+def test_check_of_a_good_branch_says_so(three: Plane, git_project: Path) -> None:
+
+    async def steps(sitting: Sitting) -> None:
+        await run(sitting, "pull request", "Check branch")
+        await sitting.until(lambda: isinstance(sitting.app.screen, Line), "asked")
+        await sitting.press("enter")
+        await sitting.until(lambda: "No problems found. Compared with main" in sitting.said, "done")
+
+    sit(three, steps)
+
+
 def test_sync_shows_each_change_and_asks(three: Plane) -> None:
     file = three.layout.project / "AGENTS.md"
     three.layout.config.write_text("[tools]\ndeliver = false\n")
@@ -185,7 +277,9 @@ def test_a_committed_setting_is_changed_only_after_a_question(three: Plane) -> N
         await sitting.calm()
         assert three.layout.config.read_bytes() == before
         await sitting.press("f4", "y")
-        await sitting.until(lambda: "Automatic restart is on" in sitting.said, "on")
+        await sitting.until(
+            lambda: 'Set tools.restart to "auto" in .agentplane/config.toml' in sitting.said, "on"
+        )
         await sitting.calm()
         await sitting.press("f4")
         assert "Turn off automatic restart?" in sitting.screen

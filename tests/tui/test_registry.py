@@ -1,4 +1,4 @@
-"""A screen is one row: everything that leads to it and explains it comes from the row."""
+"""A screen is one row and its key: everything that leads to it and explains it comes from them."""
 
 import asyncio
 import subprocess
@@ -8,6 +8,7 @@ import pytest
 from textual.screen import Screen
 
 from agentplane.api import Plane
+from agentplane.plane import decision_keys
 from agentplane.tui import actions, registry
 from agentplane.tui.actions import EVERYWHERE
 from agentplane.tui.registry import ScreenRow, Tab
@@ -17,7 +18,7 @@ from tests.conftest import ROOT
 
 def test_names_and_keys_are_unique() -> None:
     names = [row.name for row in registry.SCREENS]
-    keys = [tab.key for _, tab in registry.tabs()]
+    keys = [decision_keys.KEYS[row.name] for row, _ in registry.tabs()]
     assert len(names) == len(set(names))
     assert len(keys) == len(set(keys))
     assert registry.tabs()[0][0].name == registry.HOME
@@ -40,7 +41,7 @@ def test_a_row_makes_the_screen_that_it_describes(row: ScreenRow, tab: Tab) -> N
 )
 def test_its_action_has_the_key_and_the_sentence_of_the_row(row: ScreenRow, tab: Tab) -> None:
     action = actions.by_id(row.name)
-    assert (action.keys, action.what, action.where) == (tab.key, tab.what, (EVERYWHERE,))
+    assert (action.keys, action.what, action.where) == (decision_keys.KEYS[row.name], tab.what, (EVERYWHERE,))
     assert action.does == f"go('{row.name}')"
 
 
@@ -53,9 +54,11 @@ def test_the_registry_loads_no_screen() -> None:
 
 _ONE_ROW_MORE = """
 import sys
+from agentplane.plane import decision_keys
 from agentplane.tui import registry
 
-tab = registry.Tab("6", "What needs care.", "tests.tui.curator:CuratorScreen", lambda view: 40 + len(view.inbox))
+decision_keys.KEYS["curator"] = "6"
+tab = registry.Tab("What needs care.", "tests.tui.curator:CuratorScreen", lambda view: 40 + len(view.inbox))
 row = registry.ScreenRow("curator", "Curator", "Curator: the memory that needs care", tab, "◆ needs care", has_list=True)
 registry.SCREENS = (*registry.SCREENS, row)
 
@@ -64,7 +67,7 @@ curator.visit(sys.argv[1])
 """
 
 
-def test_a_new_screen_is_one_row_and_its_module(three: Plane) -> None:
+def test_a_new_screen_is_one_row_its_key_and_its_module(three: Plane) -> None:
     """In a process of its own: the tables that come from the rows are made when they are imported."""
     done = subprocess.run(
         [sys.executable, "-c", _ONE_ROW_MORE, str(three.layout.project)],

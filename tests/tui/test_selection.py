@@ -165,6 +165,14 @@ def test_the_selection_is_exported_as_markdown(three: Plane) -> None:
         sitting.app.screen.query_one(Input).value = "../outside.md"
         await sitting.press("enter")
         assert "must be in the project" in sitting.screen
+        for name, problem in (("a" * 300, "too long"), ("a\0b", "a character"), ("\ud800", "a character")):
+            sitting.app.screen.query_one(Input).value = name
+            await sitting.press("enter")
+            assert problem in sitting.screen
+        (project / "loop.md").symlink_to("loop.md")
+        sitting.app.screen.query_one(Input).value = "loop.md/all.md"
+        await sitting.press("enter")
+        assert "Folder not found" in sitting.screen
         sitting.app.screen.query_one(Input).value = "all.md"
         await sitting.press("enter")
         await sitting.until((project / "all.md").exists, "exported")

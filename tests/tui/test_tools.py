@@ -243,7 +243,7 @@ def test_a_link_out_of_the_project_is_not_followed(one: Plane, tmp_path: Path) -
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await at(sitting, screen, "goose")
-        assert "is a link to outside of the project" in detail(sitting)
+        assert "is a link to a file outside the project" in detail(sitting)
 
     sit(one, steps, size=(160, 50))
     assert outside.read_text() == "theirs\n"

@@ -55,7 +55,14 @@ def test_no_name_of_an_action_or_a_screen_has_one() -> None:
         assert not BANNED.search(f"{one.name} {one.what} {one.section}"), one.id
     for row in registry.SCREENS:
         assert not BANNED.search(f"{row.title} {row.heading} {row.signs}"), row.name
-    assert [row.title for row, _ in registry.tabs()] == ["Inbox", "Memory", "Runs", "Tools", "Context"]
+    assert [row.title for row, _ in registry.tabs()] == [
+        "Inbox",
+        "Memory",
+        "Runs",
+        "Tools",
+        "Context",
+        "Settings",
+    ]
 
 
 def test_the_test_finds_banned_words() -> None:

@@ -1,7 +1,7 @@
 """The evidence for a verdict: common parts of two statements and the contrasts between them."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from agentplane.claims.compare.alignment import Alignment, align
 from agentplane.claims.compare.contrasts import modals, numbers, poles
@@ -13,6 +13,7 @@ from agentplane.claims.parse import vocabulary as words
 from agentplane.claims.parse.statement import Statement
 from agentplane.claims.parse.stems import POLES, bare
 from agentplane.claims.profile import StatementProfile, profile_of
+from agentplane.lazy import cached_property
 
 
 Sides = Mapping[str, tuple[int, str]]
@@ -174,7 +175,7 @@ class Evidence:
         )
         if not mine or not others:
             return []
-        return [f"same subject `{self.shared(3)}`, other words in its place: {mine} / {others}"]
+        return [f"same subject `{self.shared(3)}`, but different words: {mine} / {others}"]
 
     def shared(self, most: int) -> str:
         """Return the common subject words, as the new statement writes them."""

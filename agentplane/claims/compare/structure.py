@@ -76,7 +76,7 @@ def _same_place(
     if not named and not placed:
         return None
     places = f"{spell(left, new, old)} / {spell(right, new, old)}"
-    reason = f"same subject `{spell(shared[:3], new, old)}`, other words in its place: {places}"
+    reason = f"same subject `{spell(shared[:3], new, old)}`, but different words: {places}"
     return Relation("overlap", 0.5, (reason, "whether they exclude each other can't be told"))
 
 

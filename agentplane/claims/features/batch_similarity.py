@@ -10,6 +10,7 @@ from itertools import accumulate
 import numpy as np
 
 from agentplane.claims.features.sentence_vectors import STEPS, Floats, Sense, Whole, share, text_directions
+from agentplane.match.products import products
 
 
 UnmatchedRows = tuple[Sequence[int], Sequence[int]]
@@ -60,7 +61,7 @@ class BatchSimilarity:
         self.wholes = _products(mine.whole, [one.whole for one in others])
         self._filled: list[int] = []
         """Places of the statements that have words, in the order of their rows."""
-        self._rows: Floats = np.zeros((0, 1))
+        self._rows: Whole = np.zeros((0, 1), dtype=np.float32)
         self._starts: list[int] = []
 
     def compare(self, places: Sequence[int]) -> dict[int, Similarity]:
@@ -80,10 +81,7 @@ class BatchSimilarity:
         self._starts = [0, *ends[:-1]]
         self._rows = np.concatenate([similarity.others.rows for similarity in filled]).astype(np.float32)
         # Rounding can make a direction a little longer than 1.
-        table = (
-            np.clip(self.mine.rows.astype(np.float32) @ self._rows.T, 0, STEPS**2).astype(np.float64)
-            / STEPS**2
-        )
+        table = np.clip(products(self.mine.rows, self._rows), 0, STEPS**2).astype(np.float64) / STEPS**2
         rows = np.maximum.reduceat(table, self._starts, axis=1).T.tolist()
         columns, cells = table.max(axis=0).tolist(), table.tolist()
         for similarity, row, begin, end in zip(filled, rows, self._starts, ends, strict=True):

@@ -6,7 +6,7 @@ machine.
 
 import re
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from operator import mul
 
 import msgspec
@@ -17,6 +17,7 @@ from agentplane.claims.features.word_similarity import embeddings, learn
 from agentplane.claims.parse import vocabulary as words
 from agentplane.claims.parse.denials import Denials, denials_in
 from agentplane.claims.parse.statement import parse
+from agentplane.lazy import cached_property
 
 
 Floats = npt.NDArray[np.float64]

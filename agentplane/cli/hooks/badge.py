@@ -47,17 +47,19 @@ def answer() -> bool:
 def answer_all() -> bool:
     """Print the sum of the badges of every project that this user works with.
 
-    Return False if this system can't count with a budget.
+    Return False if this system can't count with a budget, or if the named folder isn't a project memory itself.
     """
     from agentplane.plane import known_projects
 
-    here = os.environ.get("AGENTPLANE_PLANE") or badge_stamp.folder_of(os.getcwd())
-    roots = {
-        *known_projects.every(),
-        *([here] if here and os.path.isdir(os.path.join(here, "memory")) else []),
-    }
+    named = os.environ.get("AGENTPLANE_PLANE")
+    if named and not os.path.isdir(os.path.join(named, "memory")):
+        return False
+    try:
+        here = named or badge_stamp.folder_of(os.getcwd())
+    except OSError:  # the current folder is gone
+        here = None
     total, outdated = [0, 0, 0], []
-    for root in sorted({os.path.realpath(root) for root in roots}):
+    for root in known_projects.everywhere(here):
         counts = badge_stamp.kept_counts(root)
         if counts is None:
             outdated.append(root)
@@ -69,11 +71,10 @@ def answer_all() -> bool:
             return False
         counted, unknown = _count_each(outdated)
         total = [*map(sum, zip(total, counted, strict=True))]
-    if sys.stdout is not None:
-        text = badge_stamp.shown(total, sys.stdout.encoding)
-        text = f"{text} ?".strip() if unknown else text
-        if text:
-            os.write(sys.stdout.fileno(), f"{text}\n".encode())
+    if sys.stdout is None:
+        return True
+    if text := badge_stamp.shown(total, sys.stdout.encoding, incomplete=unknown):
+        os.write(sys.stdout.fileno(), f"{text}\n".encode())
     return True
 
 

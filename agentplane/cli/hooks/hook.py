@@ -263,7 +263,9 @@ class _EventAnswer:
             return found
         made = process.run_apart(lambda: self._made(task), _SECONDS - _FOR_THE_ANSWER, _CHILD_MEMORY)
         if made is None:
-            self.hook.failed(f"the memory took longer than {_SECONDS} seconds or too much memory")
+            self.hook.failed(
+                f"reading the project memory took longer than {_SECONDS} seconds, or too much RAM"
+            )
         return start_context.read(made) if made else None
 
     def _made(self, task: str | None) -> bytes:

@@ -6,13 +6,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 import msgspec
 
 from agentplane.agents.catalog import tool_in
 from agentplane.cli import output
 from agentplane.cli.memory import entry_rows
+from agentplane.cli.open import opened
 from agentplane.errors import AgentplaneError, Refused
 from agentplane.plane import known_projects
+from agentplane.plane import layout as layouts
 from agentplane.plane.derived import badge_stamp
 from agentplane.plane.layout import Layout
 from agentplane.text.visible import one_line, visible
@@ -43,14 +46,13 @@ def print_inboxes(*, as_json: bool) -> None:
     from agentplane.api import projects
 
     waiting = projects.everywhere(_layout_here())
-    found = [(one, _candidates(one)) for one in waiting]
     if as_json:
-        output.emit("inbox", projects=[_as_json(one, candidates) for one, candidates in found])
+        output.emit("inbox", projects=[_as_json(one) for one in waiting])
         return
     quiet = 0
-    for one, candidates in found:
+    for one in waiting:
         if one.count or one.problem:
-            _print_project(one, candidates)
+            _print_project(one)
         else:
             quiet += 1
     if not waiting:
@@ -65,11 +67,14 @@ def print_badge(*, as_json: bool) -> int:
     """Print the sum of the badges of every project that this user works with. Return the exit code."""
     from agentplane.api import projects
 
-    badges = [one.badge for one in projects.everywhere(_layout_here()) if one.badge]
+    everywhere = projects.everywhere(_layout_here())
+    badges = [one.badge for one in everywhere if one.badge]
+    unreadable = len(everywhere) - len(badges)
     counts = [sum(column) for column in zip(*map(msgspec.structs.astuple, badges), strict=True)] or [0, 0, 0]
     if as_json:
-        output.emit("badge", **dict(zip(("waiting", "conflicts", "hand_edits"), counts, strict=True)))
-    elif text := badge_stamp.shown(counts, sys.stdout.encoding):
+        names = ("waiting", "conflicts", "hand_edits")
+        output.emit("badge", **dict(zip(names, counts, strict=True)), unreadable=unreadable)
+    elif text := badge_stamp.shown(counts, sys.stdout.encoding, incomplete=unreadable > 0):
         output.line(text)
     return 0
 
@@ -89,47 +94,66 @@ def print_other_worktrees(layout: Layout) -> None:
 
 
 def _layout_here() -> Layout | None:
-    from agentplane.plane import layout
-
+    """Return the project memory that was named, or the one around the current folder, or None."""
+    if click.get_current_context().find_root().obj is not None:
+        return opened(quiet=True).layout
     try:
-        return layout.find(Path(os.getcwd()))
+        return layouts.find(Path(os.getcwd()))
     except (AgentplaneError, OSError):
         return None
 
 
-def _candidates(one: "Waiting") -> "list[Reviewed]":
-    """Return the candidates of a project, checked as far as that takes little time."""
-    if not one.badge or not one.badge.waiting:
-        return []
+class _Inbox(msgspec.Struct, frozen=True):
+    """The candidates of one project."""
+
+    asking: "list[Reviewed]" = []
+    """The candidates that count, checked as far as that takes little time."""
+    folded: int = 0
+
+
+def _inbox_of(one: "Waiting") -> _Inbox:
+    if one.badge is None:
+        return _Inbox()
     from agentplane.api import open_plane
 
     try:
-        reviewer = open_plane(one.root, channel="cli").inbox.reviewer()
-        return [entry_rows.readable_candidate(reviewer.memory, found) for found in reviewer.first_answer()]
+        inbox = open_plane(one.root, channel="cli").inbox
+        reviewer = inbox.reviewer()
+        attention = inbox.attention(reviewer.memory)
+        found = reviewer.first_answer() if attention.asking else []
     except AgentplaneError:
-        return []
+        return _Inbox()
+    asking = [
+        entry_rows.readable_candidate(reviewer.memory, reviewed)
+        for reviewed in found
+        if reviewed.entry.id in attention.asking_ids
+    ]
+    return _Inbox(asking, len(attention.folded))
 
 
-def _as_json(one: "Waiting", candidates: "list[Reviewed]") -> dict[str, Any]:
+def _as_json(one: "Waiting") -> dict[str, Any]:
+    inbox = _inbox_of(one)
     return {
         "path": str(one.root),
         "project": str(one.project),
         "branch": one.branch or None,
         "waiting": one.badge.waiting if one.badge else None,
+        "folded": inbox.folded if one.badge else None,
         "conflicts": one.badge.conflicts if one.badge else None,
         "hand_edits": one.badge.hand_edits if one.badge else None,
         "problem": one.problem or None,
-        "candidates": [entry_rows.as_candidate(found) for found in candidates],
+        "candidates": [entry_rows.as_candidate(found) for found in inbox.asking],
     }
 
 
-def _print_project(one: "Waiting", candidates: "list[Reviewed]") -> None:
+def _print_project(one: "Waiting") -> None:
     counts = [one.problem] if one.badge is None else []
     if one.badge:
         counts += [output.count(one.badge.waiting, "candidate")] if one.badge.waiting else []
         counts += [output.count(one.badge.conflicts, "conflict")] if one.badge.conflicts else []
         counts += [output.count(one.badge.hand_edits, "manual edit")] if one.badge.hand_edits else []
     output.line(f"{_short(one.project)}{_branch(one)}: {', '.join(counts)}")
+    candidates = _inbox_of(one).asking if one.badge and one.badge.waiting else []
     for found in candidates[:_MOST]:
         output.line(output.row([("", 1), (found.entry.id, 11)], one_line(found.entry.statement, 300)))
     if len(candidates) > _MOST:

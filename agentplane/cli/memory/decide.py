@@ -46,7 +46,12 @@ from agentplane.text.visible import one_line
     shell_complete=complete.kinds,
     help="With --all-clean, only candidates of this kind.",
 )
-@click.option("--tag", metavar="TAG", help="With --all-clean, only candidates with this tag.")
+@click.option(
+    "--tag",
+    metavar="TAG",
+    shell_complete=complete.tags,
+    help="With --all-clean, only candidates with this tag.",
+)
 @ids_option("--supersede", "shelf", "Entry to replace. Can be repeated.")
 @click.option(
     "--merge-into",

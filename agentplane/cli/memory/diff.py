@@ -1,36 +1,28 @@
 """The command diff, which shows memory changes since a commit or a time."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
+from agentplane.api import summaries
 from agentplane.cli import complete, output
 from agentplane.cli.help import command
 from agentplane.cli.memory.entry_rows import readable_text
 from agentplane.cli.open import json_option, opened
-from agentplane.memory.entry import Entry, Header
-from agentplane.text.visible import one_line
-from agentplane.text.word_changes import changes
+from agentplane.memory.entry import Entry
 
 
 if TYPE_CHECKING:
     from agentplane.api.memory_diff import EntryChange, MemoryDiff
 
-_SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 _COLORS = {"added": "green", "removed": "red", "changed": "yellow"}
-_UNSHOWN = frozenset(("id", "updated"))
-_NO_BASE = {
-    "repository": "This project isn't in a Git repository, so every approved entry is listed. Use --since DATE to compare with an earlier time.",
-    "commit": "No Git commit contains this memory yet, so every approved entry is listed.",
-}
 
 
 @command("diff", "diff --since 2026-11-01", "diff --since main", "diff --since 7d --json")
 @click.option(
     "--since",
     metavar="REV|DATE",
+    shell_complete=complete.since,
     help="Git revision, date, or age such as 3h, 2d or 1w [default: the last Git commit].",
 )
 @click.option("--run", metavar="RUN", hidden=True, shell_complete=complete.runs)
@@ -62,18 +54,8 @@ def diff_command(
         return
     for entry in found.entries:
         _print(entry)
-    if found.missing:
-        output.note(_NO_BASE[found.missing])
-    elif not found.entries:
-        output.note(f"No approved entries changed since {_since(found)}.")
-    if edits := len(memory.hand_edits):
-        output.note(
-            f"{output.count(edits, 'manual edit')} to review not included. Run `agentplane inbox` to list manual edits."
-        )
-
-
-def _since(found: "MemoryDiff") -> str:
-    return f"commit {found.commit[:12]}" if found.commit else str(found.time)
+    for note in summaries.diff_notes(found, len(memory.hand_edits)):
+        output.note(note)
 
 
 def _fields(found: "MemoryDiff") -> dict[str, Any]:
@@ -110,56 +92,9 @@ def _statement(entry: "EntryChange") -> str | None:
 
 
 def _print(entry: "EntryChange") -> None:
-    sign = output.Piece(f"{_SIGNS[entry.change]} {one_line(entry.id, 40)}", {"fg": _COLORS[entry.change]})
-    text = _statement(entry)
-    output.line(sign, f"  {one_line(text)}" if text else "  (text pruned)")
-    if entry.before and entry.after:
-        for name, before, after in _changed_fields(entry.before.head, entry.after.head):
-            output.line(f"    {name}: {before or '-'} → {after or '-'}")
-        for pieces in _changed_lines(_body(entry.before), _body(entry.after)):
-            output.line("    ", *pieces)
+    for line in summaries.diff_lines(entry, _readable):
+        output.line(*(output.Piece(one.text, {"fg": _COLORS[one.mark]} if one.mark else {}) for one in line))
 
 
-def _body(entry: Entry) -> str:
-    return readable_text(entry.body.strip("\r\n")) or ""
-
-
-def _changed_fields(before: Header, after: Header) -> Iterator[tuple[str, str, str]]:
-    for field in msgspec.structs.fields(Header):
-        old, new = getattr(before, field.name), getattr(after, field.name)
-        if old != new and field.name not in _UNSHOWN:
-            yield field.encode_name, _value(old), _value(new)
-
-
-def _value(value: object) -> str:
-    text = ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
-    return one_line(readable_text(text) or "", 60)
-
-
-def _changed_lines(before: str, after: str) -> Iterator[list[output.Piece]]:
-    """Yield the lines with changed words. Removed words are in `[-…-]` and added words in `{+…+}`."""
-    line: list[output.Piece] = []
-    differs = False
-    for change in changes(before, after, exact=True):
-        pieces = [(change.here, {})] if change.same else [*_marked(change.here, change.there)]
-        for text, style in pieces:
-            first, *rest = text.split("\n")
-            line.append(output.Piece(first, style))
-            differs |= bool(style) and bool(first.strip())
-            for part in rest:
-                if differs:
-                    yield line
-                line, differs = [output.Piece(part, style)], bool(style) and bool(part.strip())
-    if differs:
-        yield line
-
-
-def _marked(old: str, new: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    lead = old[: len(old) - len(old.lstrip())] or new[: len(new) - len(new.lstrip())]
-    end = old[len(old.rstrip()) :] or new[len(new.rstrip()) :]
-    yield lead, {}
-    if old.strip():
-        yield f"[-{old.strip()}-]", {"fg": "red"}
-    if new.strip():
-        yield f"{{+{new.strip()}+}}", {"fg": "green"}
-    yield end if old.strip() or new.strip() else "", {}
+def _readable(text: str) -> str:
+    return readable_text(text) or ""

@@ -7,7 +7,7 @@ import click
 
 from agentplane.api import Plane
 from agentplane.api.results import Committed
-from agentplane.cli import output
+from agentplane.cli import complete, output
 from agentplane.cli.help import command
 from agentplane.cli.memory import confirming
 from agentplane.cli.open import ids_argument, json_option, opened
@@ -21,8 +21,22 @@ from agentplane.text import files
 
 @command("edit DEC-014", "edit DEC-014 --mask", "edit DEC-014 CAND-7F3K2Q --tag storage --untag db")
 @ids_argument("all")
-@click.option("--tag", "add", multiple=True, metavar="TAG", help="Tag to add. Can be repeated.")
-@click.option("--untag", "remove", multiple=True, metavar="TAG", help="Tag to remove. Can be repeated.")
+@click.option(
+    "--tag",
+    "add",
+    multiple=True,
+    metavar="TAG",
+    shell_complete=complete.tags,
+    help="Tag to add. Can be repeated.",
+)
+@click.option(
+    "--untag",
+    "remove",
+    multiple=True,
+    metavar="TAG",
+    shell_complete=complete.tags,
+    help="Tag to remove. Can be repeated.",
+)
 @click.option("--mask", is_flag=True, help="Mask likely secrets without opening the editor.")
 @click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)
 @json_option

@@ -4,11 +4,12 @@ import click
 import msgspec
 
 from agentplane.api import Plane
-from agentplane.cli import complete, output, verbs
+from agentplane.cli import complete, output
 from agentplane.cli.help import command
 from agentplane.cli.memory.entry_rows import readable_text, with_signer
 from agentplane.cli.open import json_option, opened
 from agentplane.errors import BadInput
+from agentplane.memory import verbs
 from agentplane.text.visible import one_line, visible
 
 
@@ -58,7 +59,7 @@ def _list_changes(plane: Plane, limit: int, *, as_json: bool) -> None:
             f"why: {op.why}" if op.why else "",
             ids,
         ]
-        verb = f"({verbs.shown(op.verb)})" if op.undone else verbs.shown(op.verb)
+        verb = f"({verbs.past(op.verb)})" if op.undone else verbs.past(op.verb)
         rest = " · ".join(text for text in details if text)
         output.line(output.row([(op.op, 23)], f"{verb}  {output.age(op.ts)}"))
         output.line(output.row([("", 1)], rest), dim=True)
@@ -89,7 +90,7 @@ def _list_steps(plane: Plane, id_: str, *, texts: bool, as_json: bool) -> None:
         reason += f"  confirmed: {', '.join(step.confirmed)}" if step.confirmed else ""
         signer = f", {one_line(signed[step.op].text, 160)}" if step.op in signed else ""
         by = f"by {one_line(step.actor, 30)} ({step.channel}){signer}"
-        output.line(f"{step.ts}  {verbs.shown(step.verb):<9} {step.id}  {by}{reason}{pruned}")
+        output.line(f"{step.ts}  {verbs.past(step.verb):<10} {step.id}  {by}{reason}{pruned}")
         if texts and step.after is not None:
             for text in visible(step.after).splitlines():
                 output.line(f"    {text}")

@@ -2,6 +2,7 @@
 
 import click
 
+from agentplane.cli import complete
 from agentplane.cli.help import command
 from agentplane.cli.open import ids_argument, json_option, opened
 from agentplane.cli.report import carry_out
@@ -18,7 +19,7 @@ from agentplane.text.visible import one_line
     "--comment",
     required=True,
     metavar="TEXT",
-    help="Comment for the proposer, which says what to change.",
+    help="Comment that tells the proposer what to change.",
 )
 @json_option
 def send_back_command(ids: tuple[str, ...], comment: str, as_json: bool) -> None:
@@ -36,11 +37,12 @@ def send_back_command(ids: tuple[str, ...], comment: str, as_json: bool) -> None
 @click.option(
     "--until",
     metavar="DATE",
+    shell_complete=complete.until,
     default="7d",
     show_default=True,
-    help="Day on which they ask for attention again, for example 3d, 2w or 2026-12-31.",
+    help="Date on which the candidates return to the list, for example 3d, 2w or 2026-12-31.",
 )
-@click.option("--remove", is_flag=True, help="Let them ask for attention now.")
+@click.option("--remove", is_flag=True, help="Return the candidates to the list now.")
 @json_option
 def snooze_command(ids: tuple[str, ...], until: str, remove: bool, as_json: bool) -> None:
     """Fold candidates in the inbox until a date."""

@@ -25,7 +25,7 @@ from agentplane.text.visible import one_line, visible
     'propose --type fact "The API answers 429." --evidence app/api.py:3',
     "propose - < statement.txt",
 )
-@click.argument("statement")
+@click.argument("words", nargs=-1, required=True, metavar="STATEMENT")
 @click.option(
     "--type",
     "--kind",
@@ -36,7 +36,14 @@ from agentplane.text.visible import one_line, visible
     help="Kind of the entry, for example decision, fact or assumption.",
 )
 @click.option("--rationale", metavar="TEXT", help="Rationale of the entry.")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag of the entry. Can be repeated.")
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    metavar="TAG",
+    shell_complete=complete.tags,
+    help="Tag of the entry. Can be repeated.",
+)
 @click.option(
     "--evidence",
     multiple=True,
@@ -54,7 +61,7 @@ from agentplane.text.visible import one_line, visible
     "--replaces",
     metavar="ID",
     shell_complete=complete.ids("inbox"),
-    help="Candidate of yours to replace, which was sent back to you.",
+    help="Your candidate to replace, which a reviewer sent back.",
 )
 @click.option(
     "--expires",
@@ -66,7 +73,7 @@ from agentplane.text.visible import one_line, visible
 @click.option("--again", is_flag=True, help="Allow a statement that was rejected before (interactive only).")
 @json_option
 def propose_command(
-    statement: str,
+    words: tuple[str, ...],
     kind: str,
     rationale: str | None,
     tags: tuple[str, ...],
@@ -82,6 +89,10 @@ def propose_command(
     as_json: bool,
 ) -> None:
     """Propose an entry for review. STATEMENT is one sentence, or `-` to read it from standard input."""
+    if len(words) > 1:
+        what = f"STATEMENT is one argument, and {len(words)} were given."
+        raise BadInput(what, todo="Put the statement in quotes.")
+    (statement,) = words
     proposal = Proposal(
         type=kind,
         statement=_read_stdin() if statement == "-" else statement,

@@ -15,7 +15,7 @@ from agentplane.text.visible import one_line
     "search migrations --kind decision --limit 3",
     "search --path app/api.py rate limit",
 )
-@click.argument("words", nargs=-1, required=True, metavar="QUERY...")
+@querying.query_argument("memory", required=True)
 @click.option(
     "--limit",
     type=click.IntRange(1, 100),
@@ -31,8 +31,10 @@ from agentplane.text.visible import one_line
     shell_complete=complete.kinds,
     help="Kind of the results. `run` and `artifact` are kinds too.",
 )
-@click.option("--tag", metavar="TAG", help="Tag of the results.")
-@click.option("--path", metavar="PATH", help="Path that the results are about.")
+@click.option("--tag", metavar="TAG", shell_complete=complete.tags, help="Tag of the results.")
+@click.option(
+    "--path", metavar="PATH", shell_complete=complete.files, help="Path that the results are about."
+)
 @click.option("--unreviewed", is_flag=True, help="Include candidates and manual edits that weren't accepted.")
 @json_option
 def search_command(
@@ -51,11 +53,12 @@ def search_command(
     If QUERY is a task, a run ID or a path, the results include its runs, their facts and the files that they produced.
     """
     plane = opened(doing="Searching")
-    search = querying.search_of(plane, " ".join(words))
+    search = querying.search_of(plane, words)
     ids = None if search.ids is None else frozenset(search.ids)
     wanted = Wanted(kind, tag, path=path, unreviewed=unreviewed, ids=ids)
-    found = plane.recall.find(search.words, limit=limit, wanted=wanted)
-    results = search.ordered(found.results)
+    # The best matches aren't the first ones in another order.
+    found = plane.recall.find(search.words, limit=search.most(limit), wanted=wanted)
+    results = search.ordered(found.results)[:limit]
     if as_json:
         output.emit("recall", results=results, withheld=found.withheld)
         return

@@ -1,19 +1,20 @@
 """The commands status, badge, inbox, list and show."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
+from agentplane.api import summaries
 from agentplane.cli import background_checks, complete, output, querying
 from agentplane.cli.help import command
 from agentplane.cli.memory import all_projects, entry_rows
 from agentplane.cli.open import ids_argument, json_option, opened, run_named
 from agentplane.errors import AgentplaneError, BadInput, Damaged
-from agentplane.memory import expiry
+from agentplane.memory import checks, expiry
 from agentplane.memory.entry import SHELF_STATUSES, Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.kinds import kind_named
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from agentplane.memory.view import HandEdit
     from agentplane.review.attention import Attention, Folded
     from agentplane.review.inbox import Reviewed
-    from agentplane.tools.receivers import Receivers
 
 _MOST_AWAITED = 5
 """Number of facts without a statement that are listed after the candidates."""
@@ -47,39 +47,11 @@ def status_command(as_json: bool) -> None:
     if as_json:
         output.emit("status", **msgspec.to_builtins(status), tools=msgspec.to_builtins(tools))
         return
-    output.line(f"Memory revision {status.revision}  {plane.layout.root}")
-    counts = [output.count(status.waiting, "candidate"), output.count(status.hand_edits, "manual edit")]
-    counts += [f"{status.conflicts} with conflicts"] if status.conflicts else []
-    counts += [f"{status.folded} folded"] if status.folded else []
-    counts += [output.count(status.broken, "unreadable entry", "unreadable entries")] if status.broken else []
-    counts += (
-        [f"{output.count(status.expired, 'expired entry', 'expired entries')}"] if status.expired else []
-    )
-    soon = output.count(status.expiring, "entry expires", "entries expire")
-    counts += [f"{soon} within {output.count(status.warn_days, 'day')}"] if status.expiring else []
-    counts += ["damaged: the log and the files don't match"] if status.damaged else []
-    output.line(f"  {', '.join(counts)}")
-    if status.writing:
-        pid = lock.owner(plane.layout)
-        output.line(f"  Another process{f' ({pid})' if pid else ''} is writing a change.")
-    if status.weakened:
-        output.line(f"  Weakened trust settings: {', '.join(status.weakened)}")
-    if status.unchecked:
-        total = status.waiting + status.folded
-        output.line(f"  {_checked_text(total, status.unchecked, in_background=in_background)}")
-    for text in _receiver_lines(tools):
-        output.line(f"  {text}")
-    output.line(f"  Next: {status.next}")
-
-
-def _receiver_lines(tools: "Receivers") -> Iterator[str]:
-    """Yield the lines about the coding tools that get the memory, and about the others."""
-    if tools.current:
-        yield f"Tools with this memory: {', '.join(tools.current)}"
-    if tools.behind:
-        yield f"Tools with older memory: {', '.join(tools.behind)}. Run `agentplane sync` to update them."
-    if tools.missing:
-        yield f"Used here without memory: {', '.join(tools.missing)}. Run `agentplane tools` to connect them."
+    writer = lock.owner(plane.layout) if status.writing else None
+    total = status.waiting + status.folded
+    checked = _checked_text(total, status.unchecked, in_background=in_background) if status.unchecked else ""
+    for line in summaries.status_lines(status, tools, plane.layout.root, writer=writer, checked=checked):
+        output.line(line)
 
 
 @command("badge", "badge --all")
@@ -90,9 +62,9 @@ def badge_command(everywhere: bool, as_json: bool) -> int:
 
     Prints nothing if nothing is waiting for review, and `?` if the project memory can't be read.
     """
-    if everywhere:
-        return all_projects.print_badge(as_json=as_json)
     try:
+        if everywhere:
+            return all_projects.print_badge(as_json=as_json)
         plane = opened(quiet=True)
         badge = plane.inbox.badge()
         if plane.is_damaged():
@@ -116,7 +88,7 @@ def badge_command(everywhere: bool, as_json: bool) -> int:
 
 
 @command("inbox", "inbox is:conflict tool:codex", "inbox --wait", "inbox --all", "inbox --sources")
-@querying.query_argument
+@querying.query_argument("inbox")
 @click.option("--sources", is_flag=True, help="Show the acceptance rate of each source instead.")
 @click.option("--wait", is_flag=True, help="Check every candidate before printing the list.")
 @click.option(
@@ -280,7 +252,7 @@ def _print_inbox_notes(memory: Memory) -> None:
 
 
 @command("list", "list kind:fact older:4w", "list --kind decision --tag api", "list --status all")
-@querying.query_argument
+@querying.query_argument("memory")
 @click.option("--kind", "--type", metavar="KIND", shell_complete=complete.kinds, help="Kind of the entries.")
 @click.option(
     "--status",
@@ -289,7 +261,7 @@ def _print_inbox_notes(memory: Memory) -> None:
     default="accepted",
     show_default=True,
 )
-@click.option("--tag", metavar="TAG", help="Tag of the entries.")
+@click.option("--tag", metavar="TAG", shell_complete=complete.tags, help="Tag of the entries.")
 @json_option
 def list_command(
     words: tuple[str, ...], kind: str | None, status: str, tag: str | None, as_json: bool
@@ -400,7 +372,7 @@ def _checked_text(total: int, unchecked: int, *, in_background: bool) -> str:
     """Return the number of checked candidates as text, and how the rest will be checked."""
     checked = f"{total - unchecked:,} of {total:,} candidates checked"
     if in_background:
-        return f"{checked}, the rest in the background. To wait for them, run `agentplane inbox --wait`."
+        return f"{checked}, the rest in the background. To wait for the rest, run `agentplane inbox --wait`."
     return f"{checked}. To check the rest, run `agentplane inbox --wait`."
 
 
@@ -451,6 +423,5 @@ def _print_hand_edits(memory: Memory, edits: "Sequence[HandEdit]") -> None:
         place = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
         text = f"manual edit ({edit.change}) in {place}"
         output.line(output.row([("~", 1), (edit.id, 11)], text))
-        name = one_line(edit.id, 40)
-        choices = f"`agentplane approve {name}` to accept it, `agentplane reject {name}` to discard it"
+        choices = " ".join(map(str, checks.remedies_of(edit)))
         output.line(output.row([("", 1)], choices), dim=True)

@@ -13,6 +13,8 @@ from agentplane.cli import output
 from agentplane.cli.help import command
 from agentplane.cli.project import screens
 from agentplane.errors import BadInput
+from agentplane.plane import known_projects
+from agentplane.plane.derived.badge_stamp import FOLDER
 from agentplane.plane.git import git
 from agentplane.system import programs
 from agentplane.text.visible import visible
@@ -43,7 +45,7 @@ def demo_command(ctx: click.Context, into: Path | None, only_print: bool) -> int
     show = not only_print and screens.at_terminal()
     code = _open_screens(folder) if show else _print_inbox(ctx, folder)
     there = shlex.quote(visible(str(folder)))
-    output.note(f"The example stays in {there}. Run `cd {there}` and `{_called()}` to open it again.")
+    output.note(f"The example project is in {there}. Run `cd {there}` and `{_called()}` to open it again.")
     return code
 
 
@@ -56,6 +58,8 @@ def _create(folder: Path) -> None:
     example.create_memory(folder, datetime.now(UTC) - example.DURATION)
     if with_git:
         git.commit_example(folder)
+    # Nobody works with the example, so `badge --all` must not count it.
+    known_projects.leave_out(str(folder.resolve() / FOLDER))
 
 
 def _open_screens(folder: Path) -> int:

@@ -79,8 +79,8 @@ def init_command(
     _ask(wanted, yes=yes)
     made = setup.make(wanted, "terminal" if sys.stdin.isatty() else "cli")
     all_projects.add(Layout(root=folder.resolve()))
-    for text in made.git:
-        output.note(f"Configured: {text}")
+    if made.git:
+        output.note(f"Configured Git: {made.git}.")
     for name in made.files:
         output.line(f"{folder.name}/{name}")
     _print_attributes(Layout(root=folder.resolve()))
@@ -152,17 +152,16 @@ def _ignore_context(layout: Layout) -> None:
 
 def _remove_git_setup(layout: Layout) -> None:
     done = merge_driver.remove(layout)
-    for text in done:
-        output.note(f"Removed: {text}")
-    if not done:
-        output.note("Nothing to remove. Git is not set up for agentplane here.")
+    output.note(
+        f"Removed from Git: {done}." if done else "Nothing to remove. Git is not set up for agentplane here."
+    )
 
 
 def _print_attributes(layout: Layout) -> None:
     """Print the tool files whose merge driver a person chose in Git attributes."""
     for path, value in git_attributes.set_by_others(layout, git_conflicts.paths()).items():
         output.note(
-            f"{visible(path)}: your Git attributes set merge={visible(value)}, so agentplane leaves it to Git."
+            f"{visible(path)}: your Git attributes set merge={visible(value)}, so Git merges it without agentplane."
         )
 
 

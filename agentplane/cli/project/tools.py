@@ -328,7 +328,7 @@ def _print_proposed(synced: Synced) -> None:
             f"Text that was added to agentplane's block is now in the inbox: {', '.join(synced.proposed)}"
         )
     for path, why in synced.kept.items():
-        output.note(f"{visible(path)} was not changed: {one_line(why, 120)}")
+        output.note(f"{visible(path)} was not changed: it {one_line(why, 120)}")
 
 
 def _print_blocked(wired: Wired) -> None:

@@ -4,10 +4,12 @@ import difflib
 from collections.abc import Sequence
 from typing import Any
 
-from agentplane.cli import output, verbs
+from agentplane.cli import output
+from agentplane.memory import verbs
 from agentplane.runs.query.artifacts import Artifact
 from agentplane.runs.query.compare import Remembered, Report
 from agentplane.runs.query.timeline import TimelineRow
+from agentplane.text import ages
 from agentplane.text.visible import cells, one_line, padded, visible
 
 
@@ -57,7 +59,7 @@ def _cells(row: TimelineRow, columns: int | None) -> dict[str, str]:
     return {
         "when": row.ts if columns is None else output.short_age(row.ts),
         "outcome": _outcome(row),
-        "took": "" if seconds is None else output.span(seconds),
+        "took": "" if seconds is None else ages.duration(seconds),
         "who": who,
         "run": run if columns is None else run.rpartition("-")[2],
         "rated": _rated(row),
@@ -74,7 +76,7 @@ def _rated(row: TimelineRow) -> str:
 
 def _outcome(row: TimelineRow) -> str:
     if row.kind == "op":
-        return verbs.shown(row.verb) if row.verb else "-"
+        return verbs.past(row.verb) if row.verb else "-"
     if row.kind == "run":
         if row.own_activity is not None:
             return row.own_activity
@@ -151,7 +153,7 @@ def _what(row: TimelineRow) -> str:
         more = f" and {len(row.ids) - _FEW} more" if len(row.ids) > _FEW else ""
         return ", ".join(one_line(id_, 40) for id_ in row.ids[:_FEW]) + more
     if row.kind == "merge":
-        return "two branches of history"
+        return "merge of two branches"
     said = row.summary or row.title or " ".join(row.command)
     return f"{said} (its process ended, and the next run completes it)" if row.kind == "lost" else said
 

@@ -190,9 +190,14 @@ def run_log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) ->
     "timeline --task PAY-42 --tool codex",
     "timeline --limit 100 --json",
 )
-@querying.query_argument
+@querying.query_argument("runs")
 @click.option("--task", metavar="TASK", help="Task of the runs.")
-@click.option("--since", metavar="TIME", help="Earliest date or time, or an age such as 30min, 3h, 2d or 1w.")
+@click.option(
+    "--since",
+    metavar="TIME",
+    shell_complete=complete.since,
+    help="Earliest date or time, or an age such as 30min, 3h, 2d or 1w.",
+)
 @click.option("--tool", metavar="NAME", help="Tool or person.")
 @click.option("--layer", metavar="LAYER", help="Layers of the runs, for example L5 or L4,L5.")
 @click.option("--scale", metavar="RANGE", help="Systemic scales of the runs: 4, 3..5, >=4 or <=4.")

@@ -14,7 +14,6 @@ KEPT = "badge"
 VERSION = "3"
 """The version of the stored counts."""
 _LARGEST = 1 << 20
-_LONGEST_LINE = 4096
 _DAY = 86_400
 _DAYS_TO_1970 = 719_163
 """The number that `datetime.date` gives the first day of 1970."""
@@ -71,48 +70,6 @@ def _line(path: str) -> str:
     return f"{path} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
 
 
-def checked_out(folder: str) -> str:
-    """Return Git's HEAD for the project, which names a branch or a commit, or an empty text without Git."""
-    return _line_of(os.path.join(_git_folder(folder), "HEAD"))
-
-
-def tip(folder: str) -> str:
-    """Return a text that changes when another commit is checked out or when the branch moves."""
-    dot = _git_folder(folder)
-    ref = _line_of(os.path.join(dot, "HEAD")).removeprefix("ref: ")
-    shared = os.path.join(dot, _line_of(os.path.join(dot, "commondir")))
-    if ".." in ref.split("/"):
-        return ref
-    return f"{ref} {_line_of(os.path.join(shared, ref))} {_line(os.path.join(shared, 'packed-refs'))}"
-
-
-def _git_folder(folder: str) -> str:
-    """Return the `.git` folder of a plane's project, or the folder that its `.git` file names."""
-    here = os.path.dirname(folder)
-    while not os.path.lexists(dot := os.path.join(here, ".git")):
-        above = os.path.dirname(here)
-        if above == here:
-            return dot
-        here = above
-    named = _line_of(dot) if os.path.isfile(dot) else ""
-    return os.path.join(here, named.removeprefix("gitdir: ")) if named else dot
-
-
-def _line_of(path: str) -> str:
-    """Return the start of a small file, or an empty text if it can't be read."""
-    try:
-        # Without O_NONBLOCK, a FIFO at this path would block.
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return ""
-    try:
-        return os.read(fd, _LONGEST_LINE).decode("utf-8", "surrogateescape").strip()
-    except OSError:
-        return ""
-    finally:
-        os.close(fd)
-
-
 def number_of(day: "date") -> int:
     """Return the number of days from the start of 1970 to this day."""
     return day.toordinal() - _DAYS_TO_1970
@@ -131,11 +88,12 @@ def kept_counts(folder: str) -> list[int] | None:
     return None
 
 
-def shown(counts: list[int], encoding: str) -> str:
+def shown(counts: list[int], encoding: str, *, incomplete: bool = False) -> str:
     """Return the badge, such as `● 12 ! 2 ~ 1` for candidates, conflicts and manual edits.
 
-    Empty if all are zero.
+    Empty if all are zero. An incomplete sum ends with `?`.
     """
     dot = "●" if encoding.lower().replace("-", "") in ("utf8", "utf_8") else "*"
     marks = zip((dot, "!", "~"), counts, strict=False)
-    return " ".join(f"{mark} {count}" for mark, count in marks if count)
+    parts = [f"{mark} {count}" for mark, count in marks if count]
+    return " ".join([*parts, "?"] if incomplete else parts)

@@ -20,7 +20,7 @@ def check(store: Store) -> Iterator[Finding]:
     """Check the cache against `store`, which reads the plane without the cache."""
     layout = store.layout
     if not user_key.can_mark():
-        what = "can't keep a secret for this user, so agentplane uses no cache and commands are slower"
+        what = "can't store a key for this user, so agentplane uses no cache and commands are slower"
         todo = Instruction("Make this folder writable, and readable only by you.")
         yield Finding("no-user-key", "info", user_key.folder(), what, (todo,))
         return
@@ -45,7 +45,7 @@ def _ledger(store: Store) -> Iterator[Finding]:
     layout, made = store.layout, store.snapshot().ledger
     kept = ledgers.from_cache(layout)
     if kept is not None and (parts := ledgers.differing(kept, made)):
-        what = f"says something else than the log and the records ({', '.join(parts)})"
+        what = f"doesn't match the log and the records ({', '.join(parts)})"
         where = layout.shown(f"cache/{ledgers.KEPT.name}")
         yield Finding("cache-wrong", "error", where, what, (CLEAR,), ledgers.KEPT.name)
 
@@ -55,6 +55,6 @@ def _pages(store: Store) -> Iterator[Finding]:
     for file, page in store.snapshot().pages.items():
         kept = pages.from_cache(layout, page)
         if kept is not None and kept.document != page.document:
-            what = f"says something else than {one_line(layout.shown(file), 80)}, which it was made from"
+            what = f"doesn't match {one_line(layout.shown(file), 80)}, from which it was made"
             where = layout.shown(f"cache/{pages.name_of(file)}")
             yield Finding("cache-wrong", "error", where, what, (CLEAR,), pages.name_of(file))

@@ -21,7 +21,6 @@ _FORM = r"\A(?:[0-9a-f]{40}|[0-9a-f]{64})\Z"
 KnownId = Annotated[ObjectId, msgspec.Meta(pattern=_FORM)]
 """An `ObjectId` in a structure that is read from a file."""
 
-_LONGEST_LINE = 4096
 _LOOK = ("-c", "core.splitIndex=false", "-c", "core.safecrlf=false")
 """Options for agentplane's own index, so that Git writes nothing else."""
 _DIFF = ("diff", "--name-only", "-z", "--relative", "--no-ext-diff", "--ignore-submodules=dirty")
@@ -72,32 +71,6 @@ def head(folder: Path) -> str | None:
 def branch(folder: Path) -> str | None:
     """Return the name of the checked-out branch, or None on a detached head."""
     return _text(process.output(folder, "symbolic-ref", "--short", "--quiet", "HEAD"))
-
-
-def branch_in_file(folder: str) -> str | None:
-    """Return the name of the checked-out branch, read from Git's files for callers that need it often.
-
-    Return None also if Git stores the branch in another way.
-    """
-    while not os.path.lexists(dot := os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
-    try:
-        if os.path.isfile(dot):  # of an additional work tree
-            dot = os.path.join(folder, _line(dot).removeprefix("gitdir: "))
-        reference = _line(os.path.join(dot, "HEAD"))
-    except (OSError, ValueError):
-        return None
-    name = reference.removeprefix("ref: refs/heads/")
-    return None if name in (reference, ".invalid") else name
-
-
-def _line(path: str) -> str:
-    # Without O_NONBLOCK, a FIFO at this path would block.
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), encoding="utf-8") as file:
-        return file.read(_LONGEST_LINE).strip()
 
 
 def is_here(folder: Path) -> bool:

@@ -87,8 +87,8 @@ def _hook(name: str, found: git.Hooks, top: Path) -> Hook:
         if data is not None and mark in data:
             return Hook(name, path, "elsewhere", f"{manager} generates {_shown(path, top)}")
     if data is None:
-        return Hook(name, path, "elsewhere", f"{_shown(path, top)} is no plain file")
-    return Hook(name, path, "taken", f"{_shown(path, top)} is a hook of your own")
+        return Hook(name, path, "elsewhere", f"{_shown(path, top)} is not a regular file")
+    return Hook(name, path, "taken", f"{_shown(path, top)} is your own hook")
 
 
 def _husky(found: git.Hooks, top: Path) -> Path | None:

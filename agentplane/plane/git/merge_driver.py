@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +24,7 @@ _DRIVERS: dict[Literal["memory", "tools"], tuple[str, str, str]] = {
     ),
 }
 """The merge drivers, each with a section of Git's settings, a name, and the words of the command."""
+_CONFIG, _ATTRIBUTES = ".git/config", ".git/info/attributes"
 LEFT_IN_CONFLICT = 10
 """Exit code of a driver that worked and left a conflict. Python exits with 1 if it can't start a module."""
 _OR_GIT = (
@@ -35,6 +36,25 @@ _OR_GIT = (
 """The shell code after the command. Git treats any other exit code as a conflict and leaves the file without
 markers. Then the next `git add` would drop the text of the other side.
 """
+
+
+class GitSetup(msgspec.Struct, frozen=True):
+    """The parts of a repository's Git setup that were added or removed."""
+
+    drivers: tuple[str, ...] = ()
+    """The files with merge drivers."""
+    hooks: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.drivers or self.hooks)
+
+    def __str__(self) -> str:
+        parts = [("merge drivers in", self.drivers), ("hooks", self.hooks)]
+        return ", ".join(f"{noun} {_listed(names)}" for noun, names in parts if names)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 class Stages(msgspec.Struct, frozen=True):
@@ -76,31 +96,31 @@ def is_set(layout: Layout) -> bool | None:
     return all(git.driver(layout.project, "driver", of) for of in _DRIVERS)
 
 
-def set_up(layout: Layout, paths: Sequence[str] = ()) -> list[str]:
+def set_up(layout: Layout, paths: Sequence[str] = ()) -> GitSetup:
     """Set up the drivers, the attributes of files outside of the plane, and the free hooks.
 
-    Return the changes.
+    Return what was missing.
     """
     if not git.is_here(layout.project):
-        return []
-    done = [f"git config {key}" for key in _set_drivers(layout)]
-    if paths and git_attributes.put(layout, paths):
-        done.append("merge drivers in .git/info/attributes")
-    return done + [f"git hook {name}" for name in git_hooks.set_up(layout, command())]
+        return GitSetup()
+    drivers = [_CONFIG] if _set_drivers(layout) else []
+    drivers += [_ATTRIBUTES] if paths and git_attributes.put(layout, paths) else []
+    return GitSetup(tuple(drivers), tuple(git_hooks.set_up(layout, command())))
 
 
-def remove(layout: Layout) -> list[str]:
-    """Remove everything that `set_up` put into the repository's settings. Return the changes."""
+def remove(layout: Layout) -> GitSetup:
+    """Remove everything that `set_up` put into the repository's settings. Return what was removed."""
     if not git.is_here(layout.project):
-        return []
-    done = ["merge drivers in .git/config"] if git.forget_drivers(layout.project) else []
-    if git_attributes.drop(layout):
-        done.append("merge drivers in .git/info/attributes")
-    return done + [f"git hook {name}" for name in git_hooks.remove(layout)]
+        return GitSetup()
+    drivers = [_CONFIG] if git.forget_drivers(layout.project) else []
+    drivers += [_ATTRIBUTES] if git_attributes.drop(layout) else []
+    return GitSetup(tuple(drivers), tuple(git_hooks.remove(layout)))
 
 
-def _set_drivers(layout: Layout) -> Iterator[str]:
-    for of, (key, name, words) in _DRIVERS.items():
+def _set_drivers(layout: Layout) -> bool:
+    """Set the missing settings of the drivers. Return True if one was missing."""
+    changed = False
+    for of, (_, name, words) in _DRIVERS.items():
         python, *more = (shlex.quote(word.replace("%", "%%")) for word in programs.python("agentplane"))
         whole = f"test -x {python} && {python} {' '.join(more)} {words}{_OR_GIT}"
         wanted: dict[Literal["name", "driver"], str] = {"name": name, "driver": whole}
@@ -108,8 +128,9 @@ def _set_drivers(layout: Layout) -> Iterator[str]:
             found = git.driver(layout.project, field, of)
             expected = f" {words}{_OR_GIT}"
             stands = found == value or (field == "driver" and _is_another_installation(found or "", expected))
-            if not stands and git.set_driver(layout.project, field, value, of):
-                yield f"{key}.{field}"
+            if not stands:
+                changed |= git.set_driver(layout.project, field, value, of)
+    return changed
 
 
 def _is_another_installation(driver: str, expected: str) -> bool:

@@ -108,8 +108,8 @@ def _main_changes(stored: Stored, family: set[str]) -> list[Change]:
     """
     taker = {change.was: change for change in stored.record.changes if change.was}
     if stored.record.verb == _REPLACE:
-        new = next(change for change in stored.record.changes if change.left is not None)
-        taker |= {change.id: new for change in stored.record.changes}
+        new = next((change for change in stored.record.changes if change.left is not None), None)
+        taker |= {change.id: new for change in stored.record.changes if new is not None}
     mine = [taker.get(change.id, change) for change in stored.record.changes if change.id in family]
     return list({change.id: change for change in mine}.values())
 

@@ -90,8 +90,12 @@ def is_as_read(layout: Layout, file: str, sha256: str) -> bool:
     under the same stamps, so it relies on them anyway.
     """
     compared: _Compared | None = server_memory.get(layout, f"{name_of(file)} compared")
-    stamp = compared.stamp if compared is not None and compared.sha256 == sha256 else None
-    if stamp is not None and stamp == files.stamp(layout.file(file)):
+    if (
+        compared is not None
+        and compared.sha256 == sha256
+        and compared.stamp is not None
+        and compared.stamp == files.stamp(layout.file(file))
+    ):
         return True
     before: Page | None = server_memory.get(layout, name_of(file))
     if before is not None and before.sha256 == sha256:

@@ -40,7 +40,9 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
 def search(snapshot: Snapshot, needle: str) -> Occurrences:
     if len(needle.strip()) < 4:
-        raise BadInput("the text to prune is shorter than four characters", todo="give more of it.")
+        raise BadInput(
+            "the text to prune is shorter than four characters", todo="Use at least four characters."
+        )
     digests = dict.fromkeys(_digests(snapshot.layout, needle))
     return Occurrences(
         tuple(digests), tuple(_places(snapshot, needle)), tuple(_events(snapshot.layout, needle))

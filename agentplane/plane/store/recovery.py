@@ -69,7 +69,7 @@ def check_whole(layout: Layout) -> None:
     """Raise Damaged if the log lost lines. A write after the gap would make their loss permanent."""
     if lost_tail(layout):
         raise Damaged(
-            "the log ends before the event that state.json knows: its last lines are missing",
+            "the last lines of the log are missing: state.json names a later event",
             where=layout.shown("memory/log.jsonl"),
             todo="Restore it from Git. If it is permanently lost, delete memory/state.json.",
         )
@@ -91,7 +91,7 @@ def repair(layout: Layout, *, whole: bool = False) -> list[str]:
     done += _mend_records(layout, ledger)
     done += _roll_forward(layout, ledger)
     if ledger.pruned and prune_texts(layout, ledger.pruned):
-        done.append("took texts out again that had been pruned: a merge had brought them back")
+        done.append("removed pruned texts again, which a merge had restored")
     views.refresh(layout, ledger, whole=whole)
     return done
 
@@ -144,9 +144,9 @@ def end_records(path: Path) -> str | None:
         return None
     if records.head_of(rest) is not None and _op_of(rest) is not None:
         files.append(path, b"\n")
-        return "ended its last record, which was whole but for the newline"
+        return "added the missing newline to its last record"
     files.truncate(path, end)
-    return "cut off a record that was not written to its end"
+    return "removed its incomplete last record"
 
 
 def _cached_sizes(layout: Layout) -> dict[str, int]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from agentplane.errors import BadInput, Refused
+from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger.ledger import Ledger, OpNote
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Change, Stored
@@ -171,8 +172,10 @@ def _check_clear(snapshot: Snapshot, change: Change, note: OpNote) -> None:
         )
     core = snapshot.core(change.file, change.id)
     if (None if core is None else document.digest(core)) != change.left:
+        # In the inbox, the ID alone means the candidate.
+        edit = f"--edits {change.id}" if change.file == INBOX else change.id
         raise Refused(
             f"Can't undo {note.verb} of {change.id}: it has a later manual edit.",
             where=snapshot.layout.shown(change.file),
-            todo=f"Run `agentplane approve {change.id}` to accept it or `agentplane reject {change.id}` to discard it first.",
+            todo=f"Run `agentplane approve {edit}` to accept it or `agentplane reject {edit}` to discard it first.",
         )

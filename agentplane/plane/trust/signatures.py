@@ -87,7 +87,7 @@ def _key(own: Mapping[str, str]) -> str:
         key = own.get("user.signingkey")
     if not key:
         raise Refused(
-            "Nothing was written: the change must be signed, and git names no SSH key to sign with",
+            "Nothing was written: the change must be signed, but no SSH signing key is configured in Git",
             todo=f"Run `git config --global agentplane.signingKey ~/.ssh/id_ed25519.pub`. See {GUIDE}.",
         )
     return key

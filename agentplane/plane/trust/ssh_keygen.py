@@ -62,7 +62,7 @@ class Verdict(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """Return the verdict in a few words, for a list."""
-        return f"signed by {one_line(self.by, 60)}" if self.by else f"WRONGLY SIGNED: {self.trouble}"
+        return f"signed by {one_line(self.by, 60)}" if self.by else f"INVALID SIGNATURE: {self.trouble}"
 
 
 def sign(data: bytes, key: str) -> str:
@@ -74,7 +74,7 @@ def sign(data: bytes, key: str) -> str:
             done = _run(words, data, folder, _SIGN_SECONDS)
         except subprocess.TimeoutExpired:
             raise Refused(
-                f"Nothing was written: the signing key gave no signature within {_SIGN_SECONDS} seconds",
+                f"Nothing was written: the signing key did not respond within {_SIGN_SECONDS} seconds",
                 where=_shown(key),
                 todo="Touch the security key or confirm in your SSH agent, then try again.",
             ) from None
@@ -86,13 +86,13 @@ def sign(data: bytes, key: str) -> str:
 
 def _not_signed(key: str, output: str) -> AgentplaneError:
     if "passphrase" in output:
-        why = "it has a passphrase, and no SSH agent holds it"
+        why = "it has a passphrase, and no SSH agent has it loaded"
         todo = f"Run `ssh-add {_private(key)}`, then try again."
     elif "No such file" in output or "agent" in output.lower():
         why = _last_line(output)
         todo = f"Check `git config user.signingKey`, and that your agent holds the key (`ssh-add -L`). See {GUIDE}."
     else:
-        why = _last_line(output) or "ssh-keygen gave no signature"
+        why = _last_line(output) or "ssh-keygen returned no signature"
         todo = f"See {GUIDE}."
     return Refused(f"Nothing was written: can't sign with this key: {why}", where=_shown(key), todo=todo)
 
@@ -189,7 +189,7 @@ class Verifier:
     def _trouble(self, data: bytes, path: Path, key: bytes) -> str:
         fits = self._ask(["-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(path)], data)
         if fits is None:
-            return "its signature was made for something else"
+            return "its signature is for other content"
         mark = base64.b64encode(hashlib.sha256(key).digest()).decode().rstrip("=")
         return f"it is signed with the key SHA256:{mark}, which `trust.allowed_signers` does not allow"
 

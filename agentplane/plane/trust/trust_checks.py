@@ -59,7 +59,7 @@ def _restored(store: Store, notes: Sequence[Record]) -> Iterator[Finding]:
         for keys in then.keys() - _weak(after):
             began = _began(notes[:place], keys)
             name, value = ".".join(keys), rules.shown(then[keys])
-            what = f"`{name}` was {value} from {began.ts if began else before.ts} to {after.ts}, by the log"
+            what = f"`{name}` was {value} from {began.ts if began else before.ts} to {after.ts}, according to the log"
             what += f" (change {one_line(after.op, 40)}). Tools may still have unapproved text from that time"
             remedies = (
                 Shell(("agentplane", "sync"), after=" and"),

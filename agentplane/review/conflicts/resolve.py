@@ -32,7 +32,7 @@ _SAYS = {
     "contradiction": "contradicts",
     "supersession": "would supersede",
     "overlap": "overlaps",
-    "near": "is near",
+    "near": "is similar to",
 }
 _MAY = _SAYS | {
     "duplicate": "may repeat",
@@ -316,7 +316,7 @@ def _check_resolved(
         todo = choices(entry.id, first, named, together=first.id in together)
         raise NeedsChoice(what, conflict=first, todo=todo)
     if not (choice.why or "").strip():
-        raise BadInput("--keep-both needs a reason", todo="say why with --why.")
+        raise BadInput("--keep-both requires a reason.", todo="Pass the reason with --why.")
 
 
 def _excludes(conflict: Conflict) -> bool:
@@ -358,7 +358,7 @@ def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, t
     options += [] if _excludes(conflict) else ["--keep-both --why …"]
     options += [] if together else [f"`agentplane reject {candidate}`"]
     text = f"{', '.join(options[:-1])}, or {options[-1]}" if len(options) > 1 else options[0]
-    return f"{text}; `agentplane show {candidate} {other}` shows both."
+    return f"Use {text}. Compare them with `agentplane show {candidate} {other}`."
 
 
 def _without_claims(memory: Memory, plan: Plan) -> Plan:

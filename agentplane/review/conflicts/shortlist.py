@@ -8,13 +8,13 @@ If the cache is empty and a whole inbox is checked, results for texts near the l
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from agentplane import extensions
+from agentplane.lazy import cached_property
 from agentplane.plane.derived import cache, server_memory
 from agentplane.review.conflicts.conflicts import Text, claims
 from agentplane.review.conflicts.embeddings import KEY_BYTES, VectorCache, cache_file, embeds

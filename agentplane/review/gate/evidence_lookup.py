@@ -46,11 +46,10 @@ class Lack(msgspec.Struct, frozen=True):
     """Index of the piece of evidence."""
     trouble: Trouble
     what: str
-    says_gone: bool = True
-    """True if `what` already says that the evidence is gone."""
+    """The problem, as a predicate of the evidence."""
 
 
-_Wrong = tuple[Trouble, str] | tuple[Trouble, str, bool]
+_Wrong = tuple[Trouble, str]
 """The fields of a `Lack` after its place."""
 
 
@@ -67,7 +66,7 @@ def lacks(evidence: Sequence[str], project: Path) -> list[Lack]:
         elif lack := _of_path(text, root):
             found.append(Lack(place, *lack))
     unknown = _unknown_commits(commits, project)
-    found += [Lack(place, "gone", "git knows no such commit", says_gone=False) for place in unknown]
+    found += [Lack(place, "gone", "isn't a commit that Git knows") for place in unknown]
     return sorted(found, key=lambda lack: lack.place)
 
 
@@ -111,25 +110,25 @@ def _is_encodable(text: str) -> bool:
 
 def _of_path(text: str, root: str) -> _Wrong | None:
     if _ABSOLUTE.match(text):
-        return "outside", "lies outside of the project, where nobody else has it"
+        return "outside", "is outside the project"
     if _URL.match(text):
         return None
     name, line, symbol = _parts(text, root)
     steps = re.split(r"[/\\]", name)
     if ".." in steps:
-        return "outside", "goes up with `..`; name it from the top of the project"
+        return "outside", "contains `..`. Use a path from the top of the project"
     path = os.path.realpath(os.path.join(root, name))
     if path != root and not path.startswith(root.rstrip("/") + "/"):
-        return "outside", "is a link that leaves the project"
+        return "outside", "is a link to a file outside the project"
     try:
         status = os.lstat(path)
     except (OSError, ValueError):
-        return ("gone", "is not there") if _is_path(name, text, root) else None
+        return ("gone", "doesn't exist") if _is_path(name, text, root) else None
     if stat.S_ISLNK(status.st_mode):
         return "gone", "is a broken link"
     if not stat.S_ISREG(status.st_mode):
         lost = line or symbol
-        return ("gone", "is no file, so it has no lines or symbols") if lost else None
+        return ("gone", "isn't a file, so it has no lines or symbols") if lost else None
     if (line is None and not symbol) or status.st_size > _LARGEST:
         return None
     return _inside(path, line, symbol)
@@ -164,13 +163,13 @@ def _inside(path: str, line: int | None, symbol: str) -> _Wrong | None:
     try:
         data = files.read(path)
     except AgentplaneError:
-        return "gone", "cannot be read"
+        return "gone", "can't be read"
     if line is not None:
         count = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
         if line > count or line == 0:
-            return "gone", f"has {count} lines, and line {line} is named"
+            return "gone", f"has no line {line} ({count} lines)"
     if symbol and not _holds(data.decode(errors="replace"), symbol, path):
-        return "gone", "does not hold what is named behind `#`", False
+        return "gone", "doesn't contain the name after `#`"
     return None
 
 

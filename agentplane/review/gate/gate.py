@@ -113,7 +113,7 @@ def check(proposal: Proposal, context: Context) -> Verdict:
     refused: dict[Flag, None] = {}
     flags: dict[Flag, None] = {}
     if not whole:
-        what = f"has more than {_MOST_CHARACTERS:,} characters; what follows was not looked at"
+        what = f"has more than {_MOST_CHARACTERS:,} characters, and the rest was not checked"
         refused[Flag("size", "refuse", what, "proposal")] = None
     noticed = list(_noticed(proposal, texts, context))
     repeat = _repeat(dict(texts)["statement"], proposal, context)
@@ -159,7 +159,7 @@ def suspicious(text: str) -> tuple[Flag, ...]:
     found = dict.fromkeys((*_secrets(texts), *_hidden(texts), *_aimed(texts)))
     flags = [_flag(code, what, at, DEFAULTS) for code, what, at in found]
     if len(text) > _MOST_CHARACTERS:
-        what = f"has more than {_MOST_CHARACTERS:,} characters; the rest was not checked"
+        what = f"has more than {_MOST_CHARACTERS:,} characters, and the rest was not checked"
         flags.insert(0, Flag("size", "refuse", what, "text"))
     return tuple(flag for flag in flags if flag.high or flag.code == "size")[:_MOST_FLAGS]
 
@@ -291,12 +291,12 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         and (place := verbatim.in_instructions(statement, context.instructions))
         and not any(cited.partition(":")[0] == place.partition(":")[0] for cited in proposal.evidence)
     ):
-        yield "restated", f"says word for word what {place} says", "statement"
+        yield "restated", f"repeats {place} word for word", "statement"
     if context.looks_for("known"):
         ignored = frozenset(proposal.supersedes) | _changed_by(proposal, context)
         entries = context.words.holding(statement) if context.words else context.shelf
         if id_ := verbatim.on_shelf(statement, entries, ignored):
-            yield "known", f"says word for word what {one_line(id_, 40)} says", "statement"
+            yield "known", f"repeats {one_line(id_, 40)} word for word", "statement"
 
 
 def _changed_by(proposal: Proposal, context: Context) -> frozenset[str]:
@@ -348,9 +348,9 @@ def _secrets(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
     for where, text in texts:
         for secret in find.find(text):
             if secret.sure:
-                yield "secret", f"holds what looks like {secret.kind} ({secret.place})", where
+                yield "secret", f"looks like it contains {secret.kind} ({secret.place})", where
             elif where not in ("source", "external_id"):  # these names can be random by design
-                yield "random", f"holds {secret.kind} ({secret.place}); is it a secret?", where
+                yield "random", f"contains {secret.kind} ({secret.place}), which may be a secret", where
 
 
 _OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -375,8 +375,8 @@ def _hidden(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
                 name, line, count = hit.name, text.count("\n", 0, hit.offset) + 1, 0
             hits[code] = name, line, count + 1
         for code, (name, line, count) in hits.items():
-            more = f", and {count - 1} more such" if count > 1 else ""
-            yield code, f"holds a hidden character: {name} (line {line}{more})", where
+            more = f", and {count - 1} more" if count > 1 else ""
+            yield code, f"contains a hidden character: {name} (line {line}{more})", where
         for what in order_flags.unseen(whole):
             yield "hidden", what, where
 
@@ -399,7 +399,7 @@ def _aimed(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
 def _size(proposal: Proposal) -> Iterator[_Noticed]:
     size = len(proposal.statement) + len(proposal.rationale or "")
     if size > LONG:
-        yield "size", f"has {size:,} characters; a memory is read again and again", "statement"
+        yield "size", f"has {size:,} characters, which is long for a memory", "statement"
     for name in ("evidence", "tags", "scope", "supersedes", "refines", "unrelated"):
         count = len(getattr(proposal, name))
         if count > _MANY:
@@ -410,14 +410,18 @@ def _evidence(proposal: Proposal, context: Context) -> Iterator[_Noticed]:
     kind = proposal.type.lower()
     supported = bool(proposal.evidence) or (kind == "assumption" and bool(proposal.check))
     if kind in _NEEDS_EVIDENCE and not supported:
-        yield "unsupported", f"{'an' if kind == 'assumption' else 'a'} {kind} without evidence", "evidence"
+        yield (
+            "unsupported",
+            f"{'an' if kind == 'assumption' else 'a'} {kind} should have evidence",
+            "evidence",
+        )
     if context.project is None or not proposal.evidence or not context.looks_for("gone", "outside"):
         return
     for lack in evidence_lookup.lacks(proposal.evidence, context.project):
         name = _shown(proposal.evidence[lack.place])
         yield lack.trouble, f"{name} {lack.what}", f"evidence {lack.place + 1}"
     if len(proposal.evidence) > evidence_lookup.MOST:
-        yield "gone", f"only the first {evidence_lookup.MOST} pieces of evidence were looked at", "evidence"
+        yield "gone", f"only the first {evidence_lookup.MOST} pieces of evidence were checked", "evidence"
 
 
 def _shown(text: str) -> str:
@@ -428,14 +432,14 @@ def _shown(text: str) -> str:
 def _status(statement: str, proposal: Proposal, today: date) -> Iterator[_Noticed]:
     # A rationale may describe a past state. Only a statement must stay true.
     if line := wording.news(statement):
-        yield "status", f"reports a state that will be over soon (line {line})", "statement"
+        yield "status", f"describes a temporary state (line {line})", "statement"
     if proposal.expires_at:
         try:
             expires = date.fromisoformat(proposal.expires_at)
         except ValueError:
             return
         if expires <= today + timedelta(days=1):
-            over = "expired already" if expires < today else "expires by tomorrow"
+            over = "is in the past" if expires < today else "is tomorrow at the latest"
             yield "status", over, "expires_at"
 
 
@@ -449,5 +453,5 @@ def _repeats(repeat: Repeat | None) -> Iterator[_Noticed]:
     if repeat is None:
         return
     earlier = earlier_text(shown_earlier(repeat.rejection))
-    likeness = "" if repeat.sure else f" (alike: {repeat.alike:.0%})"
+    likeness = "" if repeat.sure else f" ({repeat.alike:.0%} similar)"
     yield "repeat", f"was rejected before, {earlier}{likeness}", "statement"

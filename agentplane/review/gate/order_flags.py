@@ -72,11 +72,11 @@ def _unseen(text: str) -> Iterator[tuple[str, int]]:
     if len(text) < _SHORTEST:
         return
     for part in invisible.parts(text):
-        what = f"holds {part.kind}, which is invisible when rendered{_quoted(part.text)}"
+        what = f"contains {part.kind}, which is invisible when rendered{_quoted(part.text)}"
         yield f"{what} (line {_line(text, part.offset)})", part.offset
     for view in readings.decoded(text):
         if view.how.startswith(_ENCODINGS) and _PROSE.search(view.text):
-            what = f"holds text {view.how}{_quoted(view.text)} (line {_line(text, view.offset)})"
+            what = f"contains text {view.how}{_quoted(view.text)} (line {_line(text, view.offset)})"
             yield what, view.offset
 
 
@@ -103,7 +103,7 @@ def _in_view(view: View) -> Iterator[tuple[str, str, int]]:
         yield "instruction", what, offset
     mark = wording.role_marks(clean)
     if mark is not None:
-        yield "markup", "holds marks of a conversation or a tool call", mark
+        yield "markup", "contains markup of a conversation or a tool call", mark
     for what, offset in wording.commands(clean):
         yield "command", what, offset
 

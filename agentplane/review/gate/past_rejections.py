@@ -3,12 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 import msgspec
 
 from agentplane.claims.compare import wording
 from agentplane.claims.compare.wording import Words
+from agentplane.lazy import cached_property
 from agentplane.memory.entry import Header, read_header, without_label
 from agentplane.memory.kinds import kinds_in
 from agentplane.plane.derived import cache

@@ -60,14 +60,14 @@ def odd(text: str) -> Iterator[str]:
     fields = _fields(text)
     for key in _DECIDED:
         if key in fields and not (key == "superseded_by" and "arrives" in fields):
-            yield f"sets `{key}`, which only a person's decision sets"
+            yield f"sets `{key}`, which only a person's decision may set"
     for key in _DATES:
         if key in fields and not _is_date(fields[key]):
             yield f"`{key}` isn't a date"
     if "harvested" in fields and not _MARK.fullmatch(str(fields["harvested"])):
         yield "`harvested` isn't 16 hex digits"
     if "external_id" in fields and not external_ids.is_one(str(fields["external_id"])):
-        yield "`external_id` isn't an id"
+        yield "`external_id` isn't a valid ID"
 
 
 def unshown(text: str) -> Iterator[str]:
@@ -83,7 +83,7 @@ def unshown(text: str) -> Iterator[str]:
             yield f"has an unknown key{name}"
     nested = (name for name, value in fields.items() if name in _KNOWN and not _is_plain(value))
     for name in nested:
-        yield f"`{one_line(name, 20)}` has values inside of values"
+        yield f"`{one_line(name, 20)}` has nested values"
 
 
 def _comments(text: str) -> Iterator[str]:

@@ -83,7 +83,7 @@ def flag(memory: Memory, entry: Entry) -> Iterator[str]:
     """Yield the notice for reviewers if a candidate lacks receipts."""
     layout, settings = memory.snapshot.layout, memory.snapshot.settings
     if is_required(settings) and (lack := lacking(entry.head, sources_of(layout))):
-        yield f"lacks a receipt: {lack}; `agentplane edit {one_line(entry.id, 40)}` adds it"
+        yield f"lacks a receipt: {lack}. Add it with `agentplane edit {one_line(entry.id, 40)}`"
 
 
 def require(memory: Memory, plan: Plan) -> None:

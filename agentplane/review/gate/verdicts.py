@@ -109,4 +109,4 @@ def earlier_text(earlier: Earlier) -> str:
 
 
 def _shown_reason(reason: str) -> str:
-    return "the reason holds a secret" if find.find(reason[:400]) else one_line(reason[:400], 120)
+    return "the reason contains a secret" if find.find(reason[:400]) else one_line(reason[:400], 120)

@@ -38,7 +38,7 @@ _AIMED = tuple(
     (what, re.compile(pattern))
     for what, pattern in (
         (
-            "tells its reader to drop earlier instructions",
+            "tells its reader to ignore earlier instructions",
             (
                 rf"\b(?:ignore|disregard|forget|override|bypass)\s(?:\w{{1,12}}\s){{0,3}}"
                 rf"(?:{_EARLIER}\s(?:\w{{1,12}}\s){{0,2}}(?:{_ORDERS}|rules|messages you)|your\s(?:\w{{1,12}}\s)?{_ORDERS}|"
@@ -63,14 +63,14 @@ _AIMED = tuple(
             ),
         ),
         (
-            "speaks about its reader's system prompt",
+            "refers to its reader's system prompt",
             (
                 r"\b(?:reveal|print|show|repeat|output|leak|dump|recite) (?:\w{1,12} ){0,3}system prompt\b|"
                 r"\b(?:your|new|real|actual) system prompt\b|\bsystem prompt ?:|\bsystem prompt (?:is|says|now|has been)\b"
             ),
         ),
         (
-            "asks to keep something from a person",
+            "asks to hide something from a person",
             (
                 rf"\b(?:do not|don't|never|without|must not|should not|shouldn't) (?:tell|telling|inform|informing|mention|mentioning|"
                 rf"notify|notifying|alert|alerting)(?: \w{{1,12}}){{0,3}} (?:the |your |any )?{_READER}s?\b(?!,? (?:whether|if|which|how|what|why|to)\b)|"
@@ -90,7 +90,7 @@ _AIMED = tuple(
             ),
         ),
         (
-            "asks to send something away",
+            "asks to send data elsewhere",
             (
                 r"\b(?:send|post|upload|exfiltrate|forward|leak|pipe) [^.\n]{0,60}(?:\.env\b|\.ssh\b|id_rsa|credentials|secrets|environment variables|"
                 r"api keys|source code)[^.\n]{0,40} to (?:https?:|[\w.]{1,40}@|this url|the following)|"
@@ -177,15 +177,15 @@ def role_marks(clean: str) -> int | None:
 def commands(clean: str) -> Iterator[tuple[str, int]]:
     """Yield commands that run unread code, or that open the machine or the project to other people."""
     if match := _RUNS.search(clean):
-        yield "holds a command that runs what nobody has read", match.start()
+        yield "contains a command that runs unread code", match.start()
     if any(key in clean for key in _OPENS_KEYS) and (match := _OPENS.search(clean)):
-        yield "holds a command that opens or weakens the machine or the project", match.start()
+        yield "contains a command that weakens the security of the machine or the project", match.start()
 
 
 def blob(text: str) -> tuple[str, int] | None:
     """Return a description of encoded data and its offset, or None."""
     found = next((found for found in _BLOB.finditer(text) if _is_encoded(found[0])), None)
-    return (f"holds {len(found[0])} characters of encoded data", found.start()) if found else None
+    return (f"contains {len(found[0])} characters of encoded data", found.start()) if found else None
 
 
 def _is_encoded(text: str) -> bool:

@@ -50,9 +50,9 @@ def folder(layout: Layout, run_id: str) -> Path:
     """Return a capsule's folder, after checking its name and refusing symbolic links on the path."""
     if not is_run_id(run_id):
         raise Damaged(
-            "is no name of a run",
+            "isn't a valid run ID",
             where=f"runs/{run_id[:60]}",
-            todo="run `agentplane doctor`.",
+            todo="Run `agentplane doctor`.",
             sees_doctor=True,
         )
     path = layout.runs / run_id
@@ -69,7 +69,7 @@ def file(layout: Layout, run_id: str, relative: str) -> Path:
     if os.path.lexists(path.parent):
         files.plain_folder(path.parent, layout.root)
     elif ".." in path.parts:
-        raise Damaged("holds `..`", where=relative, todo="run `agentplane doctor`.", sees_doctor=True)
+        raise Damaged("holds `..`", where=relative, todo="Run `agentplane doctor`.", sees_doctor=True)
     return path
 
 
@@ -103,7 +103,7 @@ def unpacked(kept: CapsuleFile, data: bytes) -> bytes:
             return stream.read(_LARGEST)
     except zstandard.ZstdError:
         raise Damaged(
-            "cannot be unpacked", where=kept.path, todo="run `agentplane doctor`.", sees_doctor=True
+            "can't be decompressed", where=kept.path, todo="Run `agentplane doctor`.", sees_doctor=True
         ) from None
 
 

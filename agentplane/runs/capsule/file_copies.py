@@ -79,7 +79,9 @@ def check_inputs(paths: Sequence[str], layout: Layout, cwd: Path) -> list[Path]:
         except AgentplaneError as error:
             where = f"--input {one_line(str(path), 200)}"
             raise BadInput(
-                error.what, where=where, todo="Name a plain file. Links, folders and devices are not kept."
+                error.what,
+                where=where,
+                todo="Use a regular file. Links, folders and devices can't be copied.",
             ) from None
     return found
 

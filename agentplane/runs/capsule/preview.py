@@ -90,5 +90,5 @@ def _blocks(kept: CapsuleFile, stream: BinaryIO) -> Iterator[bytes]:
                 yield block
     except zstandard.ZstdError:
         raise Damaged(
-            "cannot be unpacked", where=kept.path, todo="run `agentplane doctor`.", sees_doctor=True
+            "can't be decompressed", where=kept.path, todo="Run `agentplane doctor`.", sees_doctor=True
         ) from None

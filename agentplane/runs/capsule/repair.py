@@ -26,7 +26,7 @@ def mend(store: Store) -> list[str]:
         done.append(f"rebuilt {layout.shown('runs/.gitignore')}")
     for name in open_run.left_over(layout):
         shutil.rmtree(layout.runs / name, ignore_errors=True)
-        done.append(f"removed {layout.shown(f'runs/{name}')}, a run that never began")
+        done.append(f"removed {layout.shown(f'runs/{name}')}, a run that never started")
     for line, run in events.oldest_first(layout):
         try:
             done += _completed(layout, run, line) if run.capsule else ()

@@ -73,7 +73,7 @@ def seal_left(store: Store) -> list[RunEvent]:
     for run in open_run.every(store.layout):
         if not open_run.is_alive(run):
             work = open_run.work(store.layout, run.run_id)
-            ending = run.ending or Ending(None, "Its process was gone when it was sealed")
+            ending = run.ending or Ending(None, "The process ended before the run was sealed")
             recorded = [_recorded(work, name, half, ending) for name in output_file.names(work)]
             if event := seal(store, run, ending, recorded):
                 done.append(event)

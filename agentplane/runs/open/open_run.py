@@ -329,9 +329,9 @@ def note(layout: Layout, run_id: str, fields: Mapping[str, Any]) -> None:
     if isinstance(read.outputs, dict) and read.outputs.keys() - {"summary"}:
         named = ", ".join(sorted(one_line(key, 40) for key in read.outputs.keys() - {"summary"})[:5])
         raise BadInput(
-            f"outputs: an open run lists the files it produced and can't keep {named}",
+            f"Invalid outputs for an open run: {named}",
             where="event",
-            todo="Give files as a list, or log a separate run.",
+            todo="Pass produced files as a list, or log a separate run.",
         )
     reports.outputs_of(
         layout, read.files

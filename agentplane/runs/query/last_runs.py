@@ -9,7 +9,7 @@ from itertools import islice
 
 import msgspec
 
-from agentplane.plane.git import git
+from agentplane.plane.git import git, git_files
 from agentplane.plane.git.git import ObjectId
 from agentplane.plane.layout import Layout
 from agentplane.runs import events
@@ -33,7 +33,7 @@ NONE = Last()
 
 def of(layout: Layout, task: str | None = None) -> Last:
     """Return the last run that belongs to the checked-out branch, of one task or of all."""
-    branch = git.branch_in_file(str(layout.project))
+    branch = git_files.branch_of(str(layout.project))
     asked = False
     runs = _runs(layout, task)
     while some := list(islice(runs, _AT_ONCE)):

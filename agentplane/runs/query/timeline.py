@@ -3,9 +3,8 @@
 Only the needed part of the log is read, from its end.
 """
 
-import re
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from math import inf
 from typing import Literal
 
@@ -20,13 +19,12 @@ from agentplane.runs import events
 from agentplane.runs.activity import Activity
 from agentplane.runs.open import open_run
 from agentplane.runs.rubric import Range
+from agentplane.text import moments
 from agentplane.text.log import times
 from agentplane.text.visible import one_line
 
 
-_AGE = re.compile(r"(\d{1,6})\s*(min|h|d|w)")
 Outcome = Literal["ok", "failed", "ended", "open", "lost", "import"]
-_UNITS = {"min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class TimelineRow(msgspec.Struct, frozen=True):
@@ -138,16 +136,14 @@ def sealed_runs(lines: Iterable[bytes]) -> Iterator[TimelineRow]:
 
 
 def since(text: str, now: datetime) -> float:
-    """Return the time in seconds for a date, a time, or an age such as `2d`."""
-    try:
-        if found := _AGE.fullmatch(text.strip()):
-            return (now - timedelta(**{_UNITS[found[2]]: int(found[1])})).timestamp()
-        return datetime.fromisoformat(text.strip()).astimezone(UTC).timestamp()
-    except (ValueError, OverflowError):
+    """Return the earliest time that `--since` means, as Unix time in seconds."""
+    found = moments.moment(text, now)
+    if found is None:
         raise BadInput(
             f"Invalid value for --since: {one_line(text, 40)}.",
             todo="Use a date (2026-09-01) or an age (30min, 3h, 2d, 1w).",
-        ) from None
+        )
+    return found
 
 
 def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[TimelineRow]:

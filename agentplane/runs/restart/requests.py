@@ -207,7 +207,7 @@ class Watch:
 
     def _decided(self, request: Request, *, in_front: bool) -> Decision:
         if not in_front:
-            return Waits("it is not in front of its terminal")
+            return Waits("it isn't in the foreground of its terminal")
         is_settled = time.monotonic() >= self._settled
         self._looked = is_settled
         if is_settled and not self._unsent.maybe:
@@ -216,12 +216,10 @@ class Watch:
             except (AgentplaneError, OSError) as error:
                 return Waits(str(error))
         why = (
-            "somebody may be writing a line"
-            if self._unsent.maybe
-            else "somebody types, or its turn has just ended"
+            "someone may be typing" if self._unsent.maybe else "someone is typing, or its turn has just ended"
         )
         # Without hooks, the end of the turn is unknown.
-        return Waits(why) if self._hooked() else Never(f"{why}: ask again once it is idle")
+        return Waits(why) if self._hooked() else Never(f"{why}. Try again when it is idle")
 
     def _say(self, reply: Reply) -> None:
         if reply == self._reply:

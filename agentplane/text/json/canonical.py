@@ -22,7 +22,7 @@ def dumps(value: Any) -> bytes:
     try:
         return _dumps(value)
     except RecursionError as error:
-        raise BadInput("is nested too deeply for JSON, or holds itself") from error
+        raise BadInput("is nested too deeply for JSON, or contains itself") from error
 
 
 def sha256(data: bytes) -> str:
@@ -62,17 +62,17 @@ def _complaint(value: Any) -> str | None:
     if isinstance(value, int):
         return None if -_SAFE <= value <= _SAFE else "is an integer beyond 2^53, which JSON readers round"
     if isinstance(value, float):
-        return None if math.isfinite(value) else f"is {value}, which JSON has no number for"
+        return None if math.isfinite(value) else f"is {value}, which isn't a number in JSON"
     if isinstance(value, str):
-        return "holds half of a surrogate pair" if _has_surrogate(value) else None
-    return f"is a {type(value).__name__}, which JSON has no form for"
+        return "contains an unpaired surrogate" if _has_surrogate(value) else None
+    return f"is a {type(value).__name__}, which JSON can't represent"
 
 
 def _key_complaint(key: Any, path: str) -> tuple[str, str] | None:
     if not isinstance(key, str):
-        return path, f"has the key {key!r}, which is no string"
+        return path, f"has the key {key!r}, which isn't a string"
     if _has_surrogate(key):
-        return path, f"has the key {json.dumps(key)}, which holds half of a surrogate pair"
+        return path, f"has the key {json.dumps(key)}, which contains an unpaired surrogate"
     return None
 
 

@@ -27,10 +27,10 @@ def node_at(root: Node, path: Sequence[str]) -> Node | None:
     node = root
     for key in path:
         if node.kind != "object":
-            raise NotPlain(f"holds no object above `{key}`")
+            raise NotPlain(f"has no object that could contain `{key}`")
         same = [child for child in node.children if child.key == key]
         if len(same) > 1:
-            raise NotPlain(f"says `{key}` twice")
+            raise NotPlain(f"contains `{key}` twice")
         if not same:
             return None
         node = same[0].node
@@ -54,7 +54,7 @@ def put(text: str, path: Sequence[str], key: str | None, value: object) -> str:
     first = wanted[0] if wanted else None
     kind = "array" if first is None else "object"
     if into.kind != kind:
-        raise NotPlain(f"holds no {kind} at `{'.'.join(path[:depth]) or 'its top'}`")
+        raise NotPlain(f"has no {kind} at `{'.'.join(path[:depth]) or 'the top level'}`")
     return _insert(text, root, into, first, whole)
 
 
@@ -83,7 +83,7 @@ def remove(text: str, route: Sequence[int], left: Mapping[str, object]) -> str |
         return None
     done = _cut(text, chain[-1], steps[-1])
     if with_comments.plain(with_comments.parse(done)) != _plain_without(root, steps):
-        raise NotPlain("does not let go of it without a change to what stands beside")
+        raise NotPlain("can't be changed without changing the text around it")
     return done
 
 

@@ -24,7 +24,7 @@ class BadJson(ValueError):
     """The error for invalid JSON, with the line where it was noticed."""
 
     def __init__(self, what: str, line: int) -> None:
-        super().__init__(f"{what} in line {line}")
+        super().__init__(f"{what} on line {line}")
         self.what = what
         self.line = line
 
@@ -61,7 +61,7 @@ def parse(text: str) -> Node:
     reader = _Reader(text)
     node = reader.value(reader.skip(1 if text.startswith("\ufeff") else 0), 0)
     if reader.skip(node.end) != len(text):
-        raise reader.bad("text behind the end", node.end)
+        raise reader.bad("unexpected text after the end", node.end)
     return node
 
 
@@ -91,7 +91,7 @@ class _Reader:
 
     def value(self, at: int, depth: int) -> Node:
         if depth > _DEEPEST:
-            raise self.bad("too many brackets within each other", at)
+            raise self.bad("too many nested brackets", at)
         first = self.text[at : at + 1]
         if first in ("{", "["):
             return self.container(at, depth)
@@ -101,12 +101,12 @@ class _Reader:
             found = pattern.match(self.text, at)
             if found:
                 return Node(kind, at, found.end(), found[0])  # type: ignore[arg-type]
-        raise self.bad("no JSON value" if first else "an end too early", at)
+        raise self.bad("invalid value" if first else "unexpected end", at)
 
     def string(self, at: int) -> Node:
         found = _STRING.match(self.text, at)
         if not found:
-            raise self.bad("a broken string", at)
+            raise self.bad("invalid string", at)
         return Node("string", at, found.end(), json.loads(found[0]))
 
     def container(self, at: int, depth: int) -> Node:
@@ -116,7 +116,7 @@ class _Reader:
         place = self.skip(at + 1)
         while self.text[place : place + 1] != closing:
             if node.children and node.children[-1].comma is None:
-                raise self.bad("no comma between two values", place)
+                raise self.bad("missing comma", place)
             node.children.append(self.child(kind, place, depth))
             place = self.skip(node.children[-1].end)
             if self.text[place : place + 1] == ",":
@@ -129,9 +129,9 @@ class _Reader:
         if kind == "array":
             return Child(None, at, self.value(at, depth + 1))
         if self.text[at : at + 1] != '"':
-            raise self.bad("no key" if self.text[at : at + 1] else "an end too early", at)
+            raise self.bad("missing key" if self.text[at : at + 1] else "unexpected end", at)
         key = self.string(at)
         colon = self.skip(key.end)
         if self.text[colon : colon + 1] != ":":
-            raise self.bad("no colon behind a key", colon)
+            raise self.bad("missing colon", colon)
         return Child(key.text, at, self.value(self.skip(colon + 1), depth + 1))

@@ -42,7 +42,7 @@ class Tail(msgspec.Struct, frozen=True):
 def link(event: Mapping[str, Any], prev: str) -> bytes:
     """Return the complete line of an event that follows `prev`."""
     if event.get("kind") == "merge":
-        raise BadInput("an event of this kind is made by joining heads", where="kind")
+        raise BadInput("a merge event must be made by joining heads", where="kind")
     return _line(event, prev)
 
 
@@ -50,12 +50,12 @@ def join(heads: Sequence[str], ts: str) -> bytes:
     """Return the line that joins heads. It is the same for everyone who joins these heads with this ts."""
     named = sorted(set(heads))
     if len(named) < 2:
-        raise BadInput("a merge joins two heads or more", where="heads")
+        raise BadInput("a merge must join at least two heads", where="heads")
     if not all(event_line.is_hash(head) for head in named):
-        raise BadInput("a merge names the hashes of events", where="heads")
+        raise BadInput("a merge must name hashes of events", where="heads")
     line = _line({"kind": "merge", "heads": named, "ts": ts}, named[0])
     if not event_line.is_merge(line):
-        raise BadInput("is no plain time", where="ts")
+        raise BadInput("isn't a valid time", where="ts")
     return line
 
 
@@ -63,8 +63,8 @@ def hash_of(line: bytes) -> str:
     """Return the hash that a line states for itself."""
     if not event_line.has_form(line):
         raise Damaged(
-            "a line of the log is no event",
-            todo="Run `agentplane doctor`, which names the line.",
+            "a line of the log isn't an event",
+            todo="Run `agentplane doctor` to find the line.",
             sees_doctor=True,
         )
     return event_line.stated_by(line).decode()
@@ -146,7 +146,7 @@ def tail(path: files.StrPath) -> Tail:
         line = _between(stream, _line_begin(stream, end), end)
     if line and not event_line.has_form(line):
         todo = "Run `agentplane doctor`."
-        raise Damaged("its last line is no event", where=str(path), todo=todo, sees_doctor=True)
+        raise Damaged("its last line isn't an event", where=str(path), todo=todo, sees_doctor=True)
     return Tail(size=size, head=event_line.stated_by(line).decode() if line else None, torn_at=torn_at)
 
 
@@ -164,19 +164,19 @@ def mend_torn(path: files.StrPath) -> str | None:
     event = rest.rstrip(b"\0\r")
     if not event_line.is_intact(event + b"\n"):
         files.truncate(path, torn_at)
-        return f"cut off {len(rest)} bytes of a last line that was not written to its end"
+        return f"removed its incomplete last line ({len(rest)} bytes)"
     files.truncate(path, torn_at + len(event))
     files.append(path, b"\n")
-    return "ended its last line, which was complete but for the newline"
+    return "added the missing newline to its last line"
 
 
 def _line(event: Mapping[str, Any], prev: str) -> bytes:
     if not event_line.is_hash(prev):
-        raise BadInput("is no hash of an event", where="hash_prev")
+        raise BadInput("isn't a hash of an event", where="hash_prev")
     body = canonical.dumps({**event, "hash_prev": prev})
     # In canonical JSON only a key ends in `":`, so these bytes are keys, or the ends of unusual keys.
     if "hash_prev" in event or body.count(b'"hash_prev":') != 1 or b'"hash_self":' in body:
-        raise BadInput("holds a key that is reserved for the chain: hash_prev or hash_self", where="event")
+        raise BadInput("contains a reserved key: hash_prev or hash_self", where="event")
     return event_line.seal(body[:-1])
 
 

@@ -21,7 +21,7 @@ from agentplane.text.log.event_line import (
 _STATES = re.compile(rb',"hash_self":"([0-9a-f]{64})"')
 _CONFLICT_MARKS = (b"<<<<<<< ", b"=======", b">>>>>>> ", b"||||||| ")
 
-_CHANGED = "was changed: its hash does not fit"
+_CHANGED = "was changed: its hash doesn't match"
 _REPEATS = "repeats line {}"
 _GONE = "follows an event that is not above it: a line was removed or moved"
 
@@ -115,14 +115,14 @@ class Walk:
         if is_intact(line):
             self._take_event(line, unhexlify(stated_by(line)))
         elif has_form(line):
-            self._fault(_CHANGED if is_utf8(line) else "was changed: it is not UTF-8")
+            self._fault(_CHANGED if is_utf8(line) else "was changed: it isn't UTF-8")
             self._take_damaged(line)
         else:
             self._take_no_event(line)
 
     def _only_the_last_is_torn(self) -> None:
         if self.torn:
-            self._fault("is no event: it was not written to its end")
+            self._fault("isn't an event: it is incomplete")
             self._take_damaged(b"")
             self.torn = None
 
@@ -130,9 +130,9 @@ class Walk:
         if not line.strip():
             self._fault("is blank")
         elif line.startswith(_CONFLICT_MARKS):
-            self._fault("is a conflict mark of git")
+            self._fault("is a Git conflict marker")
         else:
-            self._fault("is no event" if is_utf8(line) else "is no event: it is not UTF-8")
+            self._fault("isn't an event" if is_utf8(line) else "isn't an event: it isn't UTF-8")
             self._take_damaged(line)
 
     def _take_damaged(self, line: bytes) -> None:
@@ -155,9 +155,9 @@ class Walk:
     def _take_event(self, line: bytes, stated: bytes) -> None:
         parents = parents_of(line)
         if not (line.startswith(b"{") and is_utf8(line)):
-            self._fault("is no JSON, although its hash fits")
+            self._fault("isn't JSON, although its hash matches")
         elif not parents:
-            self._fault("does not name the event before it in the proper way")
+            self._fault("doesn't name the event before it correctly")
         self._take_sound(stated, parents)
 
     def _take_sound(self, stated: bytes, parents: Iterable[bytes]) -> None:
@@ -191,7 +191,7 @@ class Walk:
         if below is None:
             self.tips[stated] = None
         else:
-            below.what = "follows line {}, which stands below it"
+            below.what = "follows line {}, which is below it"
             below.away = self.number - below.line
 
     def _fault(self, what: str, away: int = 0, *, repeats: bool = False) -> None:

@@ -6,7 +6,6 @@ YAML mapping with an `id`. Offsets count bytes, and the bytes themselves never c
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from hashlib import blake2b, sha256
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -14,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import frontmatter
 import msgspec
 
+from agentplane.lazy import cached_property
 from agentplane.text.json import decode
 from agentplane.text.markdown.fences import Fences
 from agentplane.text.yaml.yaml12 import HANDLER, MAX_CHARS, RareYaml, YamlError, shown
@@ -225,22 +225,24 @@ class _Scan:
 
     def read(self, header: bytes) -> _Header | _Broken | None:
         if len(header) > MAX_CHARS:
-            return _broken_if_entry(header, 0, f"frontmatter longer than {MAX_CHARS // 1024} KiB", _SHORTEN)
+            return _broken_if_entry(
+                header, 0, f"the frontmatter is longer than {MAX_CHARS // 1024} KiB", _SHORTEN
+            )
         try:
             text = header.decode()
         except UnicodeDecodeError as error:
             line = 1 + header.count(b"\n", 0, error.start)
-            return _broken_if_entry(header, line, "frontmatter that is not UTF-8", _SAVE_AS_UTF8)
+            return _broken_if_entry(header, line, "the frontmatter isn't UTF-8", _SAVE_AS_UTF8)
         try:
             fields, _ = frontmatter.parse(f"---\n{text}---\n", handler=HANDLER)
         except YamlError as error:
             todo = _WRITE_OUT if isinstance(error, RareYaml) else _REPAIR
-            return _broken_if_entry(header, 1 + error.line, f"broken frontmatter: {error.problem}", todo)
+            return _broken_if_entry(header, 1 + error.line, f"invalid frontmatter: {error.problem}", todo)
         if "id" not in fields:
             return None
         id_: object = fields["id"]
         if not isinstance(id_, str) or not id_.strip():
-            return _Broken(0, f"frontmatter whose id is no text: {shown(id_)}", _QUOTE_ID)
+            return _Broken(0, f"the id in the frontmatter isn't text: {shown(id_)}", _QUOTE_ID)
         return id_, pack(fields)
 
     def unclosed(self, head: int) -> _Broken | None:
@@ -251,18 +253,18 @@ class _Scan:
         paragraph = _FIRST_PARAGRAPH.match(self.data, head, head + MAX_CHARS)
         if paragraph is None:
             return None
-        return _broken_if_entry(paragraph[0], 0, "frontmatter that is never closed", _CLOSE)
+        return _broken_if_entry(paragraph[0], 0, "the frontmatter is never closed", _CLOSE)
 
 
-_REPAIR: Final = "Repair the YAML between the two --- lines; until then this entry is not used."
+_REPAIR: Final = "Fix the YAML between the two --- lines. Until then, this entry is ignored."
 _WRITE_OUT: Final = (
     "Write each value out where it is used, without YAML anchors, aliases, tags and merge keys; "
     "until then this entry is not used."
 )
 _SHORTEN: Final = "Move the text out of the frontmatter, into the body."
-_CLOSE: Final = "Put a line --- behind its last field."
-_QUOTE_ID: Final = "Write the id as text, for instance id: DEC-001, and in quotes if it is a number."
-_SAVE_AS_UTF8: Final = "Save the file as UTF-8; until then this part is kept as it is, and not used."
+_CLOSE: Final = "Add a line --- after its last field."
+_QUOTE_ID: Final = "Write the id as text, for example id: DEC-001. Put a number in quotes."
+_SAVE_AS_UTF8: Final = "Save the file as UTF-8. Until then, this part is ignored."
 
 
 def _broken_if_entry(header: bytes, line: int, what: str, todo: str) -> _Broken | None:
@@ -270,8 +272,10 @@ def _broken_if_entry(header: bytes, line: int, what: str, todo: str) -> _Broken 
 
 
 def _used_twice(id_: str, first: int, line: int, start: int, end: int) -> Trouble:
-    what = f"the id {_shown(id_)} is already that of the entry in line {first}"
-    return Trouble(line, what, "Give one of the two another id; until then the first one counts.", start, end)
+    what = f"the ID {_shown(id_)} is already used by the entry in line {first}"
+    return Trouble(
+        line, what, "Give one of them another ID. Until then, only the first one counts.", start, end
+    )
 
 
 def _shown(id_: str) -> str:
@@ -287,7 +291,7 @@ def _unreadable(data: bytes) -> tuple[int, str] | None:
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        return error.start, "bytes that are not UTF-8"
+        return error.start, "bytes that aren't UTF-8"
     return None
 
 

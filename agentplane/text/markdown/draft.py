@@ -130,13 +130,13 @@ class Draft:
             block = found.pop(piece.id or "", None)
             if block is None or data[block.start : block.end] != piece.core:
                 raise BadInput(
-                    f"the text of {piece.id} would not read as this one entry in its file",
+                    f"the text of {piece.id} would not be read as this one entry in its file",
                     todo="Close every code fence in it, and indent or fence lines that are just ---.",
                 )
         for id_ in found:
             raise BadInput(
-                f"the file would come to hold an entry {id_} that nobody put there",
-                todo="Put frontmatter that is only text in a code fence; give entries ids of their own.",
+                f"the file would get an unexpected entry {id_}",
+                todo="Put example frontmatter in a code fence, and give each entry its own ID.",
             )
         return document
 

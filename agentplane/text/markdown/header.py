@@ -36,7 +36,7 @@ def set_fields(core: bytes, changes: Mapping[str, Any]) -> bytes:
     """Return the entry with these fields set. A field with the value DROP is removed."""
     parts = split(core)
     if parts is None:
-        raise BadInput("the entry has no frontmatter", todo="Put its fields between two lines ---.")
+        raise BadInput("the entry has no frontmatter", todo="Put its fields between two --- lines.")
     opening, header, rest = parts
     text = _decoded(header)
     before = _load(text)
@@ -50,8 +50,8 @@ def set_fields(core: bytes, changes: Mapping[str, Any]) -> bytes:
         if split(edited) == (opening, candidate.encode(), rest) and _says(candidate, wanted):
             return edited
     raise BadInput(
-        f"the frontmatter's layout leaves no way to change {', '.join(map(str, changed))} alone",
-        todo="Write its fields one a line, then try again.",
+        f"can't change only {', '.join(map(str, changed))} in frontmatter with this layout",
+        todo="Write one field per line, then try again.",
     )
 
 
@@ -65,7 +65,7 @@ def new_core(fields: Mapping[str, Any], body: str) -> bytes:
             _stands_alone(core)
             return core
     raise BadInput(
-        "these fields cannot be written as YAML", todo="Use text, numbers, dates, lists and mappings."
+        "these fields can't be written as YAML", todo="Use text, numbers, dates, lists and mappings."
     )
 
 
@@ -90,7 +90,7 @@ def _decoded(header: bytes) -> str:
     try:
         return header.decode()
     except UnicodeDecodeError:
-        raise BadInput("the frontmatter is not UTF-8", todo="Save the file as UTF-8.") from None
+        raise BadInput("the frontmatter isn't UTF-8", todo="Save the file as UTF-8.") from None
 
 
 def _encoded(text: str) -> bytes:
@@ -104,9 +104,9 @@ def _load(text: str) -> dict[Any, Any]:
     try:
         fields = load(text)
     except YamlError as error:
-        raise BadInput(f"broken frontmatter: {error}", todo="Repair its YAML first.") from None
+        raise BadInput(f"invalid frontmatter: {error}", todo="Fix its YAML first.") from None
     if not isinstance(fields, dict):
-        raise BadInput("the frontmatter is no mapping", todo="Write it as fields: a name, a colon, a value.")
+        raise BadInput("the frontmatter isn't a mapping", todo="Write each field as `name: value`.")
     return fields
 
 
@@ -128,9 +128,10 @@ def _stands_alone(core: bytes) -> None:
     document = parse(core)
     blocks = document.blocks
     if len(blocks) != 1 or document.troubles or (blocks[0].start, blocks[0].end) != (0, len(core)):
-        where = f"{document.troubles[0].what}" if document.troubles else "it would not read as one entry"
+        where = f"{document.troubles[0].what}" if document.troubles else "it would not be read as one entry"
         raise BadInput(
-            f"this text cannot be an entry: {where}", todo="Put frontmatter in it in a code fence."
+            f"this text can't be an entry: {where}",
+            todo="Put frontmatter that is part of the text in a code fence.",
         )
     if Fences(core).left_open(blocks[0].body):
         raise BadInput("the text opens a code fence and never closes it", todo="Close the fence.")

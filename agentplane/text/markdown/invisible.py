@@ -109,10 +109,10 @@ def _parts(text: str) -> Iterator[Unseen]:
     bare = "".join(shown)
     yield from _references(bare, text)
     for hit in _EMPTY_LINK.finditer(bare):
-        yield Unseen("a link without a text", hit["target"], hit.start())
+        yield Unseen("a link without text", hit["target"], hit.start())
     for hit in _FAR.finditer(bare):
         if hit[0].count("\n") >= 20 or _BLANKS.search(hit[0]):
-            yield Unseen("text far out of sight", text[hit.end() : hit.end() + 400], hit.end())
+            yield Unseen("text far outside the visible area", text[hit.end() : hit.end() + 400], hit.end())
 
 
 def _blank(part: str) -> str:

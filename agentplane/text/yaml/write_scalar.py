@@ -41,7 +41,7 @@ def scalar(value: Any, *, quote: str = "", flow: bool = False) -> str:
             return _float(value)
         case datetime() | date():
             return value.isoformat()
-    raise TypeError(f"YAML has no place for {type(value).__name__}")
+    raise TypeError(f"YAML can't represent {type(value).__name__}")
 
 
 def inline(value: Any, *, quote: str = "") -> str:
@@ -81,7 +81,7 @@ def is_word(value: Any) -> bool:
 
 
 def half_a_character() -> BadInput:
-    return BadInput("a text holds half a character (a surrogate)", todo="Remove it: no file can hold it.")
+    return BadInput("a text contains an unpaired surrogate", todo="Remove it.")
 
 
 def single_quoted(text: str) -> str:

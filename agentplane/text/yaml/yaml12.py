@@ -124,7 +124,7 @@ def _events(text: str) -> NextEvent:
         raise YamlError(f"longer than {MAX_CHARS // 1024} KiB", 0)
     # YAML 1.2 reads the question mark as part of the key or value, but libyaml reads it as the mark of a key.
     if "?:" in text and (found := _ODD_KEY.search(text)):
-        raise YamlError("quote the ?: inside of brackets", text.count("\n", 0, found.end()))
+        raise YamlError("put the ?: inside brackets in quotes", text.count("\n", 0, found.end()))
     odd = None if text.isascii() else _HAS_ODD.search(text)
     if odd and _HAS_STAND_IN.search(text):
         raise YamlError(
@@ -133,7 +133,7 @@ def _events(text: str) -> NextEvent:
     try:
         next_event: NextEvent = CParser(text.translate(_TO_STAND_INS) if odd else text).get_event
     except UnicodeEncodeError:
-        raise YamlError("a surrogate is no character", 0) from None
+        raise YamlError("a surrogate isn't a character", 0) from None
     return _restoring(next_event) if odd else next_event
 
 
@@ -206,9 +206,9 @@ class _Builder:
         while type(event := self.next()) is not MappingEndEvent:
             key = self.node(event, depth)
             if isinstance(key, dict | list):
-                _refuse(event, "a list or a mapping cannot be a key")
+                _refuse(event, "a list or a mapping can't be a key")
             if key in values:
-                _refuse(event, f"the key {shown(key)} stands here twice")
+                _refuse(event, f"the key {shown(key)} is repeated here")
             values[key] = self.node(self.next(), depth)
         return values
 
@@ -222,7 +222,7 @@ def _scalar(event: Any) -> Any:
     except (ValueError, LookupError, OverflowError):
         if text == "<<":
             raise RareYaml("the merge key << is not allowed", event.start_mark.line) from None
-        _refuse(event, f"{shown(text)} is no date or number; quote it if it is meant as text")
+        _refuse(event, f"{shown(text)} isn't a date or number (put text in quotes)")
 
 
 def _rare(event: Any) -> RareYaml:

@@ -111,7 +111,7 @@ def text_of(project: Path, path: str, haul: Haul) -> str | None:
         return None
     real = os.path.realpath(project / path)
     if not Path(real).is_relative_to(os.path.realpath(project)):
-        haul.skip(path, "a link out of the project")
+        haul.skip(path, "a link to outside the project")
         return None
     return read_text(real, path, haul)
 
@@ -124,7 +124,7 @@ def read_text(path: str, place: str, haul: Haul) -> str | None:
             return None
         data = files.read(path)
     except (OSError, AgentplaneError):
-        haul.skip(place, "cannot be read")
+        haul.skip(place, "can't be read")
         return None
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", errors="replace").replace("\r\n", "\n")

@@ -33,10 +33,10 @@ Why = Literal[
     "quote",
     "numbered step",
     "command or path",
-    "introduces what follows",
-    "says the opposite without its heading",
-    "no longer holds, says its heading",
-    "points to text around it",
+    "introduces the next lines",
+    "means the opposite without its heading",
+    "outdated, according to its heading",
+    "refers to the text around it",
     "too short",
     "states no rule, choice or fact",
     "prose without a rule",
@@ -182,7 +182,7 @@ def read(text: str, first: int = 1) -> Read:
                 continue
             lead = plain(paragraph).rsplit("\n", 1)[-1] if paragraph.rstrip(" *").endswith(":") else ""
             pieces = (
-                [SkippedText(paragraph, line, "introduces what follows")]
+                [SkippedText(paragraph, line, "introduces the next lines")]
                 if lead
                 else _sentences(paragraph, line, titles)
             )
@@ -275,7 +275,7 @@ def _items(
         if len(source) > _LONGEST_PIECE:
             yield SkippedText(source, line, "too long for one entry")
         elif is_over:
-            yield SkippedText(source, line, "no longer holds, says its heading")
+            yield SkippedText(source, line, "outdated, according to its heading")
         elif is_procedure and (_PROCEDURE.search(around) or not _NORM.search(plain(source))):
             yield SkippedText(source, line, "numbered step")
         else:
@@ -290,11 +290,11 @@ def _item(
     if not text:
         return
     if text.endswith(":"):
-        yield SkippedText(text, line, "introduces what follows")
+        yield SkippedText(text, line, "introduces the next lines")
     elif _COMMAND.match(raw) or _DRAWN.search(raw) or (_BEGINS.match(raw) and not _NORM.search(text)):
         yield SkippedText(text, line, "command or path")
     elif _BAD_MARK.match(raw) or (against and not _NEGATED.search(text)):
-        yield SkippedText(text, line, "says the opposite without its heading")
+        yield SkippedText(text, line, "means the opposite without its heading")
     else:
         yield _statement(text, line, titles, condition)
 
@@ -316,7 +316,7 @@ def _sentences(paragraph: str, line: int, titles: tuple[str, ...]) -> Iterator[L
     for sentence, at in parts:
         text = plain(sentence)
         if any(map(_OVER.search, titles)):
-            yield SkippedText(text, at, "no longer holds, says its heading")
+            yield SkippedText(text, at, "outdated, according to its heading")
         elif _NORM.search(text) or _CHOICE.search(text):
             yield _statement(text, at, titles)
         elif text:
@@ -350,7 +350,7 @@ def _unfit(text: str, titles: tuple[str, ...], condition: str, kind: str | None)
     if _DANGLING.match(text) or (
         _POINTS_AWAY.search(text) and len(text.split()) <= _FEW_WORDS and not condition
     ):
-        return "points to text around it"
+        return "refers to the text around it"
     fewest = _FEWEST_WORDS if kind in (None, "fact") else _FEWEST_OF_A_RULE
     if len(re.findall(r"\w+", f"{condition} {text}")) < fewest:
         return "too short"

@@ -9,6 +9,7 @@ import os
 import time
 
 from agentplane.plane.derived import badge_stamp, cache_file
+from agentplane.plane.git import git_files
 
 
 TYPE_CHECKING = False
@@ -93,13 +94,13 @@ def make(store: "Store", by: "Origin", tool: "Tool", task: str | None) -> Answer
     from agentplane.plane.store import recovery
     from agentplane.plane.store.store import deliverable, settings_changed
 
-    root = str(store.layout.root)
+    root, project = str(store.layout.root), str(store.layout.project)
     store.note_settings(by)
     if recovery.lost_tail(store.layout):
         return _incomplete(store, tool, task)
     before = badge_stamp.of(root)
     snapshot = deliverable(store.snapshot())
-    here, tip = badge_stamp.checked_out(root), badge_stamp.tip(root)
+    here, tip = git_files.head_of(project), git_files.tip_of(project)
     ask = Ask(task, budget=tool.budget, measure=tool.measure, reader=tool.name)
     own = _own_lines(store, tool)
     read = _stamps(root, own.read)
@@ -175,14 +176,15 @@ def _is_here(root: str, found: "dict[str, Any]") -> bool:
 
     If Git's history decided which run was the last, a new commit counts as a change.
     """
-    is_same = found["checked_out"] == badge_stamp.checked_out(root) and found["tip"] in (
+    project = os.path.dirname(root)
+    is_same = found["checked_out"] == git_files.head_of(project) and found["tip"] in (
         None,
-        badge_stamp.tip(root),
+        git_files.tip_of(project),
     )
     return is_same and bool(found["read"] == _stamps(root, list(found["read"])))
 
 
-_REASONS = {"said": "its own files say it", "expired": "expired"}
+_REASONS = {"said": "already in its own files", "expired": "expired"}
 """The reasons that a receipt counts together, by kind. The full reasons name a place or a day."""
 
 

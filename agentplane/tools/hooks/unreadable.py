@@ -28,7 +28,7 @@ def line(error: BaseException, folder: str) -> str:
 
 def incomplete() -> str:
     """Return the line for a log that lost its end, so that entries are missing."""
-    return f"agentplane: this memory is incomplete: the log lost its last lines. {TODO}"
+    return f"agentplane: this memory is incomplete, because the last lines of the log are missing. {TODO}"
 
 
 def _detail(error: BaseException, folder: str) -> str:

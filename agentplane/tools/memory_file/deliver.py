@@ -12,7 +12,7 @@ from agentplane.tools import presence
 from agentplane.tools.memory_file import size_limit, sync
 
 
-OFF = "`tools.deliver` is off"
+OFF = "isn't updated automatically (`tools.deliver` is off)"
 _LEFT = ("edited", "blocked")
 
 
@@ -20,7 +20,7 @@ class Delivered(msgspec.Struct, frozen=True):
     brought: tuple[str, ...] = ()
     """The files that give tools the new memory. A file with an import line didn't change."""
     kept: dict[str, str] = {}
-    """The files that still have the old memory, and the reasons."""
+    """The files that still have the old memory, and the reasons, as predicates of the file."""
 
 
 def deliver(memory: Memory, today: Callable[[], date], *, write: bool = True) -> Delivered | None:
@@ -40,7 +40,7 @@ def deliver(memory: Memory, today: Callable[[], date], *, write: bool = True) ->
         return _deliver(memory, today(), old)
     except (AgentplaneError, OSError) as error:
         reason = error.what if isinstance(error, AgentplaneError) else error.strerror or str(error)
-        return Delivered(kept={one.path: reason for one in old})
+        return Delivered(kept={one.path: f"can't be updated: {reason}" for one in old})
 
 
 def _deliver(memory: Memory, today: date, old: Sequence[sync.Holder]) -> Delivered:
@@ -49,7 +49,9 @@ def _deliver(memory: Memory, today: date, old: Sequence[sync.Holder]) -> Deliver
     users = presence.named(sorted({name for one in old for name in one.tools}))
     packs = size_limit.packs(lambda: memory, today)
     stands = sync.standings(*where, users, packs)
-    kept = {one.path: one.why or "was edited inside the block" for one in stands if one.state in _LEFT}
+    kept = {
+        one.path: one.why or "was edited inside agentplane's block" for one in stands if one.state in _LEFT
+    }
     held = {name for one in stands if one.path in kept for name in one.tools}
     active.write(layout, sync.imported(layout.project, packs))
     _, failed = sync.write(*where, [tool for tool in users if tool.name not in held], packs)

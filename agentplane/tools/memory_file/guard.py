@@ -79,8 +79,8 @@ def _complaint(line: Line, known: Known) -> str | None:
         return None
     quoted = f'"{shown(line.raw.strip(), 100)}"'
     if line.id:
-        return f"gives {shown(line.id, 40)} words that nobody approved on this branch: {quoted}"
-    return f"says in the name of the memory what the memory does not: {quoted}"
+        return f"has text of {shown(line.id, 40)} that nobody approved on this branch: {quoted}"
+    return f"has text in agentplane's block that isn't in the memory: {quoted}"
 
 
 def _of_title(about: str) -> str | None:

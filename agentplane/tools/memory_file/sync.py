@@ -195,7 +195,7 @@ def _propose_edits(
         try:
             proposed += filter(None, [propose(standing.path, line) for line in standing.added])
         except AgentplaneError as error:
-            kept[standing.path] = error.what
+            kept[standing.path] = f"has edits that can't be proposed: {error.what}"
             held.update(standing.tools)
     return tuple(proposed), kept, [tool for tool in tools if tool.name not in held]
 
@@ -258,7 +258,7 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     if data is None or found is None:
         return Standing(path, names, "absent", cut=cut, short=short, repeated=repeated)
     if found.is_edited(held):
-        why = "" if held == data else "git left it in conflict"
+        why = "" if held == data else "is in conflict after a Git merge"
         return Standing(path, names, "edited", found.revision, why, diff, added, cut, short, repeated)
     current = data == _wanted(project, data, plane, users, packs)
     if _only_imports(users):

@@ -1,12 +1,12 @@
 """Checks for unapproved text in managed blocks, in context/active.md and in cached context packs."""
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.context import active, pack_text
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Severity, Shell
+from agentplane.lazy import cached_property
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.derived import cache_checks
@@ -36,7 +36,7 @@ _REMEDY = Shell(_SYNC, "Read it, then run ", " to write the approved memory agai
 def check(store: Store) -> Iterator[Finding]:
     """Report such text. `store` must read the plane without the cache."""
     for name in start_context.wrong(store):
-        what = "is not what the approved memory gives, and sessions would start with it"
+        what = "differs from the approved memory, and sessions would start with it"
         where = store.layout.shown(f"cache/{name}")
         yield Finding("answer-wrong", "error", where, what, (cache_checks.CLEAR,), name)
     project, root = store.layout.project, store.layout.root
@@ -67,7 +67,7 @@ def _unknown(path: str, lines: Iterable[Line], approved: "_Approved") -> Iterato
             yield Finding("text-withheld", "error", f"{path}:{line.number}", what, (remedy,), line.id)
         elif left and not approved.has(line):
             left -= 1
-            what = f"holds text that no approved entry has: {one_line(line.raw, 100)}"
+            what = f"contains text that no approved entry has: {one_line(line.raw, 100)}"
             passing = line.section.startswith(_PASSING) and not line.id
             severity: Severity = "warning" if passing else "error"
             yield Finding("text-unknown", severity, f"{path}:{line.number}", what, (_REMEDY,), path)

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane.git import git
+from agentplane.plane.git import git_files
 from agentplane.plane.layout import Layout
 from agentplane.runs.open import hook_notes, open_run
 from agentplane.runs.restart import requests
@@ -28,7 +28,7 @@ class Activity(msgspec.Struct, frozen=True):
 
 def of(layout: Layout, one: Session) -> Activity:
     """Return the activity of a session as reported by its hooks."""
-    branch = git.branch_in_file(one.folder)
+    branch = git_files.branch_of(one.folder)
     if one.run_id is None:
         return Activity(branch=branch)
     asked = requests.is_asked(layout, one.run_id)

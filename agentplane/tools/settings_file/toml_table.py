@@ -35,7 +35,7 @@ def read(text: str) -> dict[str, Any]:
         return limited.read(text, parse_float=str)
     except limited.TomlError as error:
         place = f" (line {error.line})" if error.line else ""
-        raise NotToml(f"is no TOML: {error.what[:80]}{place}") from error
+        raise NotToml(f"isn't TOML: {error.what[:80]}{place}") from error
 
 
 def at(data: Mapping[str, Any], path: Sequence[str]) -> Any:
@@ -78,7 +78,7 @@ def remove(text: str, path: Sequence[str]) -> str | None:
         rest = _cut(lines, begin)
         if _bare(_read_if(rest), path) == wanted:
             return None if rest.replace("\r\n", "\n") in (MADE, _MADE_EARLIER) else rest
-    raise NotToml(f"holds `{'.'.join(path)}` in a form of its own")
+    raise NotToml(f"has `{'.'.join(path)}` in a form that agentplane can't change")
 
 
 def _cut(lines: list[str], begin: int) -> str:

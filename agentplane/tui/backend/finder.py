@@ -1,19 +1,28 @@
 """The search in the inbox, memory and runs at once. It keeps no index."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from agentplane.jobs import Progress
 from agentplane.memory.entry import Entry, searchable_text
-from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
+from agentplane.query import complete, match, order, records
+from agentplane.query.parse import EMPTY, Query, parse, words_of
+from agentplane.query.records import Record
 from agentplane.retrieval.by_words import ByWords
 from agentplane.retrieval.retriever import Question
 from agentplane.retrieval.scan import Wanted
 from agentplane.runs.query import timeline
 from agentplane.runs.query.timeline import TimelineRow
+from agentplane.tui.backend.entries.entry_records import EntryRecords
+
+
+if TYPE_CHECKING:
+    from agentplane.tui.backend.model import PlaneView
 
 
 MOST = 200
@@ -28,7 +37,7 @@ class Hits(msgspec.Struct, frozen=True):
     """The results of one search, the best first."""
 
     words: str
-    """The words that were searched for."""
+    """The text of the query."""
     inbox: tuple[Entry, ...] = ()
     memory: tuple[Entry, ...] = ()
     runs: tuple[TimelineRow, ...] = ()
@@ -40,98 +49,105 @@ class Hits(msgspec.Struct, frozen=True):
         return bool(self.inbox or self.memory or self.runs)
 
 
-class _Text(NamedTuple):
-    """The texts of an entry in lower case."""
-
-    id: str
-    statement: str
-    everything: str
-    entry: Entry
-
-
 class Finder:
     """A search in one view of the project memory. Only one thread at a time may use it.
 
-    The texts of the entries are prepared by the first search. Only the needed part of the log is read.
+    Each method that takes a query raises QueryError if the query can't be read. The records of the entries are
+    prepared by the first search. Only the needed part of the log is read.
     """
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-        self._texts: list[_Text] | None = None
-        self._runs: list[tuple[str, TimelineRow]] = []
-        self._rest: Iterator[TimelineRow] = timeline.rows(memory.snapshot.layout)
+    def __init__(self, view: "PlaneView") -> None:
+        self._view = view
+        self._inbox = EntryRecords(_record_of(records.of_candidate))
+        self._memory = EntryRecords(_record_of(records.of_approved))
+        self._runs: list[tuple[Record, TimelineRow]] = []
+        self._rest: Iterator[TimelineRow] = timeline.rows(view.memory.snapshot.layout)
 
     def entries(self, words: str, progress: Progress) -> Hits:
-        """Return the candidates and the approved entries with all words.
+        """Return the candidates and the approved entries that match.
 
-        An entry with this id comes first. Then come entries with the words in the statement.
+        An entry with this ID comes first. Then come entries with the words in the statement.
         """
-        wanted, phrase = _words(words), words.strip().casefold()
-        if not wanted:
+        query = parse(words, "all")
+        if query.terms == EMPTY.terms:
             return Hits(words)
-        if self._texts is None:
-            self._texts = [_text(entry) for entry in (*self._memory.inbox, *self._memory.shelf)]
+        found = self._matching(query)
         progress.report(0, 0, _SEARCHING)
-        found = [text for text in self._texts if all(word in text.everything for word in wanted)]
-        found.sort(key=lambda text: _rank(text, wanted, phrase))
-        return _hits(words, [text.entry for text in found])
+        phrase = " ".join(query.words)
+        found.sort(key=lambda record: _rank(record, query.words, phrase))
+        return self._hits(words, [record.key for record in order.ordered(found, query.sort)])
 
     def similar(self, words: str, _: Progress) -> Hits:
         """Return the entries with similar words. It takes longer than the other searches."""
-        question = Question(words, MOST, self._memory, Wanted(unreviewed=True))
-        entries = self._memory.entries
-        matches = ByWords().find(question)
-        hits = _hits(words, [entries[match.id] for match in matches if match.id in entries])
+        query, wanted = parse(words, "all"), words_of(words)
+        if not wanted:
+            return Hits(words, complete=True)
+        allowed = {record.key for record in self._matching(query.without_words)}
+        question = Question(wanted, MOST, self._view.memory, Wanted(unreviewed=True))
+        hits = self._hits(words, [near.id for near in ByWords().find(question) if near.id in allowed])
         return msgspec.structs.replace(hits, complete=True)
 
     def with_runs(self, hits: Hits, progress: Progress) -> Hits:
         """Return the hits and the runs that match, the newest first."""
-        wanted = _words(hits.words)
+        query = parse(hits.words, "all")
+        test = match.test_of(query, datetime.now(UTC))
+        is_possible = query.terms != EMPTY.terms and query.can_match("runs")
         found: list[TimelineRow] = []
-        for place, (text, run) in enumerate(self._each_run() if wanted else ()):
+        for place, (record, run) in enumerate(self._each_run() if is_possible else ()):
             if place % _STEP == 0:
                 progress.report(place, 0, _SEARCHING)
-            if all(word in text for word in wanted):
+            if test(record):
                 found.append(run)
             if len(found) == MOST:
                 break
         return msgspec.structs.replace(hits, runs=tuple(found), complete=True)
 
-    def _each_run(self) -> Iterator[tuple[str, TimelineRow]]:
-        """Yield the runs with their texts. Runs that were read before come from memory."""
+    def values(self, _: Progress) -> Mapping[str, tuple[str, ...]]:
+        """Return the values that complete a query, from the entries and the latest runs."""
+        runs = [record for record, _ in islice(self._each_run(), _STEP)]
+        return complete.known([*self._records(states=False), *runs])
+
+    def _records(self, *, states: bool) -> list[Record]:
+        return [
+            *self._inbox.of_inbox(self._view, states=states),
+            *self._memory.of_memory(self._view, states=states),
+        ]
+
+    def _matching(self, query: Query) -> list[Record]:
+        return match.select(query, self._records(states=query.needs_states), datetime.now(UTC))
+
+    def _hits(self, words: str, ids: Sequence[str]) -> Hits:
+        known = self._view.memory.entries
+        entries = [known[id_] for id_ in ids if id_ in known]
+        inbox = [entry for entry in entries if entry.file == INBOX]
+        memory = [entry for entry in entries if entry.file != INBOX]
+        return Hits(words, tuple(inbox[:MOST]), tuple(memory[:MOST]))
+
+    def _each_run(self) -> Iterator[tuple[Record, TimelineRow]]:
+        """Yield the runs with their records. Runs that were read before come from memory."""
         yield from self._runs
         known = {run.run_id for _, run in self._runs}
         for row in self._rest:
             if row.run_id is not None and row.kind in _RUN_KINDS and row.run_id not in known:
                 known.add(row.run_id)
-                self._runs.append((_run_text(row), row))
+                self._runs.append((records.of_run(row), row))
                 yield self._runs[-1]
 
 
-def _words(words: str) -> Sequence[str]:
-    return words.casefold().split()
-
-
-def _rank(text: _Text, wanted: Sequence[str], phrase: str) -> int:
-    if text.id.startswith(phrase):
+def _rank(record: Record, wanted: Sequence[str], phrase: str) -> int:
+    if record.id.startswith(phrase):
         return 0
-    if phrase in text.statement:
+    if phrase in record.statement:
         return 1
-    return 2 if all(word in text.statement for word in wanted) else 3
+    return 2 if all(word in record.statement for word in wanted) else 3
 
 
-def _text(entry: Entry) -> _Text:
-    head = entry.head
-    parts = (entry.id, head.type, head.proposed_by or "", *head.scope, *head.evidence, searchable_text(entry))
-    return _Text(entry.id.casefold(), entry.statement.casefold(), "\n".join(parts).casefold(), entry)
+def _record_of(make: Callable[[Entry], Record]) -> Callable[[Entry], Record]:
+    """Return a function for the record of an entry, in which words are found in every field and in all of the text."""
 
+    def record_of(entry: Entry) -> Record:
+        head = entry.head
+        fields = (entry.id, head.type, head.proposed_by or "", *head.scope, *head.evidence)
+        return records.replace(make(entry), text="\n".join((*fields, searchable_text(entry))).casefold())
 
-def _hits(words: str, entries: Sequence[Entry]) -> Hits:
-    inbox = [entry for entry in entries if entry.file == INBOX]
-    memory = [entry for entry in entries if entry.file != INBOX]
-    return Hits(words, tuple(inbox[:MOST]), tuple(memory[:MOST]))
-
-
-def _run_text(row: TimelineRow) -> str:
-    parts = (row.run_id, row.task, row.title, row.tool, row.summary, *row.command)
-    return "\n".join(part for part in parts if part).casefold()
+    return record_of

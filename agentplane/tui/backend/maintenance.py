@@ -9,12 +9,14 @@ from collections.abc import Sequence
 import msgspec
 
 from agentplane import health
-from agentplane.api import Listeners, Plane
+from agentplane.api import Listeners, Plane, summaries
 from agentplane.findings import Finding
 from agentplane.jobs import Report
 from agentplane.memory.settle import Settled
+from agentplane.plane.git import git
 from agentplane.text.visible import one_line, visible
 from agentplane.tools.harvest.harvest import SOURCES, TITLES, Harvest
+from agentplane.tui.actions import Keymap
 from agentplane.tui.backend import tools_model
 from agentplane.tui.backend.tools_model import Planned
 
@@ -31,17 +33,47 @@ class Imported(msgspec.Struct, frozen=True):
     refused: tuple[str, ...] = ()
     """The reason for each statement that the gate refused."""
 
-    @property
-    def message(self) -> str:
+    def message(self, keys: Keymap) -> str:
         refused = f" · {len(self.refused):,} refused: {one_line(self.refused[0], 80)}" if self.refused else ""
         if not self.count:
             return f"Nothing was imported{refused}"
-        return f"Added {_counted(self.count, 'candidate')} to the inbox{refused} · u to undo"
+        return f"Added {_counted(self.count, 'candidate')} to the inbox{refused} · {keys.key('undo')} to undo"
 
 
 def diagnose(plane: Plane, report: Report) -> list[Finding]:
     """Return the findings of all checks. Changes nothing."""
     return health.collect(plane.store, report)
+
+
+def status_text(plane: Plane, _: Report) -> str:
+    """Return the output of `agentplane status`. Changes nothing."""
+    status = plane.status()
+    checked = f"{_counted(status.unchecked, 'candidate')} not checked yet" if status.unchecked else ""
+    tools = plane.tools.receivers(plane.memory.read())
+    return "\n".join(summaries.status_lines(status, tools, plane.layout.root, checked=checked))
+
+
+def diff_text(plane: Plane, _: Report) -> str:
+    """Return the output of `agentplane diff`. Changes nothing."""
+    memory = plane.memory.read()
+    found = plane.memory.diff(memory, None)
+    lines = [line for entry in found.entries for line in summaries.diff_lines(entry)]
+    texts = [visible("".join(piece.text for piece in line)) for line in lines]
+    return "\n".join([*texts, *summaries.diff_notes(found, len(memory.hand_edits))])
+
+
+_BASES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
+
+
+def usual_base(plane: Plane, _: Report) -> str:
+    """Return the branch that this one is probably merged into, or an empty text."""
+    root = plane.layout.root
+    return next((rev for rev in _BASES if git.is_here(root) and git.commit(root, rev)), "")
+
+
+def check(base: str, plane: Plane, report: Report) -> list[Finding]:
+    """Return the findings of `agentplane check --base`. Changes nothing."""
+    return plane.with_listeners(Listeners(progress=report)).check(base).findings
 
 
 def findings_text(findings: Sequence[Finding]) -> str:

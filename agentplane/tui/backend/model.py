@@ -13,13 +13,13 @@ import msgspec
 
 from agentplane.agents.catalog import tool_in
 from agentplane.api import Listeners, Plane, open_plane
-from agentplane.commands import Adopt, Command, Mask, MemoryCommand, Revert, ToolCommand
+from agentplane.commands import Adopt, Command, Mask, MemoryCommand, Revert, SetSetting, ToolCommand
 from agentplane.errors import AgentplaneError, BadInput, Damaged, PlaneError
 from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.settle import Settled
 from agentplane.memory.view import HandEdit, Memory
-from agentplane.plane import known_projects, layout
+from agentplane.plane import known_projects, layout, settings_files
 from agentplane.plane.derived import badge_stamp, cache
 from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX
@@ -58,6 +58,7 @@ class PlaneView(msgspec.Struct, frozen=True):
     refusal: str | None
     """Why nothing can be decided here, or None. An example is the shell of a coding tool."""
     settings: Tui
+    """The settings of the interface. The person's own settings replace those of the project."""
     reviewed: dict[str, Reviewed]
     """The results of the checks so far, by candidate. A thread adds to them."""
     attention: Attention
@@ -66,6 +67,8 @@ class PlaneView(msgspec.Struct, frozen=True):
     """The entries that expired or soon do, by id."""
     streak: str | None = None
     """A note that many candidates were approved in a row without opening one."""
+    settings_problem: str = ""
+    """Why the person's own settings can't be used, or empty."""
 
     @property
     def waiting(self) -> int:
@@ -108,12 +111,13 @@ class PlaneModel:
 
     @property
     def mark(self) -> str:
-        """A fingerprint that changes with every file of the plane and with the checked-out branch."""
-        try:
-            head = (self.plane.layout.project / ".git" / "HEAD").stat().st_mtime_ns
-        except OSError:
-            head = 0
-        return f"{head} {self._stamp()}"
+        """A fingerprint that changes with every file of the plane, with the checked-out branch, with the person's
+        settings and with the day.
+
+        On a new day, other candidates are folded and other entries have expired.
+        """
+        head = _time_of(self.plane.layout.project / ".git" / "HEAD")
+        return f"{self.plane.today()} {head} {_time_of(settings_files.of_person().path)} {self._stamp()}"
 
     def _stamp(self) -> str:
         try:
@@ -134,6 +138,7 @@ class PlaneModel:
         memory = self.plane.memory.read()
         old = self.shown.reviewed if self.shown else {}
         inbox = tuple(memory.inbox)
+        settings, settings_problem = _interface(memory.snapshot.settings.tui)
         kept = {entry.id: old[entry.id] for entry in inbox if _still_holds(old.get(entry.id), entry, memory)}
         project = self.plane.layout.project
         shown = PlaneView(
@@ -148,7 +153,8 @@ class PlaneModel:
             branch=git.branch(project),
             head=git.head(project),
             refusal=self._refusal(memory.snapshot.settings),
-            settings=memory.snapshot.settings.tui,
+            settings=settings,
+            settings_problem=settings_problem,
             reviewed=kept,
             attention=self.plane.inbox.attention(memory),
             expiring=self.plane.memory.expiring(memory),
@@ -217,6 +223,12 @@ class PlaneModel:
         for found in reviewer.look(ids):
             shown.reviewed[found.entry.id] = found
             self._fresh.add(found.entry.id)
+
+    def save_results(self) -> None:
+        """Save the results of checks, if all are there or the last save is long ago."""
+        shown, reviewer = self.shown, self._reviewer
+        if shown is None or reviewer is None:
+            return
         began = time.monotonic()
         if began >= self._keep_at or len(self._fresh) == len(shown.inbox):
             reviewer.conflicts.save()
@@ -252,10 +264,20 @@ class PlaneModel:
             from agentplane.tui.backend import tools_model
 
             return tools_model.do(self.plane, command)
+        if isinstance(command, SetSetting):
+            return self._set(command)
         self.check_person(DOING[command.verb])
         settled: list[Settled] = []
         plane = self.plane.with_listeners(Listeners(settled=settled.append))
         return msgspec.structs.replace(_do(plane, command), settled=_settled_text(settled))
+
+    def _set(self, command: SetSetting) -> Outcome:
+        """Change a setting. Only a person may change one that everyone in the project shares."""
+        from agentplane.tui.backend import settings_model
+
+        if not settings_model.is_personal(command):
+            self.check_person(DOING[command.verb])
+        return settings_model.do(self.plane, command)
 
     def check_person(self, doing: str) -> None:
         """Raise an error unless a person may do this from here."""
@@ -269,6 +291,21 @@ class PlaneModel:
         return None
 
 
+def _interface(tui: Tui) -> tuple[Tui, str]:
+    """Return the settings of the interface, and the problem with the person's own file."""
+    try:
+        return settings_files.personal(tui), ""
+    except AgentplaneError as error:
+        return tui, error.headline
+
+
+def _time_of(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
 def _do(plane: Plane, command: MemoryCommand) -> Outcome:
     if isinstance(command, Adopt | Revert) and not command.ids:
         # Without ids the plane would take all manual edits, including edits that the person has not seen.
@@ -276,7 +313,7 @@ def _do(plane: Plane, command: MemoryCommand) -> Outcome:
     done = plane.do(command)
     if done is None:
         return Outcome(command.verb, command.verb, command.ids, None, "")
-    said = f"Masked the secret in {command.id} · u to undo" if isinstance(command, Mask) else ""
+    said = f"Masked the secret in {command.id}" if isinstance(command, Mask) else ""
     return outcome_of(done, said)
 
 

@@ -12,6 +12,7 @@ from agentplane.text.visible import one_line
 if TYPE_CHECKING:
     from agentplane.api.results import Committed
     from agentplane.tools.sessions.sessions import Session
+    from agentplane.tui.actions import Keymap
 
 
 DOING = {
@@ -34,7 +35,7 @@ DOING = {
     "wire": "connecting",
     "sync": "updating",
     "unwire": "disconnecting",
-    "restarts": "changing a setting",
+    "setting": "changing a setting",
 }
 """The name of a running command, by its verb."""
 
@@ -110,17 +111,18 @@ class Outcome(msgspec.Struct, frozen=True):
     """The entry that a candidate was merged into."""
 
 
-def message_of(outcome: Outcome) -> str:
+def message_of(outcome: Outcome, keys: "Keymap") -> str:
     """Return a text such as `Approved DEC-031 and updated 2 tool files · u to undo`. A note on merged branches comes first."""
     first = f"{outcome.settled} · " if outcome.settled else ""
-    return first + _own_message(outcome)
+    return first + _own_message(outcome, keys)
 
 
-def _own_message(outcome: Outcome) -> str:
-    if outcome.message:
-        return outcome.message
+def _own_message(outcome: Outcome, keys: "Keymap") -> str:
     if outcome.op is None:
-        return "Nothing was changed"
+        return outcome.message or "Nothing was changed"
+    undo = f"{keys.key('undo')} to undo"
+    if outcome.message:
+        return f"{outcome.message} · {undo}"
     ids = outcome.ids
     if outcome.pairs:
         ids = tuple(new for _, new in outcome.pairs)
@@ -138,9 +140,9 @@ def _own_message(outcome: Outcome) -> str:
         count = len(entries) if several else max(count // 2, 1)
     what = (ids[0] if count == 1 else f"{count:,} entries") + _contradictions(outcome) + _file_note(outcome)
     if outcome.verb in ("undo", "redo"):
-        back = "U to redo" if outcome.verb == "undo" else "u to undo"
+        back = f"{keys.key('redo')} to redo" if outcome.verb == "undo" else undo
         return f"{PAST[outcome.verb].capitalize()} {_NOUNS.get(outcome.of, outcome.of)} of {what} · {back}"
-    return f"{PAST.get(outcome.verb, outcome.verb).capitalize()} {what} · u to undo"
+    return f"{PAST.get(outcome.verb, outcome.verb).capitalize()} {what} · {undo}"
 
 
 def _contradictions(outcome: Outcome) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from agentplane.errors import BadInput, PlaneError
 from agentplane.plane.trust import user_key
 from agentplane.query.fields import Target
+from agentplane.query.parse import QueryError, parse
 from agentplane.text import files
 
 
@@ -29,27 +30,36 @@ Saved = dict[str, tuple[SavedFilter, ...]]
 """The saved filters by list, in the order of their tabs."""
 
 
-def load(target: Target) -> tuple[SavedFilter, ...]:
+class Filters(msgspec.Struct, frozen=True):
+    """The saved filters of one list. Other versions of agentplane may have saved queries that this one can't read."""
+
+    readable: tuple[SavedFilter, ...] = ()
+    """The filters with a tab."""
+    unreadable: tuple[SavedFilter, ...] = ()
+    """The others. They stay in the file."""
+
+
+def load(target: Target) -> Filters:
     """Return the saved filters of a list. A missing or unreadable file has none."""
     try:
-        return _decoded(_read()).get(target, ())
+        return _sorted(target, _decoded(_read()).get(target, ()))
     except (msgspec.MsgspecError, OSError, PlaneError):
-        return ()
+        return Filters()
 
 
-def add(target: Target, new: SavedFilter) -> tuple[SavedFilter, ...]:
+def add(target: Target, new: SavedFilter) -> Filters:
     """Save a filter, and return the filters of its list. It replaces a filter with the same name."""
 
     def with_new(saved: tuple[SavedFilter, ...]) -> tuple[SavedFilter, ...]:
         others = tuple(one for one in saved if one.name != new.name)
-        if len(others) >= MOST:
+        if len(_sorted(target, others).readable) >= MOST:
             raise BadInput(f"{MOST} filters are already saved.", todo="Remove one of them first.")
         return (*others, new)
 
     return _changed(target, with_new)
 
 
-def remove(target: Target, query: str) -> tuple[SavedFilter, ...]:
+def remove(target: Target, query: str) -> Filters:
     """Remove the saved filters with this query, and return the others of its list."""
     return _changed(target, lambda saved: tuple(one for one in saved if one.query != query))
 
@@ -58,9 +68,7 @@ def path() -> Path:
     return Path(user_key.folder()) / _NAME
 
 
-def _changed(
-    target: Target, change: Callable[[tuple[SavedFilter, ...]], tuple[SavedFilter, ...]]
-) -> tuple[SavedFilter, ...]:
+def _changed(target: Target, change: Callable[[tuple[SavedFilter, ...]], tuple[SavedFilter, ...]]) -> Filters:
     """Change the filters of a list. If another process saves the file meanwhile, change its version."""
     where = path()
     os.makedirs(where.parent, mode=0o700, exist_ok=True)
@@ -74,8 +82,21 @@ def _changed(
         made = change(saved.get(target, ()))
         text = msgspec.json.format(msgspec.json.encode({**saved, target: made})) + b"\n"
         if files.write_atomic(where, text, only_if=lambda read=data: _read() == read):  # type: ignore[misc]
-            return made
+            return _sorted(target, made)
     raise BadInput("Another program is saving filters.", where=str(where), todo="Try again.")
+
+
+def _sorted(target: Target, saved: tuple[SavedFilter, ...]) -> Filters:
+    unreadable = tuple(one for one in saved if not _is_readable(one.query, target))
+    return Filters(tuple(one for one in saved if one not in unreadable), unreadable)
+
+
+def _is_readable(query: str, target: Target) -> bool:
+    try:
+        parse(query, target)
+    except QueryError:
+        return False
+    return True
 
 
 def _read() -> bytes | None:

@@ -12,7 +12,7 @@ import msgspec
 from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Tool
 from agentplane.api import Plane
-from agentplane.commands import SetRestart, Sync, ToolCommand, Unwire, Wire
+from agentplane.commands import Sync, ToolCommand, Unwire, Wire
 from agentplane.context import active
 from agentplane.context.choose import Ask
 from agentplane.memory.view import Memory
@@ -142,9 +142,6 @@ def _missing(plane: Plane, tool: Tool, blocked: dict[str, str]) -> dict[str, str
 def do(plane: Plane, command: ToolCommand) -> Outcome:
     """Carry out a command. Return an outcome with a message about the written files."""
     match command:
-        case SetRestart():
-            plane.do(command)
-            message = _restart_text(command)
         case Sync():
             result = plane.do(command)
             # Tools that import context/active.md get the context pack this way, so the message names that file.
@@ -157,11 +154,6 @@ def do(plane: Plane, command: ToolCommand) -> Outcome:
         case _:
             assert_never(command)
     return Outcome(command.verb, command.verb, command.ids, None, "", message=message)
-
-
-def _restart_text(command: SetRestart) -> str:
-    change = "on (for sessions that report when they are idle)" if command.auto else "off"
-    return f"Automatic restart is {change}"
 
 
 def _done_text(verb: str, done: Wired) -> str:

@@ -34,6 +34,7 @@ _MOST_ROWS = 500
 """The largest number of rows that are redrawn at once because a change affected them."""
 
 _READ, _CHECK, _RETRY = "read", "check", "retry"
+_CHECKING = "Checking candidates"
 _FIRST, _LATER = 0, 1
 """The priorities of reading the plane and of checking candidates."""
 
@@ -151,6 +152,7 @@ class PlaneReader:
         return max(self._typed_at + pause - time.monotonic(), 0.0)
 
     def close(self) -> None:
+        """End the thread after the current step. Nothing is read or checked after it."""
         self._lane.close()
 
     # Reading
@@ -196,12 +198,13 @@ class PlaneReader:
         if isinstance(result, Failed):
             self._tell(result.error)
 
-    def _check(self, _: Progress) -> None:
-        """Check a few candidates, and submit the check of the next ones."""
+    def _check(self, progress: Progress) -> None:
+        """Check a few candidates, and submit the check of the next ones. Each report may stop it."""
         model = self._model
         if model is None:
             return
         left = model.to_look_at(self._first)
+        progress.report(0, len(left), _CHECKING)
         if not self._told_touched:
             self._told_touched = True
             if model.touched or not left:
@@ -213,7 +216,7 @@ class PlaneReader:
         only_again = len(left) >= _MANY and not any(map(model.is_urgent, left))
         wait = self.quiet_in(max(_CALM_SECONDS, _TYPING_SECONDS) if only_again else _TYPING_SECONDS)
         if not wait:
-            self._look(model, left)
+            self._look(model, left, progress)
             self._keep(model)
         self._check_next(wait)
 
@@ -229,10 +232,13 @@ class PlaneReader:
             self._looked_at_reasons = True
             model.learn_reasons()
 
-    def _look(self, model: "PlaneModel", left: Sequence[str]) -> None:
+    def _look(self, model: "PlaneModel", left: Sequence[str], progress: Progress) -> None:
         ids = left[: self._slice]
         begin = time.perf_counter()
         model.look(ids)
+        progress.report(len(ids), len(left), _CHECKING)
+        model.save_results()
+        progress.report(len(ids), len(left), _CHECKING)
         taken = time.perf_counter() - begin
         per_one = max(taken / len(ids), 1e-5)
         self._slice = max(min(int(_SLICE_SECONDS / per_one), self._slice * 4), 4)

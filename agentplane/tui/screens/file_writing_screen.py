@@ -5,15 +5,15 @@ A row shows that a command is running for it, until the command is done or has f
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.message import Message
 
 from agentplane.commands import Command
-from agentplane.errors import AgentplaneError
 from agentplane.tui.backend.outcome_text import DOING
 from agentplane.tui.messages import OpDone, OpFailed
+from agentplane.tui.screens.background import run_latest
 from agentplane.tui.screens.list_screen import ListScreen
 
 
@@ -33,31 +33,15 @@ class WritingScreen(ListScreen):
             self.planned = planned
             self.then = then
 
-    class _Failed(Message, bubble=False):
-        def __init__(self, error: AgentplaneError) -> None:
-            super().__init__()
-            self.error = error
-
     def ask_before(self, plan: "Callable[[Plane], Planned]", then: Then) -> None:
         """Plan changes in a thread, and show them. `then` is called if the person agrees."""
-        work: Any = partial(self._plan, plan, then)
-        self.run_worker(work, thread=True, exclusive=True, group="plan", description="plan")
+        run_latest(self, partial(self._plan, plan, then), "plan")
 
     def _plan(self, plan: "Callable[[Plane], Planned]", then: Then) -> None:
         """Plan the changes. Runs in a thread."""
-        from agentplane.tui.backend.model import as_error
-
         model = self.plane_app.model
-        if model is None:
-            return
-        try:
+        if model is not None:
             self.post_message(self._Planned(plan(model.plane), then))
-        except (AgentplaneError, OSError) as error:
-            self.post_message(self._Failed(as_error(error)))
-
-    @on(_Failed)
-    def _say_failed(self, message: _Failed) -> None:
-        self.plane_app.fail(message.error)
 
     @on(_Planned)
     def _show_plan(self, message: _Planned) -> None:

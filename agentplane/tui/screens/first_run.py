@@ -23,7 +23,6 @@ from textual.widgets import Static
 
 from agentplane import setup
 from agentplane.api import open_plane
-from agentplane.errors import AgentplaneError
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.text.visible import one_line, visible
@@ -32,7 +31,8 @@ from agentplane.tools.harvest import harvest
 from agentplane.tools.harvest.harvest import Harvest
 from agentplane.tools.presence import ToolPresence
 from agentplane.tui import theme
-from agentplane.tui.backend.model import as_error
+from agentplane.tui.messages import WorkFailed
+from agentplane.tui.screens.background import run_latest
 from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
 from agentplane.tui.widgets.modals.modal import SCROLL_KEYS
 
@@ -103,11 +103,6 @@ class First(App[str | None]):
             super().__init__()
             self.survey = survey
 
-    class _Failed(Message, bubble=False):
-        def __init__(self, error: AgentplaneError) -> None:
-            super().__init__()
-            self.error = error
-
     class _Made(Message, bubble=False):
         def __init__(self, messages: str) -> None:
             super().__init__()
@@ -138,14 +133,11 @@ class First(App[str | None]):
         yield Static(self._keys(), id="keys")
 
     def on_mount(self) -> None:
-        self.run_worker(self._look, thread=True, exit_on_error=False, description="first run")
+        run_latest(self, self._look, "survey")
 
     def _look(self) -> None:
         """Find the tools and memories. Runs in a thread."""
-        try:
-            self.post_message(self._Surveyed(survey_of(self._folder)))
-        except (AgentplaneError, OSError) as error:
-            self.post_message(self._Failed(as_error(error)))
+        self.post_message(self._Surveyed(survey_of(self._folder)))
 
     @on(_Surveyed)
     def _show(self, message: _Surveyed) -> None:
@@ -153,8 +145,7 @@ class First(App[str | None]):
         self.query_one("#body", Static).update(Group(*_body(message.survey)))
         self.query_one("#keys", Static).update(self._keys())
 
-    @on(_Failed)
-    def _say(self, message: _Failed) -> None:
+    def on_work_failed(self, message: WorkFailed) -> None:
         self._making = False
         self.query_one("#said", Static).update(Text(f"✗ {visible(str(message.error))}"))
 
@@ -177,16 +168,11 @@ class First(App[str | None]):
             return
         self._making = True
         self.query_one("#said", Static).update(Text("Setting up…"))
-        self.run_worker(
-            partial(self._make, self._survey, bare), thread=True, exit_on_error=False, description="first run"
-        )
+        run_latest(self, partial(self._make, self._survey, bare), "setup")
 
     def _make(self, survey: Survey, bare: bool) -> None:
         """Create the plane. Runs in a thread."""
-        try:
-            self.post_message(self._Made(make(survey, bare=bare)))
-        except (AgentplaneError, OSError) as error:
-            self.post_message(self._Failed(as_error(error)))
+        self.post_message(self._Made(make(survey, bare=bare)))
 
     @on(_Made)
     def _done(self, message: _Made) -> None:
@@ -230,14 +216,14 @@ def _plane(survey: Survey) -> list[RenderableType]:
 
 def _tools(survey: Survey) -> list[RenderableType]:
     if not survey.tools:
-        return [Text("\nNo coding tool found. You can connect one later: press 4.")]
+        return [Text("\nNo coding tool found. You can connect one later in Tools.")]
     used = [row.tool.title for row in survey.tools if row.in_project]
     other = [row.tool.title for row in survey.tools if not row.in_project]
     lines: list[RenderableType] = [Text("\nCoding tools", "bold")]
     if used:
         lines.append(Text(f"Used here, will be connected: {', '.join(used)}"))
     if other:
-        lines.append(Text(f"Installed: {', '.join(other)}. You can connect them later: press 4."))
+        lines.append(Text(f"Installed: {', '.join(other)}. You can connect them later in Tools."))
     return lines
 
 

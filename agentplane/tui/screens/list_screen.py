@@ -18,6 +18,7 @@ from textual.widget import Widget
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.messages import Refreshed, Unreadable
+from agentplane.tui.screens.background import run_latest, run_latest_async
 from agentplane.tui.screens.query_filter import QueryFilter
 from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
 from agentplane.tui.widgets.filter_tabs import FilterTabs
@@ -50,6 +51,8 @@ class ListScreen(FixedSizeScreen[None]):
     WHERE: ClassVar[str]
     """Name of the screen in the table of screens."""
     HINT: ClassVar[str] = "words, ID, kind, tag or tool"
+    NEEDS_VIEW: ClassVar[bool] = True
+    """False if the rows don't come from the project memory, so that they are there even if it can't be read."""
     QUERY: "ClassVar[Target | None]" = None
     """The list whose fields the filter knows. None if the filter takes words only."""
     AUTO_FOCUS = "RowList"
@@ -57,7 +60,7 @@ class ListScreen(FixedSizeScreen[None]):
     class _Made(Message, bubble=False):
         """A thread made the rows."""
 
-        def __init__(self, shown: "PlaneView", number: int, made: list[Row]) -> None:
+        def __init__(self, shown: "PlaneView | None", number: int, made: list[Row]) -> None:
             super().__init__()
             self.shown = shown
             self.number = number
@@ -83,7 +86,7 @@ class ListScreen(FixedSizeScreen[None]):
 
     @abstractmethod
     def rows_of(self, shown: "PlaneView") -> list[Row]:
-        """Return the rows for a view of the plane. Runs in a thread."""
+        """Return the rows for a view of the plane. Runs in a thread. Without `NEEDS_VIEW`, the view may be None."""
 
     @abstractmethod
     def matching(self, words: str, shown: "PlaneView | None", rows: list[Row]) -> Collection[str] | None:
@@ -110,6 +113,10 @@ class ListScreen(FixedSizeScreen[None]):
     @abstractmethod
     def show_detail(self) -> None:
         """Describe the row under the cursor."""
+
+    def no_hit(self) -> str:
+        """Return the text of a list without a match for the filter."""
+        return f"No matches.\nPress {self.key('back')} to clear the filter."
 
     def what_is_off(self) -> dict[str, str]:
         """Return the ids of actions that are not available now, each with the reason."""
@@ -148,6 +155,10 @@ class ListScreen(FixedSizeScreen[None]):
     @property
     def plane_app(self) -> "PlaneApp":
         return self.app  # type: ignore[return-value]
+
+    def key(self, action: str) -> str:
+        """Return the key of an action, for a sentence that names it."""
+        return self.plane_app.keys_wanted.key(action)
 
     @property
     def panes(self) -> Panes:
@@ -223,15 +234,13 @@ class ListScreen(FixedSizeScreen[None]):
         """
         shown = self.plane_app.shown
         self.query_one(Badge).show(self.plane_app.figures())
-        if shown is not None and (force or shown is not self._shown):
+        if (shown is not None or not self.NEEDS_VIEW) and (force or shown is not self._shown):
             self._last_request += 1
-            work = partial(self._make, shown, self._last_request)
-            # Without a description, Textual would make the repr of the work, which has every entry in it.
-            self.run_worker(work, thread=True, exclusive=True, group="rows", description="rows")
+            run_latest(self, partial(self._make, shown, self._last_request), "rows")
 
-    def _make(self, shown: "PlaneView", number: int) -> None:
+    def _make(self, shown: "PlaneView | None", number: int) -> None:
         """Make the rows. Runs in a thread."""
-        self.post_message(self._Made(shown, number, self.rows_of(shown)))
+        self.post_message(self._Made(shown, number, self.rows_of(shown)))  # type: ignore[arg-type]
 
     @on(_Made)
     def _take(self, message: _Made) -> None:
@@ -301,7 +310,15 @@ class ListScreen(FixedSizeScreen[None]):
         waiting = self.query_one(Badge).brief if self.has_class("-low") else ""
         rest = " · ".join(filter(None, (waiting, self.idle_status())))
         self.query_one(StatusBar).set_texts(selection or rest, self.reason(), loud=bool(selection))
-        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.action_names)
+        off = {**self._off_in_empty_list(), **self.off}
+        self.query_one(KeyBar).show(self.plane_app.keys_wanted, off, self.action_names)
+
+    def _off_in_empty_list(self) -> Mapping[str, str]:
+        """Return the actions that need a listed row, if there is none."""
+        if self._shown is None or self.view.listing.shown:
+            return {}
+        needs_row = dict.fromkeys(("list.mark", "approve_clean", "run.diff"), NO_ROW)
+        return needs_row if self._rows else {**needs_row, "filter": NO_ROW, "run.chart": NO_ROW}
 
     def may(self, action: str) -> bool:
         """Return True if an action is available. If not, say why."""
@@ -348,8 +365,7 @@ class ListScreen(FixedSizeScreen[None]):
             field = Filter(self._words, self.HINT, self.QUERY)
             await field.open_on(self)
             if self.QUERY:
-                work: Any = partial(self._offer_values, field)
-                self.run_worker(work, exclusive=True, group="values", description="values")
+                run_latest_async(self, partial(self._offer_values, field), "values")
 
     async def _offer_values(self, field: "Filter") -> None:
         """Complete the fields of the filter with the values in the list. A thread collects them."""
@@ -422,9 +438,7 @@ class ListScreen(FixedSizeScreen[None]):
     def _filter(self, words: str) -> None:
         self._update_empty_text()
         if words:
-            # This is not a coroutine, because a coroutine that is cancelled before it starts causes a warning.
-            work: Any = partial(self._find, words)
-            self.run_worker(work, exclusive=True, group="filter", description="filter")
+            run_latest_async(self, partial(self._find, words), "filter")
         else:
             self.workers.cancel_group(self, "filter")
             self.view.narrow(None)

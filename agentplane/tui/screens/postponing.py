@@ -62,28 +62,22 @@ async def snooze(screen: "EntryScreen", entries: "Sequence[Entry]", today: date)
 
 async def tag(screen: "EntryScreen", entries: "Sequence[Entry]") -> None:
     """Ask for tags to add and remove, and change them."""
+    from agentplane.memory import entry_form
     from agentplane.review import feedback
     from agentplane.tui.widgets.modals.line_modal import Line
 
     def problem(text: str) -> str:
-        add, remove = _tags(text)
+        add, remove = entry_form.changes(text)
         if not add and not remove:
             return "Type at least one tag. A tag that begins with - is removed."
-        return _problem(partial(feedback.check_tags, (*add, *remove)))
+        return entry_form.changes_problem(text) or _problem(partial(feedback.check_tags, add))
 
     def typed(text: str | None) -> None:
         if text is not None:
-            screen.plane_app.submit(Tag(_ids(entries), *_tags(text)))
+            screen.plane_app.submit(Tag(_ids(entries), *entry_form.changes(text)))
 
-    dialog = Line(f"Tags of {_named(entries)}", "ui storage -old", "change tags", problem)
+    dialog = Line(f"Tags of {_named(entries)}", "ui, storage, -on call", "change tags", problem)
     await open_field(screen.app, dialog, typed)
-
-
-def _tags(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tags to add and the tags to remove."""
-    words = text.split()
-    remove = tuple(word.removeprefix("-") for word in words if word.startswith("-"))
-    return tuple(word for word in words if not word.startswith("-")), remove
 
 
 def _problem(check: Callable[[], None]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from agentplane.text.visible import one_line
+from agentplane.tui.protocols import keymap_of
 from agentplane.tui.widgets.filter_tabs import FilterTabs
 
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from agentplane.query.fields import Target
     from agentplane.query.parse import Query
-    from agentplane.tui.backend.saved_filters import SavedFilter
+    from agentplane.tui.backend.saved_filters import Filters, SavedFilter
 
 
 class FilteredScreen(Protocol):
@@ -47,6 +48,8 @@ class QueryFilter:
         self._screen = screen
         self._target = target
         self._saved: tuple[SavedFilter, ...] = ()
+        self._unreadable: frozenset[SavedFilter] = frozenset()
+        """The saved filters that can't be read and were named in a message."""
 
     @property
     def query(self) -> "Query":
@@ -77,8 +80,15 @@ class QueryFilter:
         """Read the saved filters, and show them as tabs."""
         from agentplane.tui.backend import saved_filters
 
-        self._saved = saved_filters.load(self._target)
+        found = saved_filters.load(self._target)
+        self._saved = found.readable
         self.show_tabs()
+        if new := [one for one in found.unreadable if one not in self._unreadable]:
+            self._unreadable |= {*new}
+            names = one_line(", ".join(one.name for one in new), 60)
+            self._screen.say(
+                f"Saved filters that this version can't read: {names}. They stay in filters.json."
+            )
 
     def show_tabs(self) -> None:
         names = [one.name for one in self._saved]
@@ -97,7 +107,10 @@ class QueryFilter:
     def step(self, steps: int) -> None:
         """Open the next or the previous tab."""
         if not self._saved:
-            self._screen.say("No saved filters. Type a filter with /, then save it with ctrl+s.")
+            key = keymap_of(self._screen.app).key
+            self._screen.say(
+                f"No saved filters. Type a filter with {key('filter')}, then save it with {key('filter.save')}."
+            )
         else:
             self.open((max(self._place, 0) + steps) % (len(self._saved) + 1))
 
@@ -115,7 +128,7 @@ class QueryFilter:
         words = str(self.query)
         place = self._place
         if not words:
-            self._screen.say("Type a filter with / first.")
+            self._screen.say(f"Type a filter with {keymap_of(self._screen.app).key('filter')} first.")
         elif place > 0:
             self._remove(self._saved[place - 1])
         else:
@@ -136,11 +149,11 @@ class QueryFilter:
         said = f"Removed saved filter {one_line(saved.name, 40)}"
         self._change(lambda: saved_filters.remove(self._target, saved.query), said)
 
-    def _change(self, change: "Callable[[], tuple[SavedFilter, ...]]", said: str) -> None:
+    def _change(self, change: "Callable[[], Filters]", said: str) -> None:
         from agentplane.errors import AgentplaneError
 
         try:
-            self._saved = change()
+            self._saved = change().readable
         except AgentplaneError as error:
             said = one_line(str(error))
         except OSError as error:

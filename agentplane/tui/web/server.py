@@ -71,7 +71,7 @@ class PlaneServer(Server):
 
     async def _checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.host != f"{HOST}:{self.port}" or not self._is_same_origin(request):
-            return web.Response(status=403, text="asked for by another name, or from another page\n")
+            return web.Response(status=403, text="Request refused: wrong host or origin.\n")
         token = request.query.get("token")
         if request.path == "/" and token is not None and _same(token, self._token):
             # The token does not stay in the address, because the browser's history would keep it.
@@ -79,7 +79,7 @@ class PlaneServer(Server):
             redirect.set_cookie(self._cookie, self._session, httponly=True, samesite="Strict", path="/")
             return self._with_headers(redirect)
         if not _same(request.cookies.get(self._cookie, ""), self._session):
-            text = "the address with the token opens the screens; `agentplane web` says it\n"
+            text = "A token is required. Open the address that `agentplane web` printed.\n"
             return self._with_headers(web.Response(status=401, text=text))
         return self._with_headers(await handler(request))
 
@@ -114,6 +114,6 @@ def listening(port: int) -> Iterator[socket.socket]:
             raise PlaneError(
                 (error.strerror or str(error)).lower(),
                 where=f"{HOST}:{port}",
-                todo="name another one with `--port`.",
+                todo="Choose another one with `--port`.",
             ) from error
         yield server_socket

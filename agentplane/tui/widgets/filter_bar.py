@@ -125,6 +125,11 @@ class Filter(Input):
         self._offer()
         screen.set_focus(self)
 
+    @property
+    def hint(self) -> FilterHint | None:
+        """The line with completions or the error, or None in a field without a target."""
+        return self._hint
+
     def close(self) -> None:
         """Remove the field and its hint."""
         if self._hint is not None:

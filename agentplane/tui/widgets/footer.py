@@ -133,7 +133,7 @@ class KeyBar(Line, can_focus=False):
     DEFAULT_CSS = """
     KeyBar {
         height: 1;
-        & > .key-bar--key { color: $accent; text-style: bold; }
+        & > .key-bar--key { color: $text-accent; text-style: bold; }
         & > .key-bar--name { color: $foreground; }
         & > .key-bar--off { color: $text-disabled; text-style: strike; }
         &:ansi {
@@ -167,12 +167,14 @@ class KeyBar(Line, can_focus=False):
     def render(self) -> Text:
         """Return the available keys, then the others, each in the order of their rank.
 
-        If there is little room, help and leaving are kept.
+        If there is little room, help and leaving are kept. If no other key is available, only these two are shown.
         """
         width = self.size.width
         ranked = sorted(
             (one for one in actions.on(self._where) if one.rank and self._name_of(one)), key=self._order
         )
+        if all(one.id in self._off or one.id in _ALWAYS for one in ranked):
+            ranked = [one for one in ranked if one.id in _ALWAYS]
         fitting = [one for one in ranked if one.id in _ALWAYS]
         used = sum(self._width(one) for one in fitting)
         for one in ranked:

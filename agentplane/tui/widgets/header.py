@@ -6,6 +6,7 @@ from textual import events
 
 from agentplane.text.visible import one_line
 from agentplane.tui import registry
+from agentplane.tui.protocols import keymap_of
 from agentplane.tui.widgets.header_counts import Figures
 from agentplane.tui.widgets.text_line import Line
 
@@ -55,9 +56,9 @@ class Badge(Line, can_focus=False):
         return "" if self.figures.waiting is None else self._counts(words=False).plain
 
     def show(self, figures: Figures) -> None:
-        if figures != self.figures:
-            self.figures = figures
-            self.refresh()
+        """Draw the header with these figures and the current keys."""
+        self.figures = figures
+        self.refresh()
 
     def render(self) -> Text:
         width = self.size.width
@@ -127,9 +128,12 @@ class Badge(Line, can_focus=False):
         figures = self.figures
         line = Text(" ", end="")
         self._spots = []
-        for row, tab in registry.tabs():
+        # A screen that is only listed while it is open comes first, so that narrow headers show its name.
+        rare = [(row, tab) for row, tab in registry.tabs() if not tab.in_header and row.name == self._here]
+        keys = keymap_of(self.app)
+        for row, _ in (*rare, *((row, tab) for row, tab in registry.tabs() if tab.in_header)):
             start, count = line.cell_len, figures.counts.get(row.name)
-            label = f"{tab.key} {row.title}" + (f" {count:,}" if count is not None else "")
+            label = f"{keys.key(row.name)} {row.title}" + (f" {count:,}" if count is not None else "")
             line.append(label, self.look("here" if row.name == self._here else "there"))
             self.spot(line, start, row.name)
             line.append("   ")

@@ -47,6 +47,7 @@ class Panes(Container):
 
     def read(self, *, full: bool) -> None:
         self.set_class(full, "-reading")
+        self._apply_share()
         ((self.detail if full else None) or self.view).focus()
 
     def fit(self, width: int, height: int, wanted: str = "auto") -> None:
@@ -72,8 +73,14 @@ class Panes(Container):
         styles = self.view.styles
         styles.clear_rule("width")
         styles.clear_rule("height")
+        detail = self.detail.styles if self.detail else None
+        if detail is not None:
+            detail.clear_rule("width")
+            detail.clear_rule("max_width")
         if self._share is not None and self.has_class("-right"):
             styles.width = f"{self._share:.2%}"
+            if detail is not None and not self.reading:
+                detail.width, detail.max_width = "1fr", "100%"
         elif self._share is not None and self.has_class("-bottom"):
             styles.height = f"{self._share:.2%}"
 

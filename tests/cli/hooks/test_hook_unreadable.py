@@ -72,7 +72,7 @@ BREAKS: dict[str, tuple[Callable[[Path], object], str]] = {
     "broken settings": (config("[hooks]\n\nask = \n"), "config.toml line 3: "),
     "unknown setting": (config("[trust]\nnewer = 1\n"), "config.toml line 2: Unknown setting: `trust.newer`"),
     "conflict in settings": (config("<<<<<<< ours\n"), "config.toml line 1: "),
-    "damaged log": (damaged, "a line of the log is no event"),
+    "damaged log": (damaged, "a line of the log isn't an event"),
     "log is gone": (lambda root: (root / "memory/log.jsonl").unlink(), "memory/log.jsonl is missing"),
     "log is a folder": (folder_at("memory/log.jsonl"), "memory/log.jsonl is missing or not readable"),
     "memory is gone": (lambda root: shutil.rmtree(root / "memory"), "memory/log.jsonl is missing"),

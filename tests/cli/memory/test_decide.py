@@ -190,13 +190,13 @@ def test_pin_and_unpin(shelf: Plane, person: Cli) -> None:
     person("pin", "dec-1").refused(2, "DEC-001 is already pinned")
     assert "Unpinned DEC-001" in person("pin", "--remove", "dec-1").err
     assert files_of(shelf) == before
-    person("pin", "--remove", "dec-1").refused(2, "DEC-001 is not pinned")
+    person("pin", "--remove", "dec-1").refused(2, "DEC-001 is not pinned.")
 
 
 def test_what_is_given_to_nobody_is_not_pinned(shelf: Plane, person: Cli) -> None:
     person("pin", candidate(person)).refused(2, "is a candidate", "Approve it first")
     person("deprecate", "DEC-001")
-    person("pin", "DEC-001").refused(2, "DEC-001 is deprecated", "in force")
+    person("pin", "DEC-001").refused(2, "DEC-001 is deprecated", "only accepted entries")
 
 
 def test_what_was_edited_by_hand_is_not_pinned(shelf: Plane, person: Cli) -> None:

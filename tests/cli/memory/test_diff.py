@@ -46,6 +46,16 @@ def test_a_header_that_changed_is_shown_by_field(shelf: Plane, person: Cli, proj
     assert person("diff").out.splitlines() == ["~ DEC-001  Use Textual.", "    status: accepted → deprecated"]
 
 
+def test_other_line_breaks_are_named(shelf: Plane, person: Cli, project: Path) -> None:
+    committed(project)
+    change_by_hand(shelf, "decisions.md", "Rationale: It is", "Rationale:\nIt is")
+    person("approve", "DEC-001")
+    assert person("diff").out.splitlines() == [
+        "~ DEC-001  Use Textual.",
+        "    Only blanks and line breaks changed.",
+    ]
+
+
 def test_as_json(shelf: Plane, person: Cli, project: Path) -> None:
     committed(project)
     person("deprecate", "DEC-001")

@@ -1,8 +1,10 @@
 """Queries after inbox, list, search and timeline."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from agentplane.api import Plane
+from agentplane.api import Plane, open_plane
 from agentplane.memory.operations import Proposal
 from tests.cli.conftest import Cli
 from tests.conftest import decision
@@ -44,6 +46,9 @@ def statements(cli: Cli, *words: str) -> list[str]:
         (("kind:decision -ledger",), [JSON]),
         (("kind:decision", "sort:text"), [JSON, LEDGER]),
         (('tag:"on call"',), [JSON]),
+        (("tag:on call",), [JSON]),
+        (("--", "-tag:on call"), [LEDGER, PORT]),
+        (("tag:db postgres -mysql",), [LEDGER]),
         (("tag:db", "--kind", "fact"), [PORT]),
         (("older:7d",), []),
         (("newer:1d", "--tag", "logs"), [JSON]),
@@ -95,6 +100,28 @@ def test_a_search_finds_its_words_among_what_fits_the_fields(filled: Plane, cli:
     assert found("ledger", "port -5432") == [LEDGER]
     assert found("Ledger: Postgres") == [LEDGER]
     cli("recall", "tag:db").refused(2, "A search needs words.", "agentplane list")
+
+
+def test_a_sorted_search_takes_its_results_from_all_matches(plane: Plane, cli: Cli) -> None:
+    """The entry that matches worst is the newest one."""
+    texts = [
+        "Ledger rounding.",
+        "Ledger rounding again.",
+        "A much longer text about many things and the ledger.",
+    ]
+    days = iter((1, 2, 3))
+    for text in texts:
+        now = datetime(2026, 11, next(days), tzinfo=UTC)
+        at = open_plane(plane.layout.root, clock=lambda now=now: now, actor="Ada", channel="terminal")
+        at.inbox.approve([at.propose(decision(text))])
+
+    def found(*words: str) -> list[str]:
+        results: list[dict[str, str]] = cli("search", *words, "--json").json("recall")["results"]
+        return [one["statement"] for one in results]
+
+    assert found("ledger", "rounding", "--limit", "1") == texts[:1]
+    assert found("ledger", "rounding", "sort:newest", "--limit", "1") == texts[2:]
+    assert found("ledger", "rounding", "sort:newest", "--limit", "2") == texts[:0:-1]
 
 
 def test_the_timeline_takes_a_query(filled: Plane, cli: Cli) -> None:

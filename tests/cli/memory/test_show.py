@@ -3,6 +3,8 @@
 import pytest
 
 from agentplane.api import Plane
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store.store import Edit, Plan
 from tests.cli.conftest import Cli, candidate, change_by_hand
 from tests.conftest import UNLIKE, decision
 
@@ -263,13 +265,26 @@ def test_an_empty_id_is_no_beginning_of_an_id(plane: Plane, person: Cli, verb: s
     assert plane.layout.log.read_bytes() == before
 
 
+def test_inbox_offers_what_works_for_a_manual_edit(shelf: Plane, person: Cli) -> None:
+    change_by_hand(shelf, "decisions.md", "type: decision", "type: [decision")
+    shown = person("inbox").out
+    assert "manual edit (broken)" in shown
+    assert "Fix its header there, or delete it there and run `agentplane reject DEC-001`." in shown
+    assert "agentplane approve" not in shown
+
+    change_by_hand(shelf, "decisions.md", "type: [decision", "type: decision")
+    change_by_hand(shelf, "decisions.md", "Textual", "Rich")
+    wanted = "Accept it with `agentplane approve DEC-001` or discard it with `agentplane reject DEC-001`."
+    assert wanted in person("inbox").out
+
+
 def test_history_tells_the_story_under_all_ids(shelf: Plane, person: Cli) -> None:
     person("deprecate", "dec-1", "--why", "we moved on")
 
     ran = person("history", "dec-1")
 
     assert ran.code == 0
-    assert [line.split()[1] for line in ran.out.splitlines()] == ["propose", "approve", "deprecate"]
+    assert [line.split()[1] for line in ran.out.splitlines()] == ["proposed", "approved", "deprecated"]
     assert "we moved on" in ran.out
     assert "by ada" in ran.out
 
@@ -285,13 +300,24 @@ def test_history_says_what_became_of_a_candidate(shelf: Plane, person: Cli) -> N
     shelf.inbox.merge(merged, "DEC-001", core.replace(b"Textual", b"Textual 8"), into.digest)
 
     for id_, verb, became in (
-        (approved, "approve", "DEC-002"),
-        (rejected, "reject", rejected),
-        (merged, "merge", "DEC-001"),
+        (approved, "approved", "DEC-002"),
+        (rejected, "rejected", rejected),
+        (merged, "merged", "DEC-001"),
     ):
         steps = [line.split()[1:3] for line in person("history", id_).out.splitlines()]
-        assert steps == [["propose", id_], [verb, became]]
+        assert steps == [["proposed", id_], [verb, became]]
         person("show", id_.lower()).refused(2, f"{id_} no longer exists", f"agentplane history {id_}")
+
+
+def test_history_of_a_replacement_that_brings_no_new_candidate(shelf: Plane, cli: Cli) -> None:
+    """Such a record can only be forged. It counts as a removal."""
+    id_ = candidate(cli)
+    shelf.store.commit(lambda _: Plan("replace", [Edit(id_, INBOX, None)]), shelf.origin)
+
+    ran = cli("history", id_)
+
+    assert ran.code == 0
+    assert [line.split()[1:3] for line in ran.out.splitlines()] == [["propose", id_], ["replace", id_]]
 
 
 def test_history_json(shelf: Plane, cli: Cli) -> None:

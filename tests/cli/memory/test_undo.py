@@ -7,7 +7,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.text.log import chain
-from tests.cli.conftest import Cli, candidate
+from tests.cli.conftest import Cli, candidate, change_by_hand
 from tests.conftest import files_of
 
 
@@ -122,9 +122,9 @@ def test_ops_text(plane: Plane, person: Cli) -> None:
 
     first, told, second, _ = person("history").out.splitlines()
 
-    assert "propose" in first
+    assert "proposed" in first
     assert all(text in told for text in (id_, "by ada", "terminal"))
-    assert "init" in second
+    assert "created" in second
 
 
 def test_an_undone_op_is_marked_until_it_is_done_again(plane: Plane, person: Cli) -> None:
@@ -246,3 +246,12 @@ def test_undo_after_a_prune_names_a_way_on_that_works(plane: Plane, person: Cli,
 
     assert ran.code == 0
     assert kept not in plane.memory.read().entries
+
+
+def test_an_edited_candidate_is_accepted_with_the_named_command(shelf: Plane, person: Cli) -> None:
+    id_ = candidate(person)
+    assert person("snooze", id_, "--until", "2999-12-31").code == 0
+    change_by_hand(shelf, "candidates.md", "migrations", "old migrations")
+    command = f"agentplane approve --edits {id_}"
+    person("undo").refused(3, "it has a later manual edit", f"`{command}`")
+    assert person(*command.split()[1:]).code == 0

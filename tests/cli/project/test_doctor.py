@@ -90,6 +90,19 @@ def test_a_hand_edit_is_a_finding_with_its_two_remedies(shelf: Plane, cli: Cli) 
     assert "reject DEC-001" in str(row["remedy"])
 
 
+def test_the_remedies_for_an_edited_candidate_work(shelf: Plane, person: Cli) -> None:
+    """Without --edits, its ID means the candidate."""
+    id_ = candidate(person)
+    for verb in ("reject", "approve"):
+        change_by_hand(shelf, "candidates.md", "migrations", "old migrations")
+        (row,) = _findings(person)
+        command = f"agentplane {verb} --edits {id_}"
+        assert f"`{command}`" in str(row["remedy"])
+        person(*command.split()[1:], "--json").json("op")
+        assert _findings(person) == []
+    assert "old migrations" in shelf.memory.read().get(id_).statement
+
+
 def test_a_broken_entry_is_not_called_removed(shelf: Plane, cli: Cli) -> None:
     """Its remedy is to repair the header, or to discard the edit. Accepting it would approve that it is gone."""
     change_by_hand(shelf, "decisions.md", "type: decision", "type: [decision")

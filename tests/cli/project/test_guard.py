@@ -71,7 +71,7 @@ def test_files_of_tools_are_looked_at(repo: Repo, cli: Cli) -> None:
     repo.commit()
     ran = cli("check", "--base", "main")
     assert ran.code == 1
-    assert "x AGENTS.md:4: gives DEC-001 words that nobody approved on this branch" in ran.out
+    assert "x AGENTS.md:4: has text of DEC-001 that nobody approved on this branch" in ran.out
 
 
 def test_a_move_is_told_and_passes(repo: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,14 +96,14 @@ def test_it_wants_a_base(repo: Repo, cli: Cli) -> None:
     "rev", ["nowhere", "", "--all", "-", "main:README.md", "a" * 40, "\x1b[31m", "main\nmain"]
 )
 def test_a_base_that_is_none(repo: Repo, cli: Cli, rev: str) -> None:
-    said = cli("check", f"--base={rev}").refused(2, "No commit `", "here", "Check the name")
+    said = cli("check", f"--base={rev}").refused(2, "Commit not found: `", "Check the name")
     assert "\x1b" not in said
 
 
 def test_a_base_that_shares_no_history(repo: Repo, cli: Cli) -> None:
     repo.git("checkout", "-q", "--orphan", "island")
     repo.commit("alone")
-    cli("check", "--base", "main").refused(2, "shares no commit with `main`")
+    cli("check", "--base", "main").refused(2, "no commit in common with `main`")
 
 
 def test_without_git(plane: Plane, cli: Cli) -> None:
@@ -133,13 +133,15 @@ def shallow(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 def test_a_shallow_clone_without_the_base(repo: Repo, cli: Cli, shallow: Path) -> None:
     base = repo.git("rev-parse", "main").strip()
     for rev in (base, "origin/main"):
-        cli("check", "--base", rev).refused(2, "No commit `", "fetch-depth: 0", "git fetch --deepen")
+        cli("check", "--base", rev).refused(
+            2, "Commit not found: `", "fetch-depth: 0", "git fetch --unshallow"
+        )
 
 
 def test_a_shallow_clone_with_the_base_but_not_what_is_between(repo: Repo, cli: Cli, shallow: Path) -> None:
     clone = Repo(shallow)
     clone.git("fetch", "-q", "--depth", "1", "origin", "main:main")
-    cli("check", "--base", "main").refused(2, "shares no commit", "fetch-depth: 0")
+    cli("check", "--base", "main").refused(2, "no commit in common", "fetch-depth: 0")
     clone.git("fetch", "-q", "--unshallow", "origin")
     assert cli("check", "--base", "main").code == 0
 
@@ -150,10 +152,10 @@ def test_a_clone_without_the_files_of_the_base(repo: Repo, cli: Cli) -> None:
     repo.commit()
     blob = repo.git("rev-parse", f"main:{LOG}").strip()
     (repo.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    cli("check", "--base", "main").refused(2, "Git cannot give .agentplane/memory/log.jsonl", "Fetch")
+    cli("check", "--base", "main").refused(2, "Git can't read .agentplane/memory/log.jsonl", "Fetch")
     tree = repo.git("rev-parse", "main:.agentplane").strip()
     (repo.folder / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
-    cli("check", "--base", "main").refused(2, "Git cannot give .agentplane/ of")
+    cli("check", "--base", "main").refused(2, "Git can't read .agentplane/ at")
 
 
 def test_inside_a_git_hook(repo: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

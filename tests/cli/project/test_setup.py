@@ -134,7 +134,7 @@ def test_init_asks_before_it_chains_a_hook(
     mine.chmod(0o755)
     done = person("init", typing=f"y\n{answer}\n")
     assert done.code == 0
-    assert "Git hook post-merge was not added: .git/hooks/post-merge is a hook of your own." in done.err
+    assert "Git hook post-merge was not added: .git/hooks/post-merge is your own hook." in done.err
     assert "Run agentplane after your own post-merge?" in done.err
     assert (mine.read_text() == "#!/bin/sh\necho mine\n") is not chained
     assert ("Chained: .git/hooks/post-merge (to undo: mv " in done.err) is chained

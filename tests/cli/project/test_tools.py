@@ -54,7 +54,10 @@ def test_what_a_decision_cannot_be_brought_to_is_named(plane: Plane, project: Pa
     ran = person("approve", second)
     assert ran.code == 0
     assert "Updated CLAUDE.md" in ran.err
-    assert "AGENTS.md has outdated memory (was edited inside the block). Run `agentplane sync`" in ran.err
+    assert (
+        "AGENTS.md has outdated memory, because it was edited inside agentplane's block. Run `agentplane sync`"
+        in ran.err
+    )
     assert rules.read_text() == edited
 
 
@@ -165,10 +168,10 @@ def test_add_says_what_it_left_and_what_to_add_by_hand(plane: Plane, project: Pa
     (project / ".mcp.json").write_text('{"mcpServers": [')
     ran = cli("tools", "connect", "claude")
     assert ran.code == 1
-    assert ".mcp.json was not changed: it is no JSON: an end too early in line 1" in ran.err
+    assert ".mcp.json was not changed: it isn't JSON: unexpected end on line 1" in ran.err
     assert '"args": ["mcp", "--tool", "claude-code"]' in ran.err
     data = cli("tools", "connect", "claude", "--json").json("tools-add")
-    assert data["blocked"] == {".mcp.json": "is no JSON: an end too early in line 1"}
+    assert data["blocked"] == {".mcp.json": "isn't JSON: unexpected end on line 1"}
     data = cli("tools", "disconnect", "claude", "--json").json("tools-remove")
     assert ".claude/settings.json" in data["written"]
 

@@ -150,7 +150,7 @@ def test_in_a_terminal_it_says_what_came_of_it(plane: Plane, tmp_path: Path) -> 
         stage.approve(UNLIKE[2])
         done = stage.person("restart", str(screen.process.pid))
         assert done.code == 1
-        assert "not restarted (somebody may be writing a line" in done.screen
+        assert "not restarted (someone may be typing" in done.screen
         done = stage.person("restart", "--all")
         assert done.code == 1
         assert f"`agentplane restart {screen.process.pid}` to restart it immediately" in done.screen

@@ -72,7 +72,7 @@ def test_how_it_ended_is_said_in_words(plane: Plane, cli: Cli) -> None:
 
 def test_a_session_is_named_by_its_title_and_an_import_is_said_to_be_one(plane: Plane, cli: Cli) -> None:
     logged(plane, title="Fix the parser.", tool="codex")
-    logged(plane, activity="import", summary="Harvested 2 candidates.")
+    logged(plane, activity="import", summary="Imported 2 candidates.")
     logged(plane, task="Rewrite the importer so that every statement is offered once", summary="Old.")
     old, imported, session = cli("timeline", "--limit", "3").out.splitlines()
     assert session.endswith("Fix the parser.")

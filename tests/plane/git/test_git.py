@@ -247,7 +247,7 @@ def test_every_call_switches_off_what_a_repository_could_start(
         for name, value in vars(git).items()
         if callable(value) and getattr(value, "__module__", "") == git.__name__
     }
-    known = {name for name in public if name[0].islower() and name not in ("object_id", "branch_in_file")}
+    known = {name for name in public if name[0].islower() and name != "object_id"}
     assert set(calls) == known
     monkeypatch.setenv("PATH", f"{shim.parent}:{os.environ['PATH']}")
     for name in (

@@ -55,7 +55,7 @@ def test_what_both_changed_stands_there_twice() -> None:
     assert [block.id for block in read.blocks] == ["DEC-001", "DEC-002"]
     assert one in data
     assert other in data
-    assert ["already that of the entry" in trouble.what for trouble in read.troubles] == [True]
+    assert ["already used by the entry" in trouble.what for trouble in read.troubles] == [True]
     assert merged(page(A, B), data, data) == data
 
 

@@ -142,7 +142,7 @@ def test_the_one_value_of_a_definite_slot() -> None:
 def test_another_name_in_one_frame() -> None:
     assert said("Domain events go through `OrderBus`.", "Domain events go through `EventRelay`.") == (
         "contradiction",
-        ("same subject `Domain events`, other words in its place: EventRelay / OrderBus",),
+        ("same subject `Domain events`, but different words: EventRelay / OrderBus",),
     )
     kind, _ = said("Checkpoints are written to `/mnt/scratch`.", "Checkpoints are written to `/data/models`.")
     assert kind == "contradiction"
@@ -154,12 +154,12 @@ def test_another_name_in_one_frame() -> None:
         (
             "Badges are printed by the front desk.",
             "Badges are printed by the guard.",
-            "same subject `Badges printed`, other words in its place: guard / front desk",
+            "same subject `Badges printed`, but different words: guard / front desk",
         ),
         (
             "Shifts are assigned after seniority.",
             "Shifts are assigned after a draw.",
-            "same subject `Shifts assigned`, other words in its place: draw / seniority",
+            "same subject `Shifts assigned`, but different words: draw / seniority",
         ),
     ],
 )

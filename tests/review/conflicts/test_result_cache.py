@@ -180,7 +180,7 @@ def test_the_gate_is_asked_again_where_what_it_looked_up_has_changed(plane: Plan
     id_ = plane.propose(proposal)
     assert not plane.inbox.review([id_])[0].flags
     (plane.layout.project / "notes.md").unlink()
-    assert plane.inbox.review([id_])[0].flags == ("evidence 1: `notes.md` is not there",)
+    assert plane.inbox.review([id_])[0].flags == ("evidence 1: `notes.md` doesn't exist",)
     (plane.layout.project / "AGENTS.md").write_text(f"{UNLIKE[0]}\n")
     assert len(plane.inbox.review([id_])[0].flags) == 2
 

@@ -91,7 +91,7 @@ def test_a_line_that_is_half_typed_is_not_lost(stage: Stage) -> None:
     screen.type("rename the")
     screen.expect("rename the")
     (told,) = stage.restart("--all", patience=restart.PATIENCE)["sessions"]
-    assert told["outcome"]["why"] == "somebody may be writing a line"
+    assert told["outcome"]["why"] == "someone may be typing"
     screen.type(" parser\r")
     screen.expect("did rename the parser")
     screen.expect(f"resumed .* memory {new}")
@@ -117,7 +117,7 @@ def test_without_hooks_a_line_that_is_half_typed_is_left_alone(stage: Stage) -> 
     (told,) = stage.restart(run.run_id)["sessions"]
     assert (told["outcome"]["state"], told["outcome"]["why"]) == (
         "refused",
-        "somebody may be writing a line: ask again once it is idle",
+        "someone may be typing. Try again when it is idle",
     )
     screen.type(" parser\r")
     screen.expect("did rename the parser")
@@ -236,7 +236,7 @@ def test_by_itself_where_the_settings_say_so_and_hooks_tell_that_it_is_idle(stag
     new = done.revision
     assert [one.tool for one in done.reached.restarting] == ["codex"]
     (run,) = stage.open()
-    wanted = requests.Reply("waits", "it is at work on what it was asked")
+    wanted = requests.Reply("waits", "it is working on a request")
     until(lambda: requests.reply(stage.plane.layout, run.run_id) == wanted)
     (stage.project / "until-here").touch()
     screen.expect("did wait")
@@ -284,7 +284,7 @@ def test_a_turn_that_was_broken_off_keeps_it_from_being_restarted(stage: Stage) 
     screen.expect("did interrupted")
     stage.approve(UNLIKE[1])
     (told,) = stage.restart("--all", patience=restart.PATIENCE)["sessions"]
-    assert told["outcome"]["why"] == "it is at work on what it was asked"
+    assert told["outcome"]["why"] == "it is working on a request"
     screen.type("hello\r")
     screen.expect("did hello")
     screen.expect("resumed")

@@ -71,7 +71,7 @@ def test_keys_are_sorted_by_utf16():
         ({"a": 10**5000}, "a", "beyond 2^53"),
         ({"a": ["ok", "\ud800"]}, "a[1]", "surrogate"),
         ({"a": {"\udfff": 1}}, "a", "has the key"),
-        ({"a": {1: 2}}, "a", "has the key 1, which is no string"),
+        ({"a": {1: 2}}, "a", "has the key 1, which isn't a string"),
         ({"a": b"x"}, "a", "is a bytes"),
         ({"a": {"b": {1, 2}}}, "a.b", "is a set"),
         ([[object()]], "[0][0]", "is a object"),

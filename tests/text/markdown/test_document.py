@@ -138,15 +138,15 @@ def test_where_entries_open(text, expected):
 @pytest.mark.parametrize(
     ("text", "line", "word"),
     [
-        (b"---\nid: A\nb: c: d\n---\n", 3, "broken"),
+        (b"---\nid: A\nb: c: d\n---\n", 3, "invalid"),
         (b"x\n\n---\nid: A\nb: 2026-02-30\n---\n", 5, "2026-02-30"),
-        (b"---\nid: A\n\tb: c\n---\n", 3, "broken"),
+        (b"---\nid: A\n\tb: c\n---\n", 3, "invalid"),
         (b"---\nid: A\nb: !!python/object:x {}\n---\n", 3, "tag"),
-        (b"---\nid: A\nid: B\n---\n", 3, "twice"),
-        (b"---\nid: 42\n---\n", 1, "no text"),
-        (b"---\nid: ' '\n---\n", 1, "no text"),
-        (b"---\nid: [A]\n---\n", 1, "no text"),
-        (b"---\nid: 0x" + b"f" * 5000 + b"\n---\n", 1, "no text: a very long number"),
+        (b"---\nid: A\nid: B\n---\n", 3, "repeated"),
+        (b"---\nid: 42\n---\n", 1, "isn't text"),
+        (b"---\nid: ' '\n---\n", 1, "isn't text"),
+        (b"---\nid: [A]\n---\n", 1, "isn't text"),
+        (b"---\nid: 0x" + b"f" * 5000 + b"\n---\n", 1, "isn't text: a very long number"),
         (b"---\nid: A\nb: \xff\n---\n", 3, "UTF-8"),
         (b"---\nid: A\n---\nok\nb \xff\n", 5, "UTF-8"),
         (b"---\nid: A\n---\nok\nb \0\n", 5, "NUL"),
@@ -277,7 +277,7 @@ def test_an_entry_with_rare_yaml_cannot_be_read(header, line, named):
     document = parse(before + broken + after)
     assert [block.id for block in document.blocks] == ["A", "C"]
     (trouble,) = document.troubles
-    assert trouble.what == f"broken frontmatter: {named}"
+    assert trouble.what == f"invalid frontmatter: {named}"
     assert trouble.line == before.count(b"\n") + 1 + line
     assert "Write each value out" in trouble.todo
     assert document.data[trouble.start : trouble.end] == broken.rstrip()
@@ -285,7 +285,7 @@ def test_an_entry_with_rare_yaml_cannot_be_read(header, line, named):
 
 def test_broken_yaml_is_to_be_repaired():
     (trouble,) = parse(b"---\nid: A\nx: [\n---\n").troubles
-    assert trouble.todo.startswith("Repair the YAML")
+    assert trouble.todo.startswith("Fix the YAML")
 
 
 def test_memory_for_fences_grows_slower_than_the_file():

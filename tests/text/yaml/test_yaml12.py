@@ -185,7 +185,7 @@ def test_very_long_integers_as_keys():
     """Python refuses to write them in decimal, in an error's text too."""
     number = "0x" + "f" * 5000
     assert load(f"? {number}\n: 1\n") == {int(number, 16): 1}
-    with pytest.raises(YamlError, match="the key a very long number stands here twice"):
+    with pytest.raises(YamlError, match="the key a very long number is repeated here"):
         load(f"? {number}\n: 1\n? {number}\n: 2\n")
 
 

@@ -153,7 +153,7 @@ def test_what_cannot_be_read_is_counted(plane: Plane, home: Path, write: Write, 
     ]
     assert [(one.place, one.why) for one in found.hauls[0].skipped] == [
         ("AGENTS.md", "larger than 512 KB"),
-        ("CLAUDE.md", "a link out of the project"),
+        ("CLAUDE.md", "a link to outside the project"),
     ]
 
 
@@ -530,7 +530,7 @@ def test_claude_codes_notes_about_the_person_stay_there(plane: Plane, home: Path
     remember(home, plane.layout.project, "user")
     found = looked(plane, home, "claude-code")
     assert found.offers == ()
-    assert found.hauls[0].left["a note about the person"] == 1
+    assert found.hauls[0].left["about the user, not the project"] == 1
 
 
 def test_the_memory_of_another_project_is_not_taken(plane: Plane, home: Path) -> None:
@@ -577,7 +577,7 @@ def test_codex_memories_of_this_project(plane: Plane, home: Path) -> None:
         ("fact", "A deploy of the partner takes 40 s."),
     ]
     assert found.offers[1].proposal.evidence == ["~/.codex/memories/MEMORY.md:21"]
-    assert found.hauls[0].left["of another project"] == 1
+    assert found.hauls[0].left["from another project"] == 1
 
 
 def test_gemini_added_memories(plane: Plane, home: Path) -> None:

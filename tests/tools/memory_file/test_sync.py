@@ -269,7 +269,7 @@ def test_links_within_the_project_are_one_file_and_links_out_of_it_are_left(
     assert UNLIKE[0] in (project / "AGENTS.md").read_text()
     assert outside.read_text() == "theirs\n"
     blocked = {one.path: one.why for one in plane.tools.standings(tools, pack) if one.state == "blocked"}
-    assert blocked == {"GEMINI.md": "is a link to outside of the project"}
+    assert blocked == {"GEMINI.md": "is a link to a file outside the project"}
     out = plane.tools.unsync(TOOLS)
     assert (out.written, out.kept) == (("CLAUDE.md",), {})
     assert (project / "AGENTS.md").read_text() == "# Rules\n"

@@ -1,15 +1,12 @@
 """What a session is doing, seen from outside."""
 
 import os
-import subprocess
 import time
-from pathlib import Path
 
 import msgspec
 import pytest
 
 from agentplane.api import Plane
-from agentplane.plane.git import git
 from agentplane.runs.open import hook_notes, open_run
 from agentplane.runs.open.open_run import RunSpec
 from agentplane.runs.restart import requests
@@ -77,18 +74,3 @@ def test_a_folder_that_is_gone_is_no_error(plane: Plane, opened: Session) -> Non
 def test_whether_it_is_there(opened: Session) -> None:
     assert activity.is_there(opened)
     assert not activity.is_there(msgspec.structs.replace(opened, pid=2**22 + 1))
-
-
-def test_the_branch_is_what_git_says_without_asking_git(git_project: Path, tmp_path: Path) -> None:
-    below = git_project / "a" / "b"
-    below.mkdir(parents=True)
-    tree = tmp_path / "beside"
-    for words in (("checkout", "-q", "-b", "topic/x"), ("worktree", "add", "-q", "-b", "other", str(tree))):
-        subprocess.run(("git", *words), cwd=git_project, check=True)
-    for folder in (git_project, below, tree):
-        assert git.branch_in_file(str(folder)) == git.branch(folder)
-    subprocess.run(("git", "checkout", "-q", "--detach"), cwd=git_project, check=True)
-    assert git.branch_in_file(str(below)) is None
-    (git_project / ".git" / "HEAD").write_bytes(b"\xff" * 10)
-    assert git.branch_in_file(str(below)) is None
-    assert git.branch_in_file("/") is None

@@ -66,7 +66,7 @@ def test_any_json_comes_back_to_the_byte(text: str, place: Place) -> None:
     try:
         made = edit.put(data, place)
     except edit.UnfitError as error:
-        assert "holds no" in str(error)  # noqa: PT017 -- never because of how it is written
+        assert "has no" in str(error)  # noqa: PT017 -- never because of how it is written
         assume(False)
     assert edit.put(made, place) == made
     assert edit.without(made, [place]) == data
@@ -96,7 +96,7 @@ def test_any_toml_comes_back_to_the_byte(lines: list[str], ending: str, last: st
     try:
         made = edit.put(data, TOML_PLACE)
     except edit.UnfitError as error:
-        assert "is no TOML" in str(error)  # noqa: PT017 -- never because of how it is written
+        assert "isn't TOML" in str(error)  # noqa: PT017 -- never because of how it is written
         assume(False)
     assert edit.put(made, TOML_PLACE) == made
     assert edit.without(made, [TOML_PLACE]) == data
@@ -209,18 +209,18 @@ def test_what_a_person_added_to_our_server_stays_until_it_goes() -> None:
 
 
 REFUSED = [
-    ("claude-code", b'{"hooks": {', "is no JSON"),
-    ("claude-code", b"", "is no JSON"),
+    ("claude-code", b'{"hooks": {', "isn't JSON"),
+    ("claude-code", b"", "isn't JSON"),
     ("claude-code", b"[]", "no object"),
     ("claude-code", b'{"hooks": []}', "no object"),
     ("claude-code", b'{"hooks": {"Stop": {}}}', "no array"),
-    ("claude-code", b'{"hooks": {}, "hooks": {}}', "says `hooks` twice"),
+    ("claude-code", b'{"hooks": {}, "hooks": {}}', "contains `hooks` twice"),
     ("claude-code", b'{"a": "\xff"}', "not UTF-8"),
-    ("gemini-cli mcp", b'{"mcpServers": {"agentplane": {"command": "other"}}}', "names another server"),
-    ("codex mcp", b"a = [", "is no TOML"),
+    ("gemini-cli mcp", b'{"mcpServers": {"agentplane": {"command": "other"}}}', "has another server"),
+    ("codex mcp", b"a = [", "isn't TOML"),
     ("codex mcp", b"mcp_servers = { x = 1 }\n", "no place"),
-    ("codex mcp", b'[mcp_servers.agentplane]\ncommand = "other"\n', "names another server"),
-    ("codex mcp", b"\xef\xbb\xbfa = 1\n", "is no TOML"),
+    ("codex mcp", b'[mcp_servers.agentplane]\ncommand = "other"\n', "has another server"),
+    ("codex mcp", b"\xef\xbb\xbfa = 1\n", "isn't TOML"),
 ]
 
 
@@ -233,5 +233,5 @@ def test_what_cannot_take_our_entries_is_said(name: str, data: bytes, why: str) 
 
 def test_a_server_of_ours_in_a_form_that_we_did_not_write_is_left() -> None:
     data = b'mcp_servers.agentplane = { command = "agentplane", args = ["mcp"] }\n'
-    with pytest.raises(edit.UnfitError, match="form of its own"):
+    with pytest.raises(edit.UnfitError, match="form that agentplane can't change"):
         edit.without(data, [TOML_PLACE])

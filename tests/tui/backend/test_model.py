@@ -21,13 +21,19 @@ from agentplane.context.choose import Ask
 from agentplane.errors import BadInput, Damaged, PlaneError, Refused
 from agentplane.memory.operations import Proposal
 from agentplane.tools import presence
+from agentplane.tui.actions import Keymap
+from agentplane.tui.backend import outcome_text
 from agentplane.tui.backend.entries import first_rows
 from agentplane.tui.backend.entries.bulk_plan import clean_ones
 from agentplane.tui.backend.entries.inbox_rows import Place, rows
 from agentplane.tui.backend.model import PlaneModel, as_error
-from agentplane.tui.backend.outcome_text import Outcome, message_of
+from agentplane.tui.backend.outcome_text import Outcome
 from tests.conftest import UNLIKE, decision, files_of
 from tests.plane.branches import Repository, with_driver
+
+
+def message_of(outcome: Outcome) -> str:
+    return outcome_text.message_of(outcome, Keymap())
 
 
 def model_of(plane: Plane) -> PlaneModel:

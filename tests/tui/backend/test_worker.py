@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Sequence
 
 import pytest
 from textual.message import Message
@@ -203,9 +204,11 @@ def test_what_was_compared_is_kept_at_the_end_and_forgotten_after_a_prune(three:
     model.load()
     first, *rest = model.to_look_at()
     model.look([first])
+    model.save_results()
     kept = three.layout.cache / "looked"
     assert not kept.exists()
     model.look(rest)
+    model.save_results()
     assert kept.exists()
     before, statement = model._results, three.memory.read().get(first).statement
     three.inbox.reject([first])
@@ -214,3 +217,30 @@ def test_what_was_compared_is_kept_at_the_end_and_forgotten_after_a_prune(three:
     three.history.prune(statement)
     model.load()
     assert model._results is not before
+
+
+def test_a_check_that_runs_at_the_end_is_the_last_one(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is saved or checked any more once the screens are closed."""
+    begun, may_end = threading.Event(), threading.Event()
+    calls: list[str] = []
+    look = PlaneModel.look
+
+    def slow(model: PlaneModel, ids: Sequence[str]) -> None:
+        calls.append("look")
+        begun.set()
+        assert may_end.wait(_PATIENCE)
+        look(model, ids[:1])
+
+    monkeypatch.setattr(PlaneModel, "look", slow)
+    monkeypatch.setattr(PlaneModel, "save_results", lambda _: calls.append("save"))
+    monkeypatch.setattr(PlaneModel, "keep_glimpse", lambda _: calls.append("keep"))
+    read = Read(three)
+    assert begun.wait(_PATIENCE)
+    read.reader.close()
+    may_end.set()
+    thread = read.reader._lane._thread
+    assert thread is not None
+    thread.join(_PATIENCE)
+    assert not read.reader.alive
+    assert calls == ["look"]
+    assert not any(isinstance(message, Looked) and message.ids for message in read.posted)

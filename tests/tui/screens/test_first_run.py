@@ -94,7 +94,7 @@ def test_what_the_gate_refuses_is_told(bare: Path) -> None:
         await pilot.press("y")
 
     told = str(drive(bare, steps).return_value)
-    assert told.startswith("2 existing memories were not imported: holds a hidden"), told
+    assert told.startswith("2 existing memories were not imported: contains a hidden"), told
     assert [entry.statement for entry in open_plane(bare).memory.read().inbox] == [
         "Always use UTC for timestamps.",
         "Never commit secrets.",

@@ -7,6 +7,8 @@ from textual.widgets import Input
 
 from agentplane.api import Plane
 from agentplane.memory.operations import Proposal
+from agentplane.tui.backend import saved_filters
+from agentplane.tui.backend.saved_filters import SavedFilter
 from agentplane.tui.screens.list_screen import ListScreen
 from agentplane.tui.widgets.filter_bar import FilterHint
 from agentplane.tui.widgets.filter_tabs import FilterTabs
@@ -285,3 +287,31 @@ def test_runs_explain_fields_that_they_do_not_have(plane: Plane) -> None:
         assert sitting.app.screen.query_one(Input).value == "outcome:"
 
     sit(plane, steps)
+
+
+def test_a_saved_filter_that_cannot_be_read_has_no_tab(four: Plane) -> None:
+    for target in ("inbox", "runs"):
+        saved_filters.add(target, SavedFilter("odd", "colour:red"))
+        saved_filters.add(target, SavedFilter("old", "older:7d"))
+    kept = saved_filters.path().read_bytes()
+
+    async def steps(sitting: Sitting) -> None:
+        assert "Saved filters that this version can't read: odd." in sitting.said
+        assert "odd" not in tabs(sitting)
+        await sitting.press("greater_than_sign")
+        await sitting.until(lambda: sitting.rows == [], "older:7d")
+        await sitting.press("greater_than_sign")
+        await sitting.until(lambda: len(sitting.rows) == 4, "all again")
+        await sitting.press("3")
+        await sitting.until(lambda: "old" in tabs(sitting), "the runs")
+        await sitting.press("greater_than_sign", "greater_than_sign")
+        sitting.app.say("Another message")
+        await sitting.press("1")
+        await sitting.until(lambda: sitting.app.screen is sitting.inbox, "the inbox")
+        sitting.app.say("Another message")
+        await sitting.press("3", "1")
+        await sitting.calm()
+        assert "Another message" in sitting.said
+
+    sit(four, steps)
+    assert saved_filters.path().read_bytes() == kept

@@ -208,7 +208,7 @@ def test_a_token_file_is_made_kept_and_never_printed(three: Plane, tmp_path: Pat
             served.close()
     assert path.read_text().strip() == token
     path.chmod(0o644)
-    assert "you alone can read" in refused(three, "--token-file", str(path))
+    assert "readable only by you" in refused(three, "--token-file", str(path))
     path.chmod(0o600)
     path.write_text("short")
     assert "fewer than" in refused(three, "--token-file", str(path))

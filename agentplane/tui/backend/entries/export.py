@@ -1,5 +1,6 @@
 """Entries as a Markdown file for people."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,9 +37,18 @@ def _section(entry: "Entry") -> str:
 
 def problem_of(project: Path, name: str) -> str:
     """Return why no file with this name can be written, or an empty text."""
-    path = _path(project, name)
     if not name.strip():
         return "Enter a file name."
+    try:
+        return _problem(project, name)
+    except OSError as error:
+        return f"Can't use this name: {(error.strerror or str(error)).lower()}."
+    except ValueError:  # a name that the file system has no bytes for
+        return "The name has a character that file names can't have."
+
+
+def _problem(project: Path, name: str) -> str:
+    path = _path(project, name)
     if not path.is_relative_to(project.resolve()):
         return "The file must be in the project."
     if path.exists():
@@ -59,4 +69,5 @@ def write(project: Path, name: str, text: str) -> Path:
 
 
 def _path(project: Path, name: str) -> Path:
-    return (project / name.strip()).resolve()
+    # Path.resolve raises RuntimeError for a link to itself.
+    return Path(os.path.realpath(project / name.strip()))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from agentplane.text import ages
 from agentplane.tui.backend.list_state import Row
 
 
@@ -23,7 +24,6 @@ By = Literal["run", "kind"]
 EDIT = "edit:"
 """The prefix of row ids of manual edits. It keeps the row of an edited entry apart from the row of a candidate."""
 _STAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
-_UNITS = ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "min"))
 
 
 class Marks(msgspec.Struct, frozen=True):
@@ -146,7 +146,8 @@ def _group(entry: "Entry", place: Place) -> str:
     moment = _moment(stamp)
     if moment is None:
         return f"{who} · {source}"
-    return f"{who} · run {tail or stamp} · {ago(moment, place.now)}"
+    age = ages.age(moment, place.now)
+    return f"{who} · run {tail or stamp} · {f'{age} ago' if age else 'just now'}"
 
 
 @lru_cache(4096)
@@ -157,15 +158,6 @@ def _moment(stamp: str) -> datetime | None:
         return None
 
 
-def ago(moment: datetime, now: datetime) -> str:
-    """Return the age in the largest unit that fits."""
-    seconds = (now - moment).total_seconds()
-    for size, unit in _UNITS:
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit} ago"
-    return "just now"
-
-
 def _days(updated: str | None, now: datetime) -> str:
     return _days_at((updated or "")[:10], now.date())
 
@@ -173,7 +165,6 @@ def _days(updated: str | None, now: datetime) -> str:
 @lru_cache(4096)
 def _days_at(updated: str, today: date) -> str:
     try:
-        days = (today - date.fromisoformat(updated)).days
+        return ages.age_of_day(date.fromisoformat(updated), today)
     except ValueError:
         return ""
-    return f"{days} d" if days > 0 else ""

@@ -221,7 +221,7 @@ def left_alone(one: "Session") -> str:
     if one.reloads:
         return "it reloads its memory automatically"
     if one.scripted:
-        return "it runs a script and ends soon"
+        return "it runs for a script and ends automatically"
     if one.state == "current":
         return "it has the current memory"
     return "its memory revision is unknown" if one.state == "unknown" else ""

@@ -246,15 +246,17 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         """Return the header fields that may distinguish the two entries. They are shown below the text."""
         head = entry.head
         facts = {
-            "tags": ", ".join(head.tags),
-            "scope": ", ".join(head.scope),
-            "evidence": ", ".join(head.evidence),
-            "confidence": "" if head.confidence is None else f"{head.confidence:g}",
+            "tags": head.tags,
+            "scope": head.scope,
+            "evidence": head.evidence,
+            "confidence": () if head.confidence is None else (f"{head.confidence:g}",),
         }
         text = Text("\n")
-        for name, value in facts.items():
-            if value:
-                text.append(f"\n{name:<10}  {one_line(value, 400)}", self._look("muted"))
+        for name, values in facts.items():
+            # Each value has its own line, so that a long one doesn't continue in the column of the names.
+            for place, value in enumerate(values):
+                label = name if place == 0 else ""
+                text.append(f"\n{label:<10}  {one_line(value, 400)}", self._look("muted"))
         return text if len(text) > 1 else Text()
 
     def _offer(self, at: int | None) -> None:
@@ -291,7 +293,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         preview = self._previews[place]
         bar = (">" if self.plane_app.plain else "▌") if here else " "
         line = Text().append(bar, self._look("bar"))
-        key = self.plane_app.keys_wanted.shown(actions.by_id(f"conflict.choose_{place + 1}"))
+        key = self.plane_app.keys_wanted.key(f"conflict.choose_{place + 1}")
         line.append(f"{key} ", self._look("off" if preview.off else "key"))
         label = one_line(preview.label, max(self.size.width - 4, 8))
         line.append(label, self._look("off" if preview.off else "name"))
@@ -309,7 +311,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
     def _letters(self) -> str:
         """The keys of the choices as text."""
         ids = [f"conflict.choose_{place + 1}" for place in range(len(self._previews))]
-        keys = [self.plane_app.keys_wanted.shown(actions.by_id(id_)) for id_ in ids]
+        keys = [self.plane_app.keys_wanted.key(id_) for id_ in ids]
         return " or ".join(filter(None, [", ".join(keys[:-1]), *keys[-1:]]))
 
     @on(OptionList.OptionHighlighted)
@@ -319,8 +321,10 @@ class ConflictScreen(AnswersOnce[Decision | None]):
     def _show_effect(self, place: int | None) -> None:
         """Show the effect of this choice, and mark its line. None shows a hint."""
         if place is None:
+            key = self.plane_app.keys_wanted.key
             hint = (
-                f"Press {self._letters} to choose. Preview a choice with ↑ and ↓, and choose it with enter."
+                f"Press {self._letters} to choose. Preview a choice with {key('conflict.up')} and "
+                f"{key('conflict.down')}, and choose it with {key('conflict.take')}."
             )
             self.query_one("#writes", Static).update(Text(hint, self._look("muted")))
             return

@@ -30,6 +30,7 @@ from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.protocols import HasStatusLine
+from agentplane.tui.screens.background import run_each
 from agentplane.tui.screens.entry.safe_area import SafeArea
 from agentplane.tui.textual_fixes.push_and_focus import open_field
 from agentplane.tui.widgets.footer import KeyBar
@@ -79,7 +80,7 @@ def of_entry(memory: "Memory", entry: "Entry") -> Draft:
     return Draft(
         id=entry.id,
         title=f"Edit {entry.id}",
-        hint="Saving approves the new text. Press u to undo."
+        hint="Saving approves the new text. You can undo it afterwards."
         if entry.head.status != "proposed"
         else "Saving changes the candidate. It stays in the inbox.",
         text=_text(memory.snapshot.core(entry.file, entry.id) or b""),
@@ -248,9 +249,7 @@ class EditScreen(AnswersOnce[Command | None]):
         if self._save_now:
             self._save()
         else:
-            self.app.run_worker(
-                self._mention_old_drafts, thread=True, group="draft", exit_on_error=False, description="draft"
-            )
+            run_each(self.app, self._mention_old_drafts, "draft")
 
     def _mention_old_drafts(self) -> None:
         """Mention drafts that were left when the program or the terminal ended. Runs in a thread."""
@@ -265,7 +264,7 @@ class EditScreen(AnswersOnce[Command | None]):
         return app.keys_wanted
 
     def _key(self, id_: str) -> str:
-        return self._keymap.shown(actions.by_id(id_))
+        return self._keymap.key(id_)
 
     @property
     def changed(self) -> bool:
@@ -384,8 +383,7 @@ class EditScreen(AnswersOnce[Command | None]):
 
     def _keep(self, *, leaving: bool = False) -> None:
         self._stop_timer()
-        work = partial(self._keep_in_thread, self._text, leaving)
-        self.app.run_worker(work, thread=True, group="draft", exit_on_error=False, description="draft")
+        run_each(self.app, partial(self._keep_in_thread, self._text, leaving), "draft")
 
     def _stop_timer(self) -> None:
         if self._write_timer:
@@ -428,9 +426,7 @@ class EditScreen(AnswersOnce[Command | None]):
     def _drop(self) -> None:
         self._draft_closed = True
         self._stop_timer()
-        self.app.run_worker(
-            self._unlink, thread=True, group="draft", exit_on_error=False, description="draft"
-        )
+        run_each(self.app, self._unlink, "draft")
 
     def _unlink(self) -> None:
         """Delete the draft. Runs in a thread."""

@@ -26,6 +26,7 @@ from agentplane.memory import entry_form
 from agentplane.memory.entry_form import Form
 from agentplane.memory.kinds import Kind
 from agentplane.text.visible import hidden, one_line
+from agentplane.tui.screens.background import run_latest
 from agentplane.tui.screens.entry.safe_area import SafeArea
 
 
@@ -61,7 +62,7 @@ class EntryForm(VerticalScroll, can_focus=False):
         & .field:focus-within Label { color: $text-primary; text-style: bold; }
         & Input, & TextArea, & Select { width: 1fr; min-width: 8; background: $panel; }
         & Input { height: 1; }
-        & TextArea { height: auto; min-height: 1; max-height: 4; padding: 0 1; border: none; }
+        & TextArea { height: auto; min-height: 1; max-height: 4; padding: 0 1 0 0; border: none; }
         & TextArea:focus { border: none; background: $boost; }
         & #rationale { min-height: 3; max-height: 10; }
         & .problem { display: none; height: auto; padding-left: 12; color: $text-error; text-style: bold; }
@@ -171,14 +172,7 @@ class EntryForm(VerticalScroll, can_focus=False):
             self._checked.add(name)
             self._show_problems()
         if name == "evidence" and self.form.evidence not in (self._before.evidence, self._missed.evidence):
-            self.run_worker(
-                partial(self._look_up, self.form.evidence),
-                thread=True,
-                exclusive=True,
-                group="evidence",
-                exit_on_error=False,
-                description="evidence",
-            )
+            run_latest(self, partial(self._look_up, self.form.evidence), "evidence")
 
     def _look_up(self, evidence: str) -> None:
         """Look for evidence in the project. Runs in a thread."""

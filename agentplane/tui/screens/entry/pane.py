@@ -16,7 +16,8 @@ from textual.widgets import Static
 
 from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line
-from agentplane.tui.screens.latest_thread import run_latest
+from agentplane.tui.protocols import InRegistry, keymap_of
+from agentplane.tui.screens.background import run_latest
 
 
 # The code that reads entries takes a while to load, and the first paint does not need it.
@@ -145,7 +146,9 @@ class Detail(VerticalScroll, can_focus=True):
 
         if self.subject is None:
             return prose(self._empty, self.look)
-        about = About(self.subject, self.facts, self.look, ascii_only=self._ascii)
+        where = self.screen.WHERE if isinstance(self.screen, InRegistry) else ""
+        keys = keymap_of(self.app)
+        about = About(self.subject, self.facts, self.look, keys, where=where, ascii_only=self._ascii)
         return Group(*spaced(about.sections()))
 
     def _look_up(self, subject: "Subject") -> None:

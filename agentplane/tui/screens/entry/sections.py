@@ -11,10 +11,12 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from agentplane.memory import verbs
 from agentplane.memory.entry import Entry
 from agentplane.plane.layout import INBOX
-from agentplane.text import word_changes
+from agentplane.text import ages, word_changes
 from agentplane.text.visible import one_line, visible
+from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.entries.entry_facts import EntryFacts, Link, Subject
 from agentplane.tui.widgets import word_diff
 from agentplane.tui.widgets.markdown import Look, prose
@@ -48,13 +50,18 @@ class About:
         subject: Subject,
         facts: EntryFacts | None,
         look: Look,
+        keys: Keymap,
         *,
+        where: str = "",
         ascii_only: bool = False,
     ) -> None:
+        """`where` is the screen, whose keys are named."""
         self.subject = subject
         self.memory = subject.memory
         self.facts = facts
         self.look = look
+        self.keys = keys
+        self.where = where
         self.marks = _ASCII if ascii_only else _Marks()
 
     def sections(self) -> Iterator[list[RenderableType]]:
@@ -123,7 +130,9 @@ class About:
             grave = conflict.needs_choice
             line = Text().append("! " if grave else "≈ ", self.look("bad" if grave else "warn"))
             line.append(one_line(headline(conflict)), self.look("bad" if grave else "warn"))
-            line.append("   enter to compare" if place == 0 else "", self.look("muted"))
+            line.append(
+                f"   {self.keys.key('list.open')} to compare" if place == 0 else "", self.look("muted")
+            )
             lines.append(line)
             other = self.memory.entries.get(conflict.id)
             if other is not None:
@@ -155,7 +164,9 @@ class About:
         if not entry.head.evidence:
             return []
         opens = any(piece.path for piece in self.facts.evidence) if self.facts else False
-        lines: list[RenderableType] = [self._heading("Evidence", "f to open" if opens else "")]
+        lines: list[RenderableType] = [
+            self._heading("Evidence", f"{self.keys.key('evidence')} to open" if opens else "")
+        ]
         if self.facts is None:
             return [*lines, *(self._marked(" ", Text(visible(text))) for text in entry.head.evidence)]
         for piece in self.facts.evidence:
@@ -222,7 +233,7 @@ class About:
             links = tuple(Link(relation, id_, "", "") for relation, ids in plain for id_ in ids)  # type: ignore[arg-type]
         if not links:
             return []
-        lines: list[RenderableType] = [self._heading("Links", "l to open")]
+        lines: list[RenderableType] = [self._heading("Links", f"{self.keys.key('links')} to open")]
         for link in links:
             mark = self.marks.to if link.relation in ("supersedes", "names") else self.marks.back
             line = Text(f"{link.relation} ", self.look("muted"))
@@ -248,7 +259,9 @@ class About:
             edit.change, f"{edit.change} manually"
         )
         line = Text(f"~ {one_line(edit.id, 40)} {change}", self.look("warn"))
-        todo = "" if edit.change == "broken" else "a to accept, r to discard"
+        accept, discard = ("approve", "reject") if self.where == "inbox" else ("accept", "discard")
+        keys = f"{self.keys.key(accept)} to accept, {self.keys.key(discard)} to discard"
+        todo = "" if edit.change == "broken" else keys
         return [line, Text(f"  {visible(place)}   {todo}", self.look("muted"))]
 
     def _approved(self) -> list[RenderableType]:
@@ -290,7 +303,7 @@ class About:
             lines.append(Text(f"  {len(steps) - _MOST_STEPS} earlier changes", self.look("muted")))
         for step in steps[-_MOST_STEPS:]:
             line = Text.assemble(
-                (one_line(step.ts[:10]), self.look("muted")), "  ", (one_line(step.verb, 10), self.look("strong")),
+                (one_line(step.ts[:10]), self.look("muted")), "  ", (one_line(verbs.past(step.verb), 10), self.look("strong")),
                 f" by {one_line(step.actor, 30)}", (f" ({one_line(step.channel, 10)})", self.look("muted")),
             )  # fmt: skip
             if signed := self.facts.signed.get(step.op) if self.facts else None:
@@ -334,19 +347,9 @@ def ago(ts: str | None) -> str:
         moment = datetime.fromisoformat(ts or "")
     except ValueError:
         return one_line(ts or "", 20)
+    now = datetime.now(UTC)
     if len(ts or "") == len("2026-01-31"):
-        days = (datetime.now(UTC).date() - moment.date()).days
-        return (
-            "today"
-            if days <= 0
-            else "yesterday"
-            if days == 1
-            else f"{days} d ago"
-            if days < 365
-            else f"{days // 365} y ago"
-        )
-    seconds = (datetime.now(UTC) - moment.astimezone(UTC)).total_seconds()
-    for size, unit in ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit} ago"
-    return "just now"
+        age = ages.age_of_day(moment.date(), now.date())
+        return {"": "today", "1 d": "yesterday"}.get(age, f"{age} ago")
+    age = ages.age(moment.astimezone(UTC), now)
+    return f"{age} ago" if age else "just now"

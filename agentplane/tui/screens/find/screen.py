@@ -1,6 +1,6 @@
 """The dialog that searches the inbox, memory and runs while a person types."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -14,7 +14,8 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from agentplane.jobs import Done, Job, Lane, Result
+from agentplane.jobs import Done, Failed, Job, Lane, Result
+from agentplane.query.parse import QueryError
 from agentplane.tui.backend.entries import inbox_rows
 from agentplane.tui.backend.entries.entry_facts import Subject
 from agentplane.tui.backend.finder import MOST, Finder, Hits
@@ -23,6 +24,8 @@ from agentplane.tui.messages import Refreshed
 from agentplane.tui.screens.entry.pane import Detail
 from agentplane.tui.screens.runs import rows as run_rows
 from agentplane.tui.screens.runs.detail import Chosen, RunDetail
+from agentplane.tui.screens.shelf import rows as shelf_rows
+from agentplane.tui.widgets.filter_bar import Filter
 from agentplane.tui.widgets.modals.modal import AnswersOnce
 from agentplane.tui.widgets.row_list import ASCII, Glyphs, RowList
 from agentplane.tui.widgets.split import Panes
@@ -31,14 +34,14 @@ from agentplane.tui.widgets.split import Panes
 if TYPE_CHECKING:
     from agentplane.tui.app import PlaneApp
 
-_ENTRIES, _RUNS, _SIMILAR = "entries", "runs", "similar"
+_ENTRIES, _RUNS, _SIMILAR, _VALUES = "entries", "runs", "similar", "values"
 """The jobs of a search. A newer search replaces the jobs of an earlier one."""
 _PAUSE_SECONDS = 0.3
 """The pause in typing after which similar words are searched for, because that takes longer."""
 _PREVIEW_SECONDS = 0.05
 _LEAST_HEIGHT = 10
 """The smallest height with room for a preview."""
-_PROMPT = "Type words, an ID, a tag or a path."
+_PROMPT = "Type words, an ID, or a query such as: kind:fact tool:codex older:7d"
 _READING = "Reading the project memory…"
 _SEARCHING = "Searching…"
 _NO_HIT = "No matches."
@@ -49,12 +52,7 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
 
     DEFAULT_CSS: ClassVar[str] = """
     FindScreen { background: $background; }
-    FindScreen > Input, FindScreen > Input:focus {
-        height: 1; border: none; padding: 0 1; background: $panel; min-width: 8; width: 100%;
-        &:ansi { background: ansi_default; }
-    }
     FindScreen > #keys { height: 1; padding: 0 1; color: $text-muted; }
-    FindScreen .body.-right RowList { width: 50%; }
     FindScreen:ansi { background: ansi_default; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -66,9 +64,16 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
     ]
 
     class _Found(Message, bubble=False):
-        def __init__(self, hits: Hits) -> None:
+        def __init__(self, hits: Hits, problem: str = "") -> None:
+            """`problem` says why the query can't be read."""
             super().__init__()
             self.hits = hits
+            self.problem = problem
+
+    class _Known(Message, bubble=False):
+        def __init__(self, values: Mapping[str, tuple[str, ...]]) -> None:
+            super().__init__()
+            self.values = values
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,11 +91,12 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
         return self.app  # type: ignore[return-value]
 
     def compose(self) -> ComposeResult:
-        field = Input(placeholder="Search the inbox, memory and runs", select_on_focus=False, compact=True)
-        field.cursor_blink = False
+        field = Filter("", "Search the inbox, memory and runs", "all")
         yield field
+        if field.hint is not None:
+            yield field.hint
         yield self._panes
-        yield Static(Text("enter open   ↑↓ select   esc cancel"), id="keys")
+        yield Static(Text("enter open   ↑↓ select   tab complete   esc cancel"), id="keys")
 
     def on_mount(self) -> None:
         self.view.glyphs = ASCII if self.plane_app.plain else Glyphs()
@@ -118,8 +124,10 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
     def on_refreshed(self, _: Refreshed | None = None) -> None:
         """Search in the current view of the project memory."""
         shown = self.plane_app.shown
-        self._finder = Finder(shown.memory) if shown else None
-        self._search(self.query_one(Input).value)
+        self._finder = Finder(shown) if shown else None
+        self._search(self.query_one(Filter).value)
+        if self._finder is not None:
+            self._lane.submit(Job(self._finder.values, self._values_found, _VALUES, 2))
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -134,16 +142,18 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
             self._show(_PROMPT if self._finder else _READING)
             return
         finder = self._finder
-        self._lane.submit(
-            Job(partial(finder.entries, words), partial(self._entries_found, finder), _ENTRIES, 0)
-        )
+        found = partial(self._entries_found, finder, words)
+        self._lane.submit(Job(partial(finder.entries, words), found, _ENTRIES, 0))
 
-    def _entries_found(self, finder: Finder, result: Result[Hits]) -> None:
+    def _entries_found(self, finder: Finder, words: str, result: Result[Hits]) -> None:
         """Show the entries, and search the runs. Runs in the lane's thread."""
-        if isinstance(result, Done):
-            self.post_message(self._Found(result.value))
-            work = partial(finder.with_runs, result.value)
-            self._lane.submit(Job(work, partial(self._runs_found, finder), _RUNS, 1))
+        match result:
+            case Done(hits):
+                self.post_message(self._Found(hits))
+                work = partial(finder.with_runs, hits)
+                self._lane.submit(Job(work, partial(self._runs_found, finder), _RUNS, 1))
+            case Failed(QueryError() as error):
+                self.post_message(self._Found(Hits(words, complete=True), error.line))
 
     def _runs_found(self, finder: Finder, result: Result[Hits]) -> None:
         """Show the runs too. If nothing matches, search for similar words. Runs in the lane's thread."""
@@ -157,13 +167,21 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
         if isinstance(result, Done):
             self.post_message(self._Found(result.value))
 
+    def _values_found(self, result: Result[Mapping[str, tuple[str, ...]]]) -> None:
+        if isinstance(result, Done):
+            self.post_message(self._Known(result.value))
+
     # Results
 
     @on(_Found)
     def _take(self, message: _Found) -> None:
-        if message.hits.words == self.query_one(Input).value:
+        if message.hits.words == self.query_one(Filter).value:
             self._hits = message.hits
-            self._show(_NO_HIT if message.hits.complete else _SEARCHING)
+            self._show(message.problem or (_NO_HIT if message.hits.complete else _SEARCHING))
+
+    @on(_Known)
+    def _complete_with(self, message: _Known) -> None:
+        self.query_one(Filter).offer_values(message.values)
 
     def _show(self, empty: str) -> None:
         rows = list(self._rows(self._hits))
@@ -175,15 +193,17 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
     def _rows(self, hits: Hits) -> Iterator[Row]:
         shown, now = self.plane_app.shown, datetime.now(UTC).astimezone()
         plain = self.plane_app.plain
+        edits = {edit.id: edit for edit in shown.shelf_edits} if shown else {}
         place = inbox_rows.Place("run", now, inbox_rows.PLAIN if plain else inbox_rows.Marks())
         for entry in hits.inbox:
             reviewed = shown.reviewed.get(entry.id) if shown else None
             row = inbox_rows.row(entry, reviewed, place)
             yield msgspec.structs.replace(row, right=entry.id, group=_heading("Inbox", len(hits.inbox)))
         for entry in hits.memory:
+            expiry = shown.expiring.get(entry.id) if shown else None
+            row = shelf_rows.row(entry, edits.get(entry.id), expiry, 0, plain=plain)
             heading = _heading("Memory", len(hits.memory))
-            letter = entry.head.type[:1].upper() or "-"
-            yield Row(entry.id, " ", letter, entry.statement, entry.id, group=heading)
+            yield msgspec.structs.replace(row, text=entry.statement, right=entry.id, group=heading)
         for run in hits.runs:
             (row,) = run_rows.rows([run], run_rows.Place("task", now, plain))
             yield msgspec.structs.replace(row, right=run.task or "", group=_heading("Runs", len(hits.runs)))
@@ -220,7 +240,7 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
     def _chosen(self, event: Input.Submitted | RowList.Opened) -> None:
         event.stop()
         row = self.view.listing.current
-        if row is not None and self._hits.words == self.query_one(Input).value:
+        if row is not None and self._hits.words == self.query_one(Filter).value:
             self.dismiss(row.id)
 
 

@@ -149,7 +149,7 @@ class Decisions:
         elif not all(id_ in shown.memory.entries for id_ in listing.target_ids):
             off |= dict.fromkeys(postponing, "a manual edit is selected")
         if not shown.attention.folded:
-            off["folded"] = "nothing is folded"
+            off["folded"] = "no folded candidates"
         if listing.current is None:
             off |= dict.fromkeys(changing, NO_ROW)
         if not listing.rows and self._screen.rows_view is shown:
@@ -171,7 +171,11 @@ class Decisions:
         """Return why the row under the cursor cannot simply be approved, or an empty text."""
         off = self._screen.off.get("approve")
         other = self.blocked_by
-        return off or (f"conflicts with {one_line(other, 30)}: a to compare" if other else "")
+        return off or (
+            f"conflicts with {one_line(other, 30)}: {self._app.keys_wanted.key('approve')} to compare"
+            if other
+            else ""
+        )
 
     def _may_decide(self, action: str) -> bool:
         """Return True if a person may decide here.

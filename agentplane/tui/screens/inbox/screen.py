@@ -18,6 +18,7 @@ from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.outcome_text import DOING
 from agentplane.tui.messages import Looked, OpDone, OpFailed
 from agentplane.tui.screens import postponing
+from agentplane.tui.screens.background import run_each
 from agentplane.tui.screens.entry_list_screen import EntryScreen
 from agentplane.tui.screens.inbox.decisions import Decisions
 
@@ -28,17 +29,7 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.screens.entry.pane import Detail
 
-FIRST_START = (
-    "Nothing to review. Coding tools propose memories, and you review them here.\n"
-    "Press n to write the first candidate yourself.\n"
-    "Then press a to approve, r to reject and u to undo. Press ? for all keys."
-)
-NOTHING_LEFT = (
-    "Nothing to review.\n"
-    "Press 2 for the approved entries, n for a new candidate, and u to undo your last change."
-)
 NO_CONFLICT = "No conflicts in this list."
-NO_HIT = "No matches.\nPress esc to clear the filter."
 
 
 class InboxScreen(EntryScreen):
@@ -111,8 +102,25 @@ class InboxScreen(EntryScreen):
         fresh = self._shown is not None and not self._shown.shelf
         folded = self._shown.attention.summary() if self._shown else ""
         if folded and not self._words:
-            return f"Nothing asks for attention today. {folded}.\nH shows the folded candidates."
-        return NO_HIT if self._words else FIRST_START if fresh else NOTHING_LEFT
+            return f"Nothing asks for attention today. {folded}.\n{self.key('folded')} shows the folded candidates."
+        return self.no_hit() if self._words else self._first_start() if fresh else self._nothing_left()
+
+    def _first_start(self) -> str:
+        key = self.key
+        return (
+            "Nothing to review. Coding tools propose memories, and you review them here.\n"
+            f"Press {key('tools')} to connect a tool, or {key('new')} to write the first candidate yourself.\n"
+            f"Then press {key('approve')} to approve, {key('reject')} to reject and {key('undo')} to undo. "
+            f"Press {key('help')} for all keys."
+        )
+
+    def _nothing_left(self) -> str:
+        key = self.key
+        return (
+            "Nothing to review.\n"
+            f"Press {key('shelf')} for the approved entries, {key('new')} for a new candidate, "
+            f"and {key('undo')} to undo your last change."
+        )
 
     def on_looked(self, message: Looked) -> None:
         self._update(message.ids)
@@ -165,7 +173,9 @@ class InboxScreen(EntryScreen):
         shown = self._shown
         if shown and shown.streak and not self._has_opened:
             return shown.streak
-        folded = f"{shown.attention.summary()}: H" if shown and shown.attention.folded else ""
+        folded = (
+            f"{shown.attention.summary()}: {self.key('folded')}" if shown and shown.attention.folded else ""
+        )
         grouped = f"grouped by {self._by}" if self.current else ""
         return " · ".join(filter(None, (grouped, folded, self._dates())))
 
@@ -175,7 +185,7 @@ class InboxScreen(EntryScreen):
         expired, soon = states.count("expired"), states.count("soon")
         parts = [f"{expired:,} expired"] if expired else []
         parts += [f"{soon:,} {'expires' if soon == 1 else 'expire'} soon"] if soon else []
-        return f"{', '.join(parts)} (press 2)" if parts else ""
+        return f"{', '.join(parts)} (press {self.key('shelf')})" if parts else ""
 
     @property
     def action_names(self) -> dict[str, str]:
@@ -205,7 +215,7 @@ class InboxScreen(EntryScreen):
         if model is not None:
             self._has_opened = True
             work = partial(streak.note_opened, model.plane.layout, model.plane.origin)
-            self.run_worker(work, thread=True, group="opened", description="opened")
+            run_each(self, work, "opened")
             self.update_status()
 
     def action_folded(self) -> None:
@@ -257,11 +267,9 @@ class InboxScreen(EntryScreen):
         if self.may("snooze") and model is not None:
             await postponing.snooze(self, self.target_entries, model.plane.today())
 
-    async def action_next_conflict(self) -> None:
-        """Move the cursor to the next candidate that needs a choice. If the inbox is empty, write a candidate."""
-        if not self._rows:
-            await self.plane_app.action_new()
-        elif not self.view.seek_state("conflict"):
+    def action_next_conflict(self) -> None:
+        """Move the cursor to the next candidate that needs a choice."""
+        if not self.view.seek_state("conflict"):
             reviewed = self._shown.reviewed if self._shown else {}
             unchecked = self._shown is None or any(
                 id_ not in reviewed or not reviewed[id_].checked for id_ in self._place_of if EDIT not in id_

@@ -10,6 +10,7 @@ from agentplane.context import pack, pack_text
 from agentplane.context.choose import section
 from agentplane.memory.entry import Entry
 from agentplane.text.visible import one_line
+from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.pack_model import ToolPacks, View
 from agentplane.tui.screens.entry.sections import ago
@@ -34,8 +35,8 @@ def is_special(id_: str) -> bool:
     return id_.startswith(_PREFIX)
 
 
-def rows(view: View, *, plain: bool = False) -> list[Row]:
-    made = [_this(view), *_tools(view), *_entries(view), *_additions(view), *_left_out(view)]
+def rows(view: View, keys: Keymap, *, plain: bool = False) -> list[Row]:
+    made = [_this(view), *_tools(view, keys), *_entries(view, keys), *_additions(view), *_left_out(view)]
     if not plain:
         return made
     return [Row(one.id, _PLAIN.get(one.badge, one.badge), one.letter, one.text, one.right, one.state, one.group) for one in made]  # fmt: skip
@@ -49,7 +50,7 @@ def _this(view: View) -> Row:
     return Row(THIS, badge, " ", text, _missing(missing), state, FOR)
 
 
-def _tools(view: View) -> Iterator[Row]:
+def _tools(view: View, keys: Keymap) -> Iterator[Row]:
     for one in view.tools:
         badge, state = ("●", "clean") if one.is_whole else ("~", "edited")
         if one.file.pack is None:
@@ -59,7 +60,9 @@ def _tools(view: View) -> Iterator[Row]:
         text = f"{one_line(one.tool.title, 40)} · {_size(one)}"
         yield Row(f"{TOOL}{one.tool.name}", badge, " ", text, _worst(one), state, FOR)
     if not view.tools:
-        yield Row(NO_TOOL, "·", " ", "no tool found: press 4 for all tools", "", "quiet", FOR)
+        yield Row(
+            NO_TOOL, "·", " ", f"no tool found: press {keys.key('tools')} for all tools", "", "quiet", FOR
+        )
 
 
 def _size(one: ToolPacks) -> str:
@@ -86,7 +89,7 @@ def _missing(count: int) -> str:
     return f"{count:,} cut" if count else ""
 
 
-def _entries(view: View) -> Iterator[Row]:
+def _entries(view: View, keys: Keymap) -> Iterator[Row]:
     """Yield the rows of entries under the headings of the context pack, in the order of getting room."""
     ordered = view.pack.choice.ordered
     width = _width(view.entries)
@@ -96,7 +99,9 @@ def _entries(view: View) -> Iterator[Row]:
                 badge, state = ("●", "clean") if view.forms[entry.id] == "full" else ("~", "edited")
                 yield _entry(entry, width, badge, state, why(view, entry), pack_text.title(name))
     if not view.entries:
-        yield Row(NOTHING, "·", " ", "no approved entries yet: press 1", "", "quiet", "included")
+        yield Row(
+            NOTHING, "·", " ", f"no approved entries yet: press {keys.key('inbox')}", "", "quiet", "included"
+        )
 
 
 def _entry(entry: Entry, width: int, badge: str, state: str, right: str, group: str) -> Row:
@@ -148,7 +153,7 @@ def why(view: View, entry: Entry) -> str:
         return "these paths"
     place = view.pack.choice.near.get(entry.id)
     if place is not None:
-        return f"near: {place + 1}"
+        return f"match {place + 1}"
     return ago(entry.head.updated) if entry.head.updated else ""
 
 

@@ -22,6 +22,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
 from agentplane.tui.backend.list_state import Row
+from agentplane.tui.screens.background import run_latest
 from agentplane.tui.screens.file_writing_screen import WritingScreen
 from agentplane.tui.screens.list_screen import SELECTION_HIDDEN, STILL_READ
 from agentplane.tui.textual_fixes.push_and_focus import open_field
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from agentplane.tui.screens.text_pane import Page
     from agentplane.tui.widgets.modals.field_modal import Field, Offer
 
-NO_HIT = "No matches.\nPress esc to clear the filter."
 UNREAD = "Can't create the context: "
 DAMAGED = "The log and the files don't match. Run agentplane doctor."
 
@@ -82,7 +82,7 @@ class PackScreen(WritingScreen):
             problem = as_error(error).what
         if ask == self.ask and shown is self.plane_app.shown:  # else a later thread has newer rows
             self._problem, self.made = problem, made
-        return rows.rows(made, plain=self.plane_app.plain) if made else []
+        return rows.rows(made, self.plane_app.keys_wanted, plain=self.plane_app.plain) if made else []
 
     def matching(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
         from agentplane.tui.screens.pack import rows
@@ -91,7 +91,7 @@ class PackScreen(WritingScreen):
         return [] if made is None else rows.matching(words, made, rows_)
 
     def empty_text(self) -> str:
-        return f"{UNREAD}{one_line(self._problem, 200)}" if self._problem else NO_HIT
+        return f"{UNREAD}{one_line(self._problem, 200)}" if self._problem else self.no_hit()
 
     def on_screen_resume(self) -> None:
         # Other programs change tool files, and agentplane doesn't watch them.
@@ -114,8 +114,8 @@ class PackScreen(WritingScreen):
         if made is None or here is None:
             page.show_page("", lambda _: ())
         else:
-            branch = shown.branch or ""
-            page.show_page(here, lambda look: sections.sections(made, here, branch, look))
+            branch, keys = shown.branch or "", self.plane_app.keys_wanted
+            page.show_page(here, lambda look: sections.sections(made, here, branch, look, keys))
 
     async def open_row(self, id_: str) -> None:
         """Go to the entry, the run or the inbox that a row is about.
@@ -292,8 +292,7 @@ class PackScreen(WritingScreen):
         )
         field = Field("Files", value, hint, problem_of)
         await open_field(self.app, field, take)
-        work: Any = partial(self._offer_changed_paths, field)
-        self.run_worker(work, thread=True, exclusive=True, group="offers", description="offers")
+        run_latest(self, partial(self._offer_changed_paths, field), "offers")
 
     def _offer_changed_paths(self, field: "Field") -> None:
         """Offer the files that this branch changed. Runs in a thread, because Git may take a while."""

@@ -13,6 +13,7 @@ from agentplane.context import pack, pack_text
 from agentplane.context.pack import Cut, Pack
 from agentplane.memory.entry import Entry
 from agentplane.text.visible import one_line, visible
+from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.pack_model import ToolPacks, View
 from agentplane.tui.screens.entry.sections import ago
 from agentplane.tui.screens.pack import rows
@@ -26,44 +27,45 @@ _MOST_CUT = 40
 Section = list[RenderableType]
 
 
-def sections(view: View, id_: str, branch: str, look: Look) -> Iterator[Section]:
+def sections(view: View, id_: str, branch: str, look: Look, keys: Keymap) -> Iterator[Section]:
     """Yield the description of a row, section by section."""
     if id_.startswith(rows.TOOL):
         name = id_.removeprefix(rows.TOOL)
         for one in view.tools:
             if one.tool.name == name:
-                yield from _tool(one, look)
+                yield from _tool(one, look, keys)
     elif (entry := view.entries.get(id_)) is not None:
         yield from _entry(view, entry, look)
     else:
-        yield from _this(view, branch, look)
+        yield from _this(view, branch, look, keys)
 
 
 # The pack
 
 
-def _this(view: View, branch: str, look: Look) -> Iterator[Section]:
+def _this(view: View, branch: str, look: Look, keys: Keymap) -> Iterator[Section]:
     ask = view.ask
     on = f" on {one_line(branch, 40)}" if branch else ""
     yield [
         Text(f"Context{on}", look("strong")),
-        _fact("task", one_line(ask.task, 200) if ask.task else "none (press t to set)", look),
-        _fact("files", ", ".join(one_line(path, 80) for path in ask.paths) or "whole project (press F to narrow)", look),
+        _fact("task", one_line(ask.task, 200) if ask.task else f"none (press {keys.key('pack.task')} to set)", look),
+        _fact("files", ", ".join(one_line(path, 80) for path in ask.paths) or f"whole project (press {keys.key('pack.paths')} to narrow)", look),
         _fact("budget", f"{ask.budget:,} tokens", look),
         _fact("size", _size(view.pack), look),
-        _fact("memory", one_line(view.pack.receipt.revision, 20), look),
+        _fact("revision", one_line(view.pack.receipt.revision, 20), look),
     ]  # fmt: skip
     if not view.entries:
         yield [
             Text(
-                "No approved entries yet. Approve candidates in the inbox (press 1).",
+                f"No approved entries yet. Approve candidates in the inbox (press {keys.key('inbox')}).",
                 look("warn"),
             )
         ]
     if not view.tools:
         yield [
             Text(
-                "No coding tool found or connected. Press 4 for all tools, or s to write only the context file.",
+                f"No coding tool found or connected. Press {keys.key('tools')} for all tools, "
+                f"or {keys.key('pack.write')} to write only the context file.",
                 look("muted"),
             )
         ]
@@ -73,7 +75,7 @@ def _this(view: View, branch: str, look: Look) -> Iterator[Section]:
 
 
 def _fact(name: str, value: str, look: Look) -> Text:
-    return Text.assemble((f"{name:<8}", look("muted")), value)
+    return Text.assemble((f"{name:<10}", look("muted")), value)
 
 
 def _size(made: Pack) -> str:
@@ -120,9 +122,9 @@ def _text(made: Pack, title: str, look: Look) -> Section:
 # A tool
 
 
-def _tool(one: ToolPacks, look: Look) -> Iterator[Section]:
+def _tool(one: ToolPacks, look: Look, keys: Keymap) -> Iterator[Section]:
     file, title = one.file, one_line(one.tool.title, 60)
-    state = "connected" if one.is_wired else "not connected (press 4 to connect)"
+    state = "connected" if one.is_wired else f"not connected (press {keys.key('tools')} to connect)"
     yield [Text.assemble((title, look("strong")), (f"  {state}", look("muted")))]
     lines: Section = [Text(f"In {visible(file.path)}", look("heading"))]
     if file.pack is None:
@@ -143,7 +145,8 @@ def _tool(one: ToolPacks, look: Look) -> Iterator[Section]:
         hook_note = Text("Agentplane's hook adds the entries for the task.", look("muted"))
         if not start.is_hooked:
             hook_note = Text(
-                "Agentplane's hook isn't in its settings. Press 4 to connect the tool.", look("warn")
+                f"Agentplane's hook isn't in its settings. Press {keys.key('tools')} to connect the tool.",
+                look("warn"),
             )
         yield [Text("At the start of a session", look("heading")), Text(size), hook_note]
         yield from _missing(start.pack, "No room at the start of a session for", look)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from agentplane.tui import actions
 from agentplane.tui.backend.sessions.session_watch import Lookout
 from agentplane.tui.messages import CameOf, Helps
 
@@ -109,7 +108,7 @@ class Restarts:
         from agentplane.tui.screens.restart.bar import SessionBar
 
         old = [one for one in self._old if one.session.pid not in self._results and not self._hidden]
-        key = self._app.keys_wanted.shown(actions.by_id("restart"))
+        key = self._app.keys_wanted.key("restart")
         prompts = session_text.prompts(old, key, self._now) if old else []
         messages = [*self._waiting.values(), *self._results.values()]
         for screen in self._app.navigator.visited:

@@ -22,6 +22,7 @@ from agentplane.runs.query import compare
 from agentplane.runs.query.compare import Report
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions
+from agentplane.tui.screens.background import run_latest
 from agentplane.tui.screens.entry.pane import Detail, spaced
 from agentplane.tui.textual_fixes.fixed_size_screen import FixedSizeScreen
 from agentplane.tui.widgets.footer import KeyBar, StatusBar
@@ -84,7 +85,7 @@ class RunDiffScreen(FixedSizeScreen[None]):
         self.query_one(Badge).show(app.figures())
         self.query_one(KeyBar).show(app.keys_wanted, self.off, {"leave": "back"})
         self.query_one(StatusBar).set_texts("- only in the first   + only in the second   ~ different")
-        self.run_worker(self._compare, thread=True, exit_on_error=False, description="comparison")
+        run_latest(self, self._compare, "comparison")
 
     def _compare(self) -> None:
         """Compare both runs. Called in a thread."""

@@ -13,9 +13,10 @@ from agentplane.memory.view import Memory
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.runs.run_facts import RunFacts
+from agentplane.tui.protocols import keymap_of
+from agentplane.tui.screens.background import run_latest
 from agentplane.tui.screens.entry import pane
 from agentplane.tui.screens.entry.pane import Detail
-from agentplane.tui.screens.latest_thread import run_latest
 
 
 _REST = 0.12
@@ -83,7 +84,7 @@ class RunDetail(Detail):
         if chosen is None:
             return ""
         now = datetime.now().astimezone()
-        about = RunAbout(chosen.row, self.run_facts, chosen.memory, now, self.look)
+        about = RunAbout(chosen.row, self.run_facts, chosen.memory, now, self.look, keymap_of(self.app))
         return Group(*pane.spaced(about.sections()))
 
     def _ask(self, chosen: Chosen) -> None:

@@ -27,8 +27,8 @@ from agentplane.tui import actions
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.runs.chain_check import ChainChecker, Checked
 from agentplane.tui.backend.runs.log_pager import PAGE, Book
+from agentplane.tui.screens.background import run_latest
 from agentplane.tui.screens.entry.pane import Detail
-from agentplane.tui.screens.latest_thread import run_latest
 from agentplane.tui.screens.list_screen import NO_ROW, STILL_READ, ListScreen
 from agentplane.tui.screens.runs import rows
 from agentplane.tui.screens.runs.chart import DAYS, RunChart
@@ -45,7 +45,6 @@ NOTHING = (
     "Try it: agentplane run -- make test\n"
     "Sessions of connected tools are recorded too."
 )
-NO_HIT = "No matches.\nPress esc to clear the filter."
 NO_CHART = "the terminal is too small for the chart"
 LOOKING = "Reading the log…"
 _OPEN_SECONDS = 2.0
@@ -173,7 +172,7 @@ class RunsScreen(ListScreen):
             return f"Can't read the log: {one_line(self._problem, 200)}"
         if not self._ended or self._query != parse(self._words, "runs"):
             return LOOKING
-        return NO_HIT if self._words else NOTHING
+        return self.no_hit() if self._words else NOTHING
 
     def _filter(self, words: str) -> None:
         if parse(words, "runs") != self._query:
@@ -391,9 +390,13 @@ class RunsScreen(ListScreen):
             listing.toggle(here)
             self.view.refresh()
             self.update_status()
-            self.plane_app.say("" if marked else "Press D on another run to compare the two.")
+            self.plane_app.say(
+                "" if marked else f"Press {self.key('run.diff')} on another run to compare the two."
+            )
         elif len(runs) != _TWO:
-            self.plane_app.say("Select two runs to compare. Press esc to clear the selection.")
+            self.plane_app.say(
+                f"Select two runs to compare. Press {self.key('back')} to clear the selection."
+            )
         else:
             await self._compare(runs[1], runs[0])
 

@@ -14,6 +14,7 @@ from agentplane.runs.open import titles
 from agentplane.runs.open.git_state import Git
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line, visible
+from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.runs.run_facts import GitStates, Output, RunFacts, packs
 from agentplane.tui.screens.runs.rows import moment_of, took
 from agentplane.tui.widgets.markdown import CAP, Look, prose
@@ -37,9 +38,16 @@ class RunAbout:
     """The description of one run. Each section is a list of lines, and an empty section is not shown."""
 
     def __init__(
-        self, row: TimelineRow, facts: RunFacts | None, memory: Memory, now: datetime, look: Look
+        self,
+        row: TimelineRow,
+        facts: RunFacts | None,
+        memory: Memory,
+        now: datetime,
+        look: Look,
+        keys: Keymap,
     ) -> None:
         self.row, self.facts, self.memory, self.now, self.look = row, facts, memory, now, look
+        self.keys = keys
 
     def sections(self) -> Iterator[list[RenderableType]]:
         facts = self.facts
@@ -194,7 +202,7 @@ class RunAbout:
             for one in facts.candidates[:_MOST]
         ]
         lines += self._more(len(facts.candidates) - _MOST)
-        return [self._heading("Candidates", "l to open"), *lines] if lines else []
+        return [self._heading("Candidates", f"{self.keys.key('links')} to open"), *lines] if lines else []
 
     def _commands(self, facts: RunFacts) -> list[RenderableType]:
         rows = [row for row in facts.record.commands if row.command]

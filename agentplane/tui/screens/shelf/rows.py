@@ -39,13 +39,13 @@ def rows(shown: "PlaneView", *, plain: bool = False) -> list[Row]:
     return [
         *made,
         *(
-            _row(entry, edits.get(entry.id), shown.expiring.get(entry.id), width, plain=plain)
+            row(entry, edits.get(entry.id), shown.expiring.get(entry.id), width, plain=plain)
             for entry in ranked
         ),
     ]
 
 
-def _row(entry: "Entry", edit: "HandEdit | None", expiry: "Expiry | None", width: int, *, plain: bool) -> Row:
+def row(entry: "Entry", edit: "HandEdit | None", expiry: "Expiry | None", width: int, *, plain: bool) -> Row:
     head = entry.head
     badge, state = _BADGES.get(head.status, ("?", "flag"))
     if expiry is not None:

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.entries.entry_records import EntryRecords
     from agentplane.tui.backend.model import PlaneView
 
-NOTHING = "No approved entries yet.\nApprove candidates in the inbox: press 1 to go there."
-NO_HIT = "No matches.\nPress esc to clear the filter."
-
 
 class ShelfScreen(EntryScreen):
     WHERE = "shelf"
@@ -60,18 +57,22 @@ class ShelfScreen(EntryScreen):
         return self._entry_records.of_memory(self._shown, states=states)
 
     def empty_text(self) -> str:
-        return NO_HIT if self._words else NOTHING
+        if self._words:
+            return self.no_hit()
+        return f"No approved entries yet.\nApprove candidates in the inbox: press {self.key('inbox')} to go there."
 
     @on(Detail.Follow)
     def _follow(self, message: Detail.Follow) -> None:
         self.go_to(message.id)
         if self.entry_id != message.id:
-            self.plane_app.say(f"{one_line(message.id, 30)} is in the inbox. Press 1 to go there.")
+            self.say(f"{one_line(message.id, 30)} is in the inbox. Press {self.key('inbox')} to go there.")
 
     # Availability
 
     def reason(self) -> str:
-        return "manual edit: a to accept, r to discard" if self._edits() else ""
+        if not self._edits():
+            return ""
+        return f"manual edit: {self.key('accept')} to accept, {self.key('discard')} to discard"
 
     @property
     def action_names(self) -> dict[str, str]:
@@ -170,7 +171,7 @@ class ShelfScreen(EntryScreen):
 
     def _proposed(self, op: Command | None) -> None:
         if op is not None:
-            self.plane_app.say("Added to the inbox. Press 1 to go there.", stays=True)
+            self.plane_app.say(f"Added to the inbox. Press {self.key('inbox')} to go there.", stays=True)
 
     def on_op_done(self, message: OpDone) -> None:
         self._reopen(message.op)

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from agentplane.agents.model import Limits
 from agentplane.text.visible import one_line, visible
+from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.tools_model import View
 from agentplane.tui.screens.text_pane import diff
@@ -65,12 +66,14 @@ def _text(view: View) -> str:
     return f"{view.tool.name} {view.tool.title} {view.where} {STATUS.get(view.status, view.status)} {paths}".casefold()
 
 
-def sections(view: View, revision: str, look: Look, *, plain: bool = False) -> Iterator[list[RenderableType]]:
+def sections(
+    view: View, revision: str, look: Look, keys: Keymap, *, plain: bool = False
+) -> Iterator[list[RenderableType]]:
     """Yield the description of a tool, section by section."""
     yield [Text(view.tool.title, look("strong")), *_where(view, look)]
     yield [_part(view, place, look, plain=plain) for place in range(len(view.parts))]
-    yield _memory(view, revision, look)
-    yield _edited(view, look)
+    yield _memory(view, revision, look, keys)
+    yield _edited(view, look, keys)
     yield _by_hand(view, look)
     yield _limits(view.tool.limits, look)
     if view.tool.hint:
@@ -99,14 +102,14 @@ def _part(view: View, place: int, look: Look, *, plain: bool) -> Text:
     return line
 
 
-def _memory(view: View, revision: str, look: Look) -> list[RenderableType]:
+def _memory(view: View, revision: str, look: Look, keys: Keymap) -> list[RenderableType]:
     revision_in_file, file = view.parts[0].revision, view.file
     if revision_in_file is None and view.parts[0].state in ("absent", "blocked"):
         status = f"Not in its file. Size: about {view.tokens:,} tokens, memory revision {revision}."
     elif revision_in_file == revision:
         status = f"Its file has the current memory revision {revision_in_file}, about {view.tokens:,} tokens."
     else:
-        status = f"Its file has memory revision {revision_in_file or 'unknown'}. Press s to update it to {revision}."
+        status = f"Its file has memory revision {revision_in_file or 'unknown'}. Press {keys.key('tools.sync')} to update it to {revision}."
     lines: list[RenderableType] = [Text("Memory", look("heading")), Text(status)]
     if file.cut:
         lines.append(Text(f"No room for {_listed(file.cut)}", look("warn")))
@@ -121,10 +124,10 @@ def _memory(view: View, revision: str, look: Look) -> list[RenderableType]:
     return lines
 
 
-def _edited(view: View, look: Look) -> list[RenderableType]:
+def _edited(view: View, look: Look, keys: Keymap) -> list[RenderableType]:
     if not view.file.diff:
         return []
-    note = "Press s to add these edits to the inbox as candidates and to restore the block."
+    note = f"Press {keys.key('tools.sync')} to add these edits to the inbox as candidates and to restore the block."
     return [
         Text("Manual edit in agentplane's block", look("heading")),
         *diff(view.file.diff, look),

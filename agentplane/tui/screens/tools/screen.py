@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.tools_model import Planned, View
     from agentplane.tui.screens.text_pane import Page
 
-NO_HIT = "No matches.\nPress esc to clear the filter."
-A_SESSION = "this row is a session: M to restart it"
 UNREAD = "Can't read the tool files: "
 
 
@@ -101,7 +99,7 @@ class ToolsScreen(WritingScreen):
         return [*tools, *session_rows.matching(words, self._sessions, tools)]
 
     def empty_text(self) -> str:
-        return UNREAD + self._problem if self._problem else NO_HIT
+        return UNREAD + self._problem if self._problem else self.no_hit()
 
     def on_screen_resume(self) -> None:
         # Other programs change tool files, and agentplane doesn't watch them.
@@ -122,16 +120,16 @@ class ToolsScreen(WritingScreen):
         here, shown = self.current or "", self._shown
         if page is None or shown is None:
             return
-        now, plain = self._now, self.plane_app.plain
+        now, plain, keys = self._now, self.plane_app.plain, self.plane_app.keys_wanted
         if (watched := self._sessions.get(here)) is not None:
-            page.show_page(here, lambda look: session_rows.sections(watched, shown.revision, now, look))
+            page.show_page(here, lambda look: session_rows.sections(watched, shown.revision, now, look, keys))
         elif (view := self._views.get(here)) is not None:
             mine = [one for one in self._sessions.values() if one.session.tool == here]
             in_use = structs.replace(view, where=session_rows.IN_USE) if mine else view
             page.show_page(
                 here,
                 lambda look: session_rows.with_tool(
-                    rows.sections(in_use, shown.revision, look, plain=plain), mine, now, look
+                    rows.sections(in_use, shown.revision, look, keys, plain=plain), mine, now, look
                 ),
             )
         else:
@@ -163,7 +161,11 @@ class ToolsScreen(WritingScreen):
             why = SELECTION_HIDDEN if listing.marks else NO_ROW
             return dict.fromkeys(all_, why)
         views = [self._views[name] for name in listing.target_ids if name in self._views]
-        off: dict[str, str] = {} if views else dict.fromkeys(every, A_SESSION)
+        off: dict[str, str] = (
+            {}
+            if views
+            else dict.fromkeys(every, f"this row is a session: {self.key('tools.restart')} to restart it")
+        )
         if views and all(view.status == "wired" for view in views):
             off |= {"tools.wire": "already connected", "tools.sync": "already up to date"}
         elif views and all(view.file.state == "current" for view in views):

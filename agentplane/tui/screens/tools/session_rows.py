@@ -7,6 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from agentplane.text.visible import one_line, visible
+from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.sessions import session_text
 from agentplane.tui.backend.sessions.session_watch import WatchedSession, typed
@@ -91,7 +92,7 @@ def _text(watched: WatchedSession) -> str:
 
 
 def sections(
-    watched: WatchedSession, revision: str, now: float, look: Look
+    watched: WatchedSession, revision: str, now: float, look: Look, keys: Keymap
 ) -> Iterator[list[RenderableType]]:
     """Yield the description of a session, section by section."""
     one, activity = watched.session, watched.activity
@@ -109,7 +110,7 @@ def sections(
         if value
     ]
     yield [Text("Memory", look("heading")), Text(_memory(watched, revision), look(_STYLES[one.state]))]
-    yield [Text("Restart", look("heading")), *_restarting(watched, look)]
+    yield [Text("Restart", look("heading")), *_restarting(watched, look, keys)]
 
 
 def _memory(watched: WatchedSession, revision: str) -> str:
@@ -123,23 +124,23 @@ def _memory(watched: WatchedSession, revision: str) -> str:
     return f"Outdated memory revision: {one.revision}. Current: {revision}."
 
 
-def _restarting(watched: WatchedSession, look: Look) -> Iterator[Text]:
+def _restarting(watched: WatchedSession, look: Look, keys: Keymap) -> Iterator[Text]:
     one = watched.session
-    yield Text(_effect(watched))
+    yield Text(_effect(watched, keys))
     if one.state == "old" and one.resume and not one.reloads:
         yield Text(visible(typed(one)), look("code"))
 
 
-def _effect(watched: WatchedSession) -> str:
+def _effect(watched: WatchedSession, keys: Keymap) -> str:
     one = watched.session
     if watched.activity.asked:
         return "Requested. The session restarts when it is idle."
     if session_text.can_be_asked(one):
         when = "when it is idle" if one.hooked else "now, because it doesn't report when it is idle"
-        return f"M ends the session {when}, and resumes it with the tool's own command."
+        return f"{keys.key('tools.restart')} ends the session {when}, and resumes it with the tool's own command."
     result = session_text.choice_result(watched)
     if result == session_text.TO_TYPE:
-        return "It doesn't run under `agentplane run`. M shows the command and copies it."
+        return f"It doesn't run under `agentplane run`. {keys.key('tools.restart')} shows the command and copies it."
     return f"{result[0].upper()}{result[1:]}."
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.table import Table
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
@@ -51,10 +52,14 @@ class Pick(Box[int | None]):
             )
             yield Static(Text("enter select   esc cancel"), classes="box-keys")
 
-    def _line(self, place: int, *, here: bool) -> Text:
+    def _line(self, place: int, *, here: bool) -> Table:
         """Return the line of an option. A bar marks the cursor, because color alone is not enough."""
         bar = (">" if is_plain(self.app) else "▌") if here else " "
-        return Text(f"{bar}{place + 1 if place < 9 else ' '}  {self._options[place]}")
+        grid = Table.grid(expand=True)
+        grid.add_column(width=4, no_wrap=True)
+        grid.add_column(ratio=1, overflow="fold")
+        grid.add_row(Text(f"{bar}{place + 1 if place < 9 else ' '}"), Text(self._options[place]))
+        return grid
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:

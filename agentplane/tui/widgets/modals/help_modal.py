@@ -24,6 +24,8 @@ _PLAIN = str.maketrans("●×·▸→◆✓≈", "ox.>>*+=")
 LETTERS = "D decision   A assumption   I invariant   F fact"
 """The letters of the built-in kinds, as the rows of entries show them."""
 _MIN_WIDTH = 9
+_GAP = "   "
+"""The space between two signs."""
 
 
 class _FilterInput(Input):
@@ -43,10 +45,11 @@ class Help(Box[Action | None]):
 
     DEFAULT_CSS: ClassVar[str] = """
     Help .box { height: 94%; }
+    Help .box Input, Help .box Input:focus { height: 1; border: none; padding: 0 1; background: $panel; }
     Help #signs { color: $text-muted; height: auto; max-height: 4; }
     Help OptionList, Help OptionList:focus {
         height: 1fr; min-height: 1; min-width: 12; border: none; padding: 0; margin: 1 0 0 0;
-        background: $surface; scrollbar-size-vertical: 1;
+        background: $surface; scrollbar-size-vertical: 1; scrollbar-color: $foreground 25%; scrollbar-background: $surface;
         & > .option-list--option-highlighted { background: $primary 30%; color: $foreground; text-style: bold; }
         & > .option-list--option-disabled { color: $text-primary; text-style: bold; }
     }
@@ -90,12 +93,20 @@ class Help(Box[Action | None]):
             listing.can_focus = False
             yield listing
             yield Static(
-                Text("type to filter   enter run   esc close   ctrl+p all commands"), classes="box-keys"
+                Text(f"type to filter   enter run   esc close   {self._keymap.key('palette')} all commands"),
+                classes="box-keys",
             )
 
     def on_mount(self) -> None:
         self.query_one(Input).cursor_blink = False
         self._show("")
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._fit_signs)
+
+    def _fit_signs(self) -> None:
+        for static in self.query("#signs").results(Static):
+            static.update(Text(_fitted(self._signs(), static.size.width)))
 
     @on(Input.Changed)
     def _filter(self, event: Input.Changed) -> None:
@@ -133,7 +144,10 @@ class Help(Box[Action | None]):
         wanted = words.casefold().split()
         found = [one for one in self._listed() if all(word in self._searched(one) for word in wanted)]
         if not found:
-            yield Option(Text("No matches. Press ctrl+p to search all commands."), disabled=True)
+            yield Option(
+                Text(f"No matches. Press {self._keymap.key('palette')} to search all commands."),
+                disabled=True,
+            )
         width = max([_MIN_WIDTH, *(cell_len(self._key(one)) for one in self._listed())])
         for section in dict.fromkeys(one.section for one in found):
             yield Option(Text(section), disabled=True)
@@ -178,3 +192,18 @@ class Help(Box[Action | None]):
         own = {ord(sign): ord(plain) for sign, plain in row.ascii_signs.items()}
         signs = row.signs.translate(_PLAIN | own) if is_plain(self.app) else row.signs
         return f"{signs}\n{LETTERS}" if row.letters else signs
+
+
+def _fitted(text: str, width: int) -> str:
+    """Return lines of at most this width, in which each sign is next to its meaning."""
+    lines: list[str] = []
+    for given in text.splitlines():
+        line = ""
+        for part in given.split(_GAP):
+            longer = f"{line}{_GAP}{part}" if line else part
+            if line and cell_len(longer) > width:
+                lines.append(line)
+                longer = part
+            line = longer
+        lines.append(line)
+    return "\n".join(lines)

@@ -9,7 +9,7 @@ from textual.theme import ThemeProvider as Themes
 from textual.widgets import Input, OptionList
 
 from agentplane.tui import actions
-from agentplane.tui.protocols import HasActions, HasKeymap, InRegistry, RunsActions
+from agentplane.tui.protocols import HasActions, InRegistry, RunsActions, keymap_of
 from agentplane.tui.widgets.modals.modal import AnswersOnce
 
 
@@ -76,7 +76,7 @@ class Actions(Provider):
         return names.get(one.id, one.name)
 
     def _named(self, one: actions.Action) -> str:
-        keymap = self.app.keys_wanted if isinstance(self.app, HasKeymap) else actions.Keymap()
+        keymap = keymap_of(self.app)
         name = self._name_of(one)
         key = keymap.shown(one, where=self._where)
         return f"{name[:1].upper()}{name[1:]}{f'  ·  {key}' if key else ''}"

@@ -19,6 +19,7 @@ from agentplane.runs.open.open_run import RunSpec
 from agentplane.runs.query.daily_counts import Day
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.log import chain
+from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.runs import chain_check
 from agentplane.tui.backend.runs.log_pager import PAGE, Book
 from agentplane.tui.screens.runs import rows as run_rows
@@ -210,7 +211,7 @@ def test_a_session_is_named_by_its_title_and_an_old_task_is_cut() -> None:
 
 def test_the_pane_says_the_title_and_how_the_plan_was_rated(plane: Plane) -> None:
     row = run(title="Fix the parser.", task="T-1", layer="L5", systemic_scale=4.0, impact="Tabs are read.")
-    about = RunAbout(row, None, plane.memory.read(), NOW, lambda _: Style())
+    about = RunAbout(row, None, plane.memory.read(), NOW, lambda _: Style(), Keymap())
     console = Console(width=80, file=StringIO())
     with console.capture() as caught:
         for section in about.sections():

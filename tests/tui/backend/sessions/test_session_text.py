@@ -82,7 +82,7 @@ def test_prompts(old: list[WatchedSession], long: str, short: str) -> None:
         (other(CODEX, state="current"), "it has the current memory"),
         (other(CODEX, state="unknown", revision=None), "its memory revision is unknown"),
         (other(CODEX, reloads=True), "it reloads its memory automatically"),
-        (other(CODEX, scripted=True), "it runs a script and ends soon"),
+        (other(CODEX, scripted=True), "it runs for a script and ends automatically"),
     ],
 )
 def test_what_will_happen(seen: WatchedSession, words: str) -> None:

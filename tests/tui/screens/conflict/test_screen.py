@@ -9,6 +9,7 @@ from agentplane.commands import Approve, Reject, Undo
 from agentplane.memory.operations import Proposal
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.gate import past_rejections
+from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.entries.choice_preview import previews
 from agentplane.tui.backend.outcome_text import message_of
 from agentplane.tui.messages import Refreshed
@@ -236,7 +237,7 @@ def test_one_of_two_candidates_is_approved_and_the_other_rejected(
     memory = plane.memory.read()
     assert (len(memory.shelf), memory.inbox) == (1, [])
     assert past_rejections.tombstones(memory.snapshot).rejections[0].id == gone
-    assert message_of(asked.app.model.do(Undo())).startswith("Undid approval of DEC-001 ·")
+    assert message_of(asked.app.model.do(Undo()), Keymap()).startswith("Undid approval of DEC-001 ·")
     memory = plane.memory.read()
     assert ({entry.id for entry in memory.inbox}, memory.shelf) == ({first, second}, [])
     assert list(past_rejections.tombstones(memory.snapshot).rejections) == []

@@ -7,8 +7,10 @@ from textual.widgets import Input
 
 from agentplane.api import Plane
 from agentplane.runs.query import timeline
+from agentplane.tui.screens.conflict.screen import ConflictScreen
 from agentplane.tui.screens.find.screen import FindScreen
 from agentplane.tui.screens.list_screen import ListScreen
+from agentplane.tui.widgets.filter_bar import Filter
 from tests.bench import planes
 from tests.conftest import decision, plane_in
 from tests.runs.made import shell
@@ -133,9 +135,7 @@ def test_a_word_that_is_only_similar_finds_it(everything: Plane) -> None:
 
 def test_ten_thousand_entries_are_searched_while_keys_are_typed(tmp_path: Path) -> None:
     """Each key is taken before the search for the one before it has ended."""
-    plane = planes.make(
-        tmp_path / "large", 10_000, 0
-    )  # a candidate would start a check that outlasts the test
+    plane = planes.make(tmp_path / "large", 9_900, 100)
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("ctrl+f")
@@ -148,3 +148,59 @@ def test_ten_thousand_entries_are_searched_while_keys_are_typed(tmp_path: Path) 
         assert screen._hits.words == "webhook"
 
     sit(plane, steps, calm=False)
+
+
+def test_a_query_with_completion_and_errors(everything: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        screen = await search(sitting, "kind:decision -webhook", 1)
+        assert "Use one queue." in sitting.screen
+        field = screen.query_one(Filter)
+        field.value = "ta"
+        await sitting.press("end", "tab")
+        assert field.value in ("tag:", "task:")
+        field.value = "task:"
+        await sitting.until(lambda: field._values, "the values")
+        await sitting.press("end", "tab")
+        assert field.value == "task:webhooks "
+        await sitting.until(lambda: [row.group for row in screen.view.listing.shown] == ["Runs"], "the run")
+        field.value = "colour:red"
+        await sitting.until(lambda: sitting.screen.count('No field "colour".') == 2, "the error")
+        assert not screen.view.listing.shown
+
+    sit(everything, steps)
+
+
+def test_it_opens_from_a_comparison_and_closes_it_for_a_result(everything: Plane) -> None:
+    everything.inbox.approve([everything.propose(decision("Use PostgreSQL 15 for the ledger."))])
+    everything.propose(decision("Use PostgreSQL 16 for the ledger."))
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("n", "enter")
+        await sitting.until(lambda: isinstance(sitting.app.screen, ConflictScreen), "the comparison")
+        comparison = sitting.app.screen
+        await search(sitting, "DEC-001", 1)
+        await sitting.press("escape")
+        assert sitting.app.screen is comparison
+        await search(sitting, "DEC-001", 1)
+        await sitting.press("enter")
+        await sitting.until(
+            lambda: sitting.app.screen is not comparison and here(sitting)[1] == "DEC-001", "it"
+        )
+
+    sit(everything, steps)
+    assert len(everything.memory.read().inbox) == 3
+
+
+@pytest.mark.parametrize(
+    ("opens", "first"), [("e", "Save or close the text"), ("r", "Close this dialog with esc")]
+)
+def test_where_it_cannot_open_it_says_what_to_do(everything: Plane, opens: str, first: str) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press(opens)
+        screen = sitting.app.screen
+        assert screen is not sitting.inbox
+        await sitting.press("ctrl+f")
+        assert sitting.app.screen is screen
+        assert [note.message for note in sitting.app._notifications] == [f"{first}, then search everything."]
+
+    sit(everything, steps)

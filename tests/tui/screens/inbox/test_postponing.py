@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agentplane.api import Plane
+from agentplane.commands import Tag
 from agentplane.plane.origin import Origin
 from agentplane.tui.screens.inbox.screen import InboxScreen
 from agentplane.tui.widgets.modals.line_modal import Line
@@ -143,7 +144,7 @@ def test_tags_of_selected_candidates_and_entries(of_tools: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("space", "space", "number_sign")
         assert "Tags of 2 entries" in sitting.screen
-        await sitting.type("ui storage")
+        await sitting.type("ui, storage")
         await sitting.press("enter")
         await sitting.calm()
         await sitting.press("2")
@@ -160,6 +161,50 @@ def test_tags_of_selected_candidates_and_entries(of_tools: Plane) -> None:
     assert [op.verb for op in of_tools.history.ops(2)] == ["tag", "tag"]
 
 
+def test_tags_are_typed_as_in_the_form(of_tools: Plane) -> None:
+    first = ids(of_tools)[0]
+    of_tools.do(Tag((first,), ("on call", "storage")))
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("number_sign")
+        await sitting.type('-on call, "read, write", -"storage"')
+        await sitting.press("enter")
+        await sitting.calm()
+
+    sit(of_tools, steps)
+    assert of_tools.memory.read().get(first).head.tags == ("read, write",)
+
+
+def test_a_tag_that_nobody_could_add_can_be_removed(of_tools: Plane) -> None:
+    too_long = "x" * 70
+    first = of_tools.propose(decision(UNLIKE[3], tags=[too_long]))
+    assert of_tools.memory.read().get(first).head.tags == (too_long,)
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("G", "number_sign")
+        assert f"Tags of {first}" in sitting.screen
+        await sitting.type(too_long)
+        await sitting.press("enter")
+        assert "Invalid tag" in sitting.screen
+        await sitting.press("ctrl+u")
+        await sitting.type(f"-{too_long}")
+        await sitting.press("enter")
+        await sitting.calm()
+
+    sit(of_tools, steps)
+    assert of_tools.memory.read().get(first).head.tags == ()
+
+
+def test_a_tag_with_an_open_quote_is_explained(of_tools: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("number_sign")
+        await sitting.type('-"on call')
+        await sitting.press("enter")
+        assert "The quote isn't closed." in sitting.screen
+
+    sit(of_tools, steps)
+
+
 def test_the_daily_limit_folds_the_rest(of_tools: Plane) -> None:
     of_tools.layout.config.write_text("[inbox]\ndaily_limit = 1\n")
 
@@ -173,6 +218,22 @@ def test_the_daily_limit_folds_the_rest(of_tools: Plane) -> None:
         await sitting.until(lambda: len(sitting.rows) == 2, "the others are listed")
 
     sit(of_tools, steps)
+
+
+def test_a_new_day_unfolds_candidates_while_the_screens_are_open(
+    of_tools: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_tools.inbox.snooze([ids(of_tools)[0]], TODAY + timedelta(days=3))
+    before = files_of(of_tools)
+
+    async def steps(sitting: Sitting) -> None:
+        assert sitting.rows == [*UNLIKE[1:3]]
+        monkeypatch.setattr(of_tools.store, "clock", lambda: datetime.now(UTC) + timedelta(days=3))
+        await sitting.until(lambda: sitting.rows == [*UNLIKE[:3]], "the candidate asks for attention again")
+        assert sitting.app.figures().waiting == 3
+
+    sit(of_tools, steps)
+    assert files_of(of_tools) == before
 
 
 def test_the_status_line_says_when_nothing_was_opened(of_tools: Plane) -> None:

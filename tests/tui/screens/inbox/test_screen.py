@@ -328,13 +328,24 @@ def test_groups_are_by_run_or_by_kind(plane: Plane) -> None:
 def test_a_first_start_explains_itself_in_three_lines(plane: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         assert "Nothing to review. Coding tools propose memories" in sitting.screen
-        assert "Press n to write the first candidate yourself." in sitting.screen
+        assert "Press ctrl+n to write the first candidate yourself." in sitting.screen
         assert "press a to approve, r to reject and u to undo" in sitting.screen
         await sitting.press("a", "r", "A", "e", "enter", "space", "u")
         await sitting.calm()
 
     sit(plane, steps)
     assert waiting(plane) == []
+
+
+def test_in_an_empty_inbox_the_next_conflict_is_no_form(plane: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("n")
+        assert sitting.app.screen is sitting.inbox
+        assert "No conflicts in this list." in sitting.said
+        await sitting.press("ctrl+n")
+        await sitting.until(lambda: sitting.app.screen is not sitting.inbox, "the form")
+
+    sit(plane, steps)
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def test_one_that_ends_meanwhile_is_gone(stage: Stage) -> None:
         await sitting.press("a")
         await sitting.until(says(sitting, "has outdated memory"))
         await sitting.press("M")
-        await sitting.until(says(sitting, "Now: somebody may be writing a line"))
+        await sitting.until(says(sitting, "Now: someone may be typing"))
         terminal.type("\x15exit 0\r")
         assert await asyncio.to_thread(terminal.ended) == 0
         await sitting.until(says(sitting, "has ended"))
@@ -279,7 +279,7 @@ def test_a_key_makes_it_automatic_and_keeps_what_stands_in_the_settings(stage: S
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("f4", "y")
-        await sitting.until(lambda: "Automatic restart is on" in sitting.said)
+        await sitting.until(lambda: 'Set tools.restart to "auto"' in sitting.said)
         assert config.read_bytes() == (
             b'# Ours\r\n[tools] # how they are served\r\nrestart = "auto"\r\ndeliver = true\r\n'
         )
@@ -288,7 +288,7 @@ def test_a_key_makes_it_automatic_and_keeps_what_stands_in_the_settings(stage: S
         await sitting.until(lambda: f"codex restarted with memory revision {stage.revision}" in bar(sitting))
         await sitting.press("f4", "y")
         await sitting.until(lambda: b'restart = "ask"' in config.read_bytes())
-        await sitting.until(lambda: "Automatic restart is off" in sitting.said)
+        await sitting.until(lambda: 'Set tools.restart to "ask"' in sitting.said)
 
     sit(stage.plane, steps)
     terminal.expect("resumed")

@@ -1,0 +1,1 @@
+"""The settings, and the dialogs that change them."""
