@@ -58,6 +58,8 @@ def main() -> None:
     match action:
         case "approve":
             fixed_plane(folder).inbox.approve(rest)
+        case "propose":
+            fixed_plane(folder, seed=10).propose(Proposal(type="fact", statement=rest[0]))
         case "undo":
             fixed_plane(folder, seed=8).history.undo()
         case "prune":

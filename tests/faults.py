@@ -33,7 +33,7 @@ import pytest
 
 
 ROOT = Path(__file__).parents[1]
-WATCHED = ("write", "fsync", "replace", "ftruncate", "unlink", "mkdir", "rename", "copy_file_range")
+WATCHED = ("write", "fsync", "replace", "ftruncate", "unlink", "mkdir", "rename")
 PATIENCE = 60.0
 
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from agentplane.errors import Damaged
 
@@ -69,11 +69,15 @@ def read(path: StrPath, most: int | None = None) -> bytes:
         return b"".join([whole, *rest])
 
 
-class Rest(NamedTuple):
-    """The bytes of a file from an offset on, to copy them into another file."""
+def pieces(path: StrPath, begin: int) -> Iterator[bytes]:
+    """Yield the bytes of a file in pieces, starting at an offset.
 
-    path: StrPath
-    begin: int
+    Use it to copy files that are too large for memory.
+    """
+    with _opened(path, os.O_RDONLY) as fd:
+        os.lseek(fd, begin, os.SEEK_SET)
+        while piece := os.read(fd, _PIECE):
+            yield piece
 
 
 def stamp(path: StrPath) -> Stamp | None:
@@ -148,7 +152,7 @@ def _cut_back(fd: int, size: int) -> None:
 
 def write_atomic(
     path: StrPath,
-    data: bytes | Iterable[bytes | Rest],
+    data: bytes | Iterable[bytes],
     *,
     durable: bool = True,
     only_if: Callable[[], bool] | None = None,
@@ -179,6 +183,33 @@ def write_atomic(
         if durable:
             _sync_folder(target)
         return True
+
+
+def overwrite_start(path: StrPath, old: bytes, new: bytes, decisive: int) -> bool:
+    """Replace the first bytes of a file in place, for a large file that can be derived again. Return True on success.
+
+    Do nothing if the file doesn't start with `old`, or has another name, or if the two starts differ in length.
+
+    The byte at `decisive` is replaced by `-` first, and written last. So if a process ends in between, the file has
+    neither start.
+    """
+    if len(old) != len(new):
+        return False
+    try:
+        with _opened(path, os.O_RDWR) as fd:
+            if os.fstat(fd).st_nlink != 1 or os.pread(fd, len(old), 0) != old:
+                return False
+            _write_at(fd, decisive, b"-")
+            _write_at(fd, 0, new[:decisive] + b"-" + new[decisive + 1 :])
+            _write_at(fd, decisive, new[decisive : decisive + 1])
+    except Damaged:
+        return False
+    return True
+
+
+def _write_at(fd: int, place: int, data: bytes) -> None:
+    os.lseek(fd, place, os.SEEK_SET)
+    _write(fd, data)
 
 
 def _drop(temp: StrPath) -> None:
@@ -350,16 +381,13 @@ def _temp_beside(path: Path) -> Path:
     return path.with_name(f".{name}.{os.getpid()}-{os.urandom(6).hex()}.tmp")
 
 
-def _fill(fd: int, data: bytes | Iterable[bytes | Rest], bits: int | None, *, durable: bool) -> None:
+def _fill(fd: int, data: bytes | Iterable[bytes], bits: int | None, *, durable: bool) -> None:
     """Write the data, and close the descriptor."""
     try:
         if bits is not None:
             os.fchmod(fd, bits)
         for piece in (data,) if isinstance(data, bytes) else data:
-            if isinstance(piece, Rest):
-                _copy(fd, piece)
-            else:
-                _write(fd, piece)
+            _write(fd, piece)
         if durable:
             _sync(fd)
     finally:
@@ -373,20 +401,6 @@ def _write(fd: int, data: bytes) -> None:
         if written <= 0:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         rest = rest[written:]
-
-
-def _copy(fd: int, rest: Rest) -> None:
-    """Copy the rest of a file in pieces, because it can be too large for memory."""
-    with _opened(rest.path, os.O_RDONLY) as source:
-        os.lseek(source, rest.begin, os.SEEK_SET)
-        # The system copies faster, but only between the same places of two files.
-        if hasattr(os, "copy_file_range") and os.lseek(fd, 0, os.SEEK_CUR) == rest.begin:
-            # Not every file system can do it.
-            with suppress(OSError):
-                while os.copy_file_range(source, fd, _LARGEST):
-                    pass
-        while piece := os.read(source, _PIECE):
-            _write(fd, piece)
 
 
 def _wait_for_appenders(fd: int) -> None:

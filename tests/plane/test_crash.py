@@ -62,7 +62,11 @@ def undo_words(folder: Path) -> list[str]:
     return ["undo", str(folder)]
 
 
-ACTIONS = [approve_words, undo_words]
+def propose_words(folder: Path) -> list[str]:
+    return ["propose", str(folder), "The queue is emptied every night."]
+
+
+ACTIONS = [approve_words, undo_words, propose_words]
 
 
 @some_or_every

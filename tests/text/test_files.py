@@ -478,19 +478,54 @@ def test_no_descriptor_is_left_open(path):
     assert last == first
 
 
-@pytest.mark.parametrize("start", [b"new ", b"other length "], ids=["same place", "moved"])
-@pytest.mark.parametrize("supported", [True, False])
-def test_the_rest_of_a_file_is_copied(tmp_path, monkeypatch, start, supported):
+def test_the_start_of_a_file_is_replaced_in_place(tmp_path):
     path = tmp_path / "file"
-    path.write_bytes(b"old " + b"0123456789abcdef" * 40_000)
+    path.write_bytes(b"old start and the rest")
+    before = path.stat().st_ino
+    assert files.overwrite_start(path, b"old start", b"new start", 4)
+    assert path.read_bytes() == b"new start and the rest"
+    assert path.stat().st_ino == before
 
-    def refused(*_):
-        raise OSError(errno.EOPNOTSUPP, "not supported")
 
-    if not supported:
-        monkeypatch.setattr(os, "copy_file_range", refused, raising=False)
-    assert files.write_atomic(path, (start, files.Rest(path, 4)), durable=False)
-    assert path.read_bytes() == start + b"0123456789abcdef" * 40_000
+@pytest.mark.parametrize("old", [b"another", b"old starting"])
+def test_another_start_stays(tmp_path, old):
+    path = tmp_path / "file"
+    path.write_bytes(b"old start and the rest")
+    assert not files.overwrite_start(path, old, b"new start", 4)
+    assert path.read_bytes() == b"old start and the rest"
+
+
+def test_a_file_with_two_names_or_a_link_is_not_overwritten(tmp_path):
+    path, other = tmp_path / "file", tmp_path / "other"
+    path.write_bytes(b"old")
+    os.link(path, other)
+    assert not files.overwrite_start(path, b"old", b"new", 0)
+    other.unlink()
+    other.symlink_to(path)
+    assert not files.overwrite_start(other, b"old", b"new", 0)
+    assert path.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("call", range(1, 7))
+def test_a_start_that_is_half_written_is_neither_of_the_two(tmp_path, monkeypatch, call):
+    path = tmp_path / "file"
+    path.write_bytes(b"aaaaaaaa and the rest")
+    real, left = os.write, [call]
+
+    def half(fd, data):
+        left[0] -= 1
+        if left[0] == 0:
+            real(fd, bytes(data)[: len(data) // 2])
+        if left[0] <= 0:
+            raise OSError(errno.EIO, "error")
+        return real(fd, data)
+
+    monkeypatch.setattr(os, "write", half)
+    done = files.overwrite_start(path, b"aaaaaaaa", b"bbbbbbbb", 2)
+    start = path.read_bytes()[:8]
+    assert path.read_bytes()[8:] == b" and the rest"
+    assert done == (start == b"bbbbbbbb") == (call > 3)
+    assert done or call == 1 or start[2:3] == b"-"
 
 
 def test_a_stamp_changes_with_the_bytes(tmp_path):

@@ -6,6 +6,7 @@ the files include. Recovery depends on them.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain as joined
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from agentplane.text.log import chain
 
 
 _HEAD_BYTES = 4096
+_HEAD = b'"head": '
 _VERSION = 0
 """The version of both formats."""
 _encode = msgspec.json.encode
@@ -139,8 +141,19 @@ def follow(layout: Layout, before: Ledger, after: Ledger, *, same_shelf: bool = 
     ledgers.keep(layout, after)
     cache.save(layout, records.SIZES, records.sizes(layout))
     _extend_artifacts(layout, before, after)
-    rest = files.Rest(layout.state, len(start))
-    files.write_atomic(layout.file("memory/state.json"), (_top(after), rest), durable=False)
+    _move_on(layout, start, _top(after))
+
+
+def _move_on(layout: Layout, old: bytes, new: bytes) -> None:
+    """Replace the top of state.json. The facts are most of the file, so it is rewritten only if it has to move them.
+
+    While the key `head` is overwritten, the file names no event. A reader then sees a change in progress, and
+    recovery writes the file again.
+    """
+    path, place = layout.file("memory/state.json"), old.index(_HEAD) + 1
+    if new.index(_HEAD) + 1 == place and files.overwrite_start(path, old, new, place):
+        return
+    files.write_atomic(path, joined((new,), files.pieces(layout.state, len(old))), durable=False)
 
 
 def _write_artifacts(layout: Layout, ledger: Ledger, *, whole: bool) -> None:
