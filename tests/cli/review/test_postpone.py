@@ -58,7 +58,7 @@ def test_a_candidate_goes_back_and_its_replacement_takes_its_place(
     new = codex("propose", UNLIKE[1], "--replaces", old).out.strip()
     assert plane.memory.read().inbox_ids == [new]
     history = cli("history", new).out
-    assert [line.split()[1] for line in history.splitlines()] == ["propose", "send-back", "replace"]
+    assert [line.split("  ")[1] for line in history.splitlines()] == ["proposed", "sent back", "replaced"]
     assert "(Name the version.)" in history
 
 
