@@ -324,10 +324,14 @@ def _excludes(conflict: Conflict) -> bool:
 
 
 def headline(conflict: Conflict, count: int = 1) -> str:
-    """Return a text such as `contradicts DEC-014 (0.87)`, or `may contradict …` for advice."""
+    """Return a text such as `contradicts DEC-014 (0.87)`, or `may contradict …` for advice.
+
+    A supersession has no score there, because the candidate itself states it.
+    """
     verb = (_SAYS if conflict.needs_choice else _MAY)[conflict.kind]
     more = f" and {count - 1} more" if count > 1 else ""
-    return f"{verb} {conflict.id}{more} ({conflict.score:.2f})"
+    score = "" if conflict.kind == "supersession" else f" ({conflict.score:.2f})"
+    return f"{verb} {conflict.id}{more}{score}"
 
 
 def described(conflict: Conflict, count: int = 1) -> str:
