@@ -589,7 +589,7 @@ def soon(days: float = 0) -> tuple[str, str]:
     return f"{moment:%Y-%m-%dT%H:%M:%S}.000Z", f"{moment:%Y%m%dT%H%M%SZ}-forged"
 
 
-@forged(r"DEC-001.*before it", always=True)
+@forged(r"an earlier approved text of DEC-001 that doesn't match", always=True)
 def edit_that_lies_about_what_was_approved(repo: Repo) -> None:
     text = core(repo, DECISIONS, "DEC-001").replace(b"Textual 8", b"Rich")
     ts, name = soon()

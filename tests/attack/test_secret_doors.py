@@ -303,7 +303,7 @@ def test_a_candidate_that_was_sent_back_takes_no_secret_out(
     assert SECRET.encode() in core_of(plane, id_)[0]
 
     session = Session(plane_in(plane.layout.project, "codex", "mcp"), None, {}, {}, {})
-    told = session.sent_back()
+    told = session.sent_back(plane.memory.read())
     found = outlets(plane) | {"sent back": json.dumps(told)}
     assert {name for name, text in found.items() if SECRET in text} == set()
     # The proposer is told that it was sent back, so that it can propose again.

@@ -273,7 +273,7 @@ def log_reordered(repo: Repo) -> None:
     repo.layout.log.write_bytes(b"".join(lines))
 
 
-@bad(LOG, r"lines 1 to 7 of the base .* are gone")
+@bad(LOG, r"lines 1 to 7 of the base .* are missing or changed")
 def log_deleted(repo: Repo) -> None:
     repo.layout.log.unlink()
 

@@ -81,7 +81,7 @@ def serve(shelf: Plane) -> Iterator[Serve]:
         started.append(process)
         assert process.stderr
         first = process.stderr.readline()
-        found = re.match(r"serving (http://127\.0\.0\.1:\d+/mcp)\n", first)
+        found = re.match(r"Serving (http://127\.0\.0\.1:\d+/mcp)\n", first)
         assert found, first
         return Served(process, found[1], process.stderr.readline())
 

@@ -214,7 +214,7 @@ def test_a_new_hooks_file_never_silences_hooks_elsewhere(plane: Plane, project: 
     rival = project / ".factory" / "settings.json"
     rival.write_text('{"hooks": {"Stop": []}}')
     wired = plane.tools.wire(presence.named(["droid"]))
-    assert "silence" in wired.blocked[".factory/hooks.json"]
+    assert "disable the hooks" in wired.blocked[".factory/hooks.json"]
     assert not (project / ".factory" / "hooks.json").exists()
     rival.write_text('{"model": "x"}')
     assert ".factory/hooks.json" in plane.tools.wire(presence.named(["droid"])).written

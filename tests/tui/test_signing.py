@@ -29,7 +29,9 @@ def test_one_key_approves_and_signs(three: Plane, tmp_path: Path, monkeypatch: p
         await sitting.press("a")
         await sitting.calm()
         await sitting.press("2")
-        await sitting.until(lambda: "signed by ada@example.test" in sitting.screen, "who signed")
+        await sitting.until(
+            lambda: "signed by" in sitting.screen and "ada@example.test" in sitting.screen, "who signed"
+        )
 
     sit(three, steps)
     assert len(on_shelf(three)) == 1

@@ -90,7 +90,7 @@ def propose_command(
 ) -> None:
     """Propose an entry for review. STATEMENT is one sentence, or `-` to read it from standard input."""
     if len(words) > 1:
-        what = f"STATEMENT is one argument, and {len(words)} were given."
+        what = f"The statement must be one argument, but {len(words)} were given: {one_line(' '.join(words), 60)}."
         raise BadInput(what, todo="Put the statement in quotes.")
     (statement,) = words
     proposal = Proposal(

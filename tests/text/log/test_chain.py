@@ -376,7 +376,7 @@ class TestTorn:
         log.write_bytes(whole[:begin] + b"\0" * 100 + whole[begin + 100 :])
         assert chain.verify(log).torn == Torn(begin, 5)
         assert chain.tail(log).torn_at == begin
-        assert chain.mend_torn(log).startswith("cut off")
+        assert chain.mend_torn(log).startswith("removed its incomplete last line")
         assert log.read_bytes() == whole[:begin]
 
     def test_damage_that_is_no_tear_is_not_cut_off(self, log):

@@ -430,7 +430,7 @@ def test_a_tool_that_was_started_by_hand_is_seen_too(stage: Stage) -> None:
         try:
             await sitting.until(lambda: below(screen, "codex"), "it is there")
             assert screen.view.seek(f"codex {process.pid}")
-            await sitting.until(lambda: "runs without agentplane's hooks" in sitting.screen)
+            await sitting.until(lambda: "the session runs without" in sitting.screen)
         finally:
             process.kill()
             process.wait()
