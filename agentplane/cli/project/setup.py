@@ -199,7 +199,7 @@ def _ask(wanted: setup.Preview, *, yes: bool) -> None:
         questions.append(f"change {', '.join(visible(path) for path in wanted.touched)}")
     if merge_driver.is_set(Layout(root=wanted.folder)) is False:
         output.note(
-            "Configures a Git merge driver, plus post-merge and post-rewrite hooks if you don't already have them."
+            "Configures a Git merge driver and four Git hooks: post-merge, post-rewrite, post-checkout and post-commit. Existing hooks are left alone."
         )
     text = " and ".join(questions)
     output.confirmed(f"{text[0].upper()}{text[1:]}?", default=True, abort=True)

@@ -205,7 +205,7 @@ def _plane(survey: Survey) -> list[RenderableType]:
     return [
         Text(f"\nFiles in {visible(str(folder.parent))}", "bold"),
         Text(f"+ {folder.name}/  {files} small text files to commit"),
-        Text("+ .git/config and two hooks  Git merge driver and hooks (existing hooks are left alone)"),
+        Text("+ .git/config and four hooks  Git merge driver and hooks (existing hooks are left alone)"),
         *(
             Text(f"{'~' if (folder.parent / path).exists() else '+'} {visible(path)}  managed block (undo with `agentplane tools disconnect all`)")
             for path in survey.wanted.touched

@@ -9,6 +9,7 @@ import msgspec
 
 if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
+    from agentplane.review.inbox import Reviewed
     from agentplane.tui.backend.model import PlaneView
 
 _TITLES = 10
@@ -18,11 +19,13 @@ class Bulk(msgspec.Struct, frozen=True):
     ids: tuple[str, ...]
     kinds: tuple[tuple[str, int], ...]
     """The number of entries of each kind, most frequent kind first."""
-    titles: tuple[str, ...]
-    """The statements of the first candidates."""
+    titles: tuple[tuple[str, str], ...]
+    """The statements of the first candidates, those with advice before the others, each with its advice or an empty text."""
     left_out: tuple[tuple[int, str], ...]
     warned: int = 0
     """The number of included candidates with a flag."""
+    advised: int = 0
+    """The number of included candidates with advice, such as `may contradict DEC-014 (0.87)`."""
 
 
 def clean_ones(shown: "PlaneView", in_list: Collection[str]) -> Bulk:
@@ -47,7 +50,7 @@ def clean_ones(shown: "PlaneView", in_list: Collection[str]) -> Bulk:
             left_out["with a flag"] += 1
         else:
             included.append(entry)
-    return _bulk(included, left_out)
+    return _bulk(shown, included, left_out)
 
 
 def marked_ones(shown: "PlaneView", target_ids: Sequence[str], hidden: int) -> Bulk:
@@ -78,15 +81,26 @@ def marked_ones(shown: "PlaneView", target_ids: Sequence[str], hidden: int) -> B
         else:
             included.append(entries[id_])
             warned += bool(reviewed and reviewed.flags)
-    return _bulk(included, left_out, warned)
+    return _bulk(shown, included, left_out, warned)
 
 
-def _bulk(included: "Sequence[Entry]", reasons: Counter[str], warned: int = 0) -> Bulk:
+def _bulk(shown: "PlaneView", included: "Sequence[Entry]", reasons: Counter[str], warned: int = 0) -> Bulk:
     kinds = Counter(entry.head.type or "no kind" for entry in included)
+    advice = {entry.id: _advice(shown.reviewed.get(entry.id)) for entry in included}
+    advised_first = sorted(included, key=lambda entry: not advice[entry.id])
     return Bulk(
         ids=tuple(entry.id for entry in included),
         kinds=tuple(kinds.most_common()),
-        titles=tuple(entry.statement for entry in included[:_TITLES]),
+        titles=tuple((entry.statement, advice[entry.id]) for entry in advised_first[:_TITLES]),
         left_out=tuple((count, why) for why, count in reasons.most_common()),
         warned=warned,
+        advised=sum(map(bool, advice.values())),
     )
+
+
+def _advice(reviewed: "Reviewed | None") -> str:
+    if reviewed is None or not reviewed.conflicts:
+        return ""
+    from agentplane.review.conflicts.resolve import headline
+
+    return headline(reviewed.conflicts[0], len(reviewed.conflicts))

@@ -95,8 +95,12 @@ class _Trial:
         op = Approve((self.id,), Choice(supersede=targets))
         return ChoicePreview("supersede", label, writes, op, why)
 
+    @property
+    def _draft(self) -> str:
+        return f"You edit a draft: the statement of {self.id}, and both rationales."
+
     def merge(self, target: str) -> ChoicePreview:
-        writes = f"You edit one text made from both. {target} gets the text, and {self.id} leaves the inbox."
+        writes = f"{self._draft} {target} gets the text, and {self.id} leaves the inbox."
         _, why = _tried(lambda: resolve.merged_draft(self.memory, self.id, target))
         if not why:
             _, why = _tried(lambda: operations.check_candidate(self.memory, self.reviewed.entry))
@@ -133,9 +137,7 @@ class _Trial:
         return ChoicePreview(name, f"approve {id_}, reject {other}", writes, op, why)
 
     def merge_two(self, other: str) -> ChoicePreview:
-        writes = (
-            f"You edit one text made from both. It is approved, and {self.id} and {other} leave the inbox."
-        )
+        writes = f"You edit a draft: the statement of {self.id}, and both rationales. It is approved, and {self.id} and {other} leave the inbox."
         _, why = _tried(lambda: resolve.merged_draft(self.memory, self.id, other))
         for entry in filter(None, map(self.memory.entries.get, (self.id, other))):
             why = why or _tried(partial(operations.check_candidate, self.memory, entry))[1]

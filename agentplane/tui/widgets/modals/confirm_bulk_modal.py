@@ -51,9 +51,11 @@ class Summary(Box[bool]):
                 f"{count:,} {one_line(kind, 20)}{'' if count == 1 else 's'}" for kind, count in bulk.kinds
             )
             more = len(bulk.ids) - len(bulk.titles)
-            titles = [("+", one_line(title, 200)) for title in bulk.titles]
+            titles = [line for title, advice in bulk.titles for line in _candidate(title, advice)]
             rest = [("", f"and {more:,} more")] if more else []
             parts += [Text("   ".join(kinds)), Text(), _listed([*titles, *rest])]
+        if bulk.advised:
+            parts += [Text(), _listed([("!", f"{bulk.advised:,} with advice, listed first")], "bold")]
         if bulk.warned:
             flagged = f"{bulk.warned:,} with a flag, which you selected anyway"
             parts += [Text(), _listed([("?", flagged)], "bold")]
@@ -70,6 +72,10 @@ class Summary(Box[bool]):
 
     def action_no(self) -> None:
         self.dismiss(False)
+
+
+def _candidate(title: str, advice: str) -> list[tuple[str, str]]:
+    return [("+", one_line(title, 200)), *([("", one_line(advice, 200))] if advice else [])]
 
 
 def _listed(lines: Sequence[tuple[str, str]], style: str = "") -> Table:
