@@ -8,6 +8,8 @@ _PHRASES = {
     "revert": "Discarded the manual edit of",
     "supersede": "Approved",
     "tag": "Changed the tags of",
+    "undo": "Undid",
+    "redo": "Redid",
 }
 
 

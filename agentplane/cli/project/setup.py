@@ -197,6 +197,8 @@ def _ask(wanted: setup.Preview, *, yes: bool) -> None:
     questions = [] if wanted.there else [f"create {wanted.folder}"]
     if wanted.touched:
         questions.append(f"change {', '.join(visible(path) for path in wanted.touched)}")
+    if not wanted.there and wanted.tools:
+        output.note(f"Connects {', '.join(tool.title for tool in wanted.tools)}.")
     if merge_driver.is_set(Layout(root=wanted.folder)) is False:
         output.note(
             "Configures a Git merge driver and four Git hooks: post-merge, post-rewrite, post-checkout and post-commit. Existing hooks are left alone."

@@ -106,7 +106,8 @@ def _own_message(outcome: Outcome, keys: "Keymap") -> str:
     what = (ids[0] if count == 1 else f"{count:,} entries") + _contradictions(outcome) + _file_note(outcome)
     if outcome.verb in ("undo", "redo"):
         back = f"{keys.key('redo')} to redo" if outcome.verb == "undo" else undo
-        return f"{verbs.past(outcome.verb).capitalize()} {verbs.noun(outcome.of)} of {what} · {back}"
+        did = "Undid" if outcome.verb == "undo" else "Redid"
+        return f"{did} {verbs.noun(outcome.of)} of {what} · {back}"
     # A person who replaces an entry approves its successor.
     verb = "approve" if outcome.verb == "supersede" else outcome.verb
     return f"{verbs.past(verb).capitalize()} {what} · {undo}"

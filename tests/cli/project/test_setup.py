@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.plane.create import INTRODUCTIONS
+from agentplane.plane.git import git_hooks
 from tests.cli.conftest import Cli
 from tests.conftest import plane_in
 from tests.e2e.terminal import typed
@@ -120,7 +121,10 @@ def started(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_init_says_before_it_asks_that_git_is_told(person: Cli, git_project: Path) -> None:
     asked = person("init", typing="n\n").err
-    assert "Configures a Git merge driver" in asked.partition("[Y/n]")[0]
+    before = asked.partition("[Y/n]")[0]
+    assert "Configures a Git merge driver" in before
+    assert all(name in before for name in git_hooks.NAMES)
+    assert "Connects Codex CLI." in person("init", "--tools", "codex", typing="n\n").err
     assert "agentplane" not in (git_project / ".git" / "config").read_text()
     assert person("--plane", "new/folder/.memory", "init", typing="n\n").code == 130
 
