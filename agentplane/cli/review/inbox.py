@@ -207,11 +207,7 @@ def _expiry_text(expiring: Expiry, id_: str) -> str:
 def _print_candidate(reviewed: "Reviewed") -> None:
     entry = reviewed.entry
     unicode = sys.stdout.encoding.lower().startswith("utf")
-    ready, advice, unseen = ("●", "≈", "·") if unicode else ("*", "=", "?")
-    noted = bool(reviewed.contested or reviewed.flags)
-    checked_mark = advice if reviewed.conflicts else ready
-    mark = "!" if noted else checked_mark if reviewed.checked else unseen
-    output.line(output.row([(mark, 1), (entry.id, 11)], entry.statement))
+    output.line(output.row([(_mark(reviewed, unicode=unicode), 1), (entry.id, 11)], entry.statement))
     age = "" if not reviewed.age else f"{reviewed.age} d old"
     like = f"duplicate of {reviewed.like}" if reviewed.like else ""
     checked = "" if reviewed.checked else "not checked yet"
@@ -224,6 +220,18 @@ def _print_candidate(reviewed: "Reviewed") -> None:
             output.line(output.row([("", 1)], described(conflict)))
     for flag in reviewed.flags:
         output.line(output.row([("", 1)], flag))
+
+
+def _mark(reviewed: "Reviewed", *, unicode: bool) -> str:
+    """Return the mark of a candidate, the same as in the inbox of the screens."""
+    ready, advice, unseen = ("●", "≈", "·") if unicode else ("o", "=", ".")
+    if reviewed.contested:
+        return "!"
+    if reviewed.flags:
+        return "?"
+    if not reviewed.checked:
+        return unseen
+    return advice if reviewed.conflicts else ready
 
 
 def _print_sources(memory: Memory, *, as_json: bool) -> None:

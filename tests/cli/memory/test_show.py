@@ -3,10 +3,11 @@
 import pytest
 
 from agentplane.api import Plane
+from agentplane.memory.operations import Proposal
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store.store import Edit, Plan
 from tests.cli.conftest import Cli, candidate, change_by_hand
-from tests.conftest import UNLIKE, decision
+from tests.conftest import UNLIKE, decision, plane_in
 
 
 ENTRY_KEYS = {
@@ -126,6 +127,16 @@ def test_an_empty_inbox_says_so_beside_the_data(plane: Plane, cli: Cli) -> None:
 def let_pass(plane: Plane) -> None:
     """What the gate would refuse is only flagged."""
     plane.layout.config.write_text('[gate]\nbidi = "flag"\nescape = "flag"\n')
+
+
+def test_inbox_marks_candidates_as_the_screens_do(plane: Plane, cli: Cli) -> None:
+    approved = plane.propose(decision("Use Postgres for the ledger."))
+    plane_in(plane.layout.project, "Ada Lovelace").inbox.approve([approved])
+    ready = plane.propose(decision("Log in JSON lines."))
+    contested = plane.propose(decision("Use MySQL for the ledger."))
+    flagged = plane.propose(Proposal(type="fact", statement="The queue holds a million jobs."))
+    marks = {line[3:14].strip(): line[0] for line in cli("inbox").out.splitlines() if line[3:8] == "CAND-"}
+    assert marks == {ready: "●", contested: "!", flagged: "?"}
 
 
 def test_inbox_flags_hidden_characters_and_shows_them(plane: Plane, cli: Cli) -> None:
