@@ -49,8 +49,10 @@ def import_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
             output.line(output.row([(offer.proposal.type, 10)], offer.proposal.statement))
             output.line(output.row([("", 10)], offer.proposal.evidence[0]), dim=True)
     print_result(found, done, names)
-    if not dry_run and not any(done.ids):
-        output.note("Nothing new to import.")
+    if not dry_run:
+        output.note(
+            "Next: run `agentplane` to review the inbox." if any(done.ids) else "Nothing new to import."
+        )
 
 
 def print_result(found: Harvest, done: Harvested, names: Sequence[str]) -> None:

@@ -40,6 +40,9 @@ _TOKEN = re.compile(
 )
 
 
+_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+
+
 class TomlError(ValueError):
     """The error for a text that is not TOML or exceeds a limit."""
 
@@ -57,9 +60,11 @@ def read(text: str, parse_float: Callable[[str], Any] = float, largest: int = LA
     try:
         return tomllib.loads(text, parse_float=parse_float)
     except tomllib.TOMLDecodeError as error:
-        place = re.search(r" \(at line (\d+), column \d+\)$", str(error))
+        place = _PLACE.search(str(error))
         what = str(error)[: place.start()] if place else str(error)
-        raise TomlError(what[:1].lower() + what[1:], int(place[1]) if place else None) from None
+        # Without a number, the text ends in the middle of a value.
+        line = (int(place[1]) if place[1] else len(text.rstrip().split("\n"))) if place else None
+        raise TomlError(what[:1].lower() + what[1:], line) from None
     except RecursionError:
         raise TomlError("is nested too deeply") from None
     except ValueError as error:  # an integer with too many digits
