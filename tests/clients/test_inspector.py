@@ -82,7 +82,7 @@ def test_it_shows_an_error(repository: Path) -> None:
         repository, "tools/call", "--tool-name", "propose", "--tool-arg", "type=opinion", "statement=x"
     )
     assert answer["isError"]
-    assert "no kind" in answer["content"][0]["text"]
+    assert "Unknown kind: opinion" in answer["content"][0]["text"]
 
 
 def test_it_reads_resources_and_prompts(repository: Path) -> None:

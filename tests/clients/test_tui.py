@@ -78,7 +78,7 @@ def test_a_candidate_approved_at_the_screens_reaches_the_session_that_runs(
             first = asks(terminal, model, "Say the word walnut.")
             assert UNLIKE[0] in first
             assert UNLIKE[1] not in first
-            screens.wait_for("1 wait", _PATIENCE)
+            screens.wait_for("1 to review", _PATIENCE)
             pressed(screens, "a", "has outdated memory: M to restart")
             assert "codex (" in screens.screen()
             pressed(
