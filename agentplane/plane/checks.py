@@ -303,7 +303,9 @@ def _folder(layout: Layout) -> Iterator[Finding]:
         yield Finding("rule-missing", "info", layout.shown(".gitattributes"), what, (remedy,))
     for mark in foreign_marks(layout.root):
         what = "belongs to another program that uses a folder with the same name"
-        elsewhere = Instruction("Move one of the two. For agentplane, use --plane.")
+        elsewhere = Instruction(
+            "Move one of the two folders. If you move agentplane's, pass its new path with --plane."
+        )
         yield Finding("file-of-another-program", "warning", layout.shown(mark), what, (elsewhere,), mark)
     for name in sorted(os.listdir(layout.root)):
         if name not in _OWN and not files.is_temp(name) and name not in foreign_marks(layout.root):

@@ -215,8 +215,8 @@ class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "The first word of an entry's text, for example `Decision` in `Decision: Use Textual.`",
             _KINDS_PAGE,
-            "A letter, then up to 30 letters, digits, spaces, `_` and `-`, without a colon. Not set: the name with"
-            " a capital.",
+            "Starts with a letter, then up to 30 letters, digits, spaces, `_` or `-`, without a colon. Not set: the"
+            " name of the kind, capitalized.",
         ),
     ] = None
 

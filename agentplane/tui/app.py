@@ -349,7 +349,7 @@ class PlaneApp(App[None]):
         if seconds >= _SLOW_SECONDS:
             more = f", {self._queue.left - 1} more queued" if self._queue.left > 1 else ""
             self.say(
-                f"{what.capitalize()} for {seconds:.0f} s{more}. Another process may be writing.",
+                f"Still {what} after {seconds:.0f} s{more}. Another process may be writing.",
                 stays=True,
             )
         self.set_timer(_SLOW_SECONDS, self._look_at_queue)

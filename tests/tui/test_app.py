@@ -575,7 +575,7 @@ def test_a_plane_that_another_process_holds_is_waited_for_then_said(three: Plane
             assert sitting.here == "Log in JSON lines."
             sitting.inbox.view.action_step(1)
             assert sitting.here == "Deploy on Tuesdays only."
-            await sitting.until(lambda: "Approving for " in sitting.said, "slow")
+            await sitting.until(lambda: "Still approving after " in sitting.said, "slow")
             await sitting.until(lambda: "another process has been writing" in sitting.said, "said")
             assert sitting.inbox.view.listing.settled == {}
             assert files_of(three) == before

@@ -129,7 +129,7 @@ def _changed_by(memory: Memory, entries: Sequence[Entry], targets: Sequence[Entr
         raise Refused(what, todo=f"Approve it alone: `agentplane approve {entry.id}`.")
     if targets:
         what = f"{entry.id} changes {into.id}, so it can't supersede {targets[0].id}"
-        raise BadInput(what, todo=f"Leave out --supersede, or `agentplane reject {entry.id}`.")
+        raise BadInput(what, todo=f"Leave out --supersede, or run `agentplane reject {entry.id}`.")
     return into
 
 

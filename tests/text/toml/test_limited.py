@@ -105,7 +105,9 @@ def test_reading_does_not_load_tomlkit() -> None:
     assert run.stdout == "False\n", run.stderr
 
 
-@pytest.mark.parametrize(("text", "line"), [("a = 1\nb = [\n", 2), ("a = 1\nb = ]\nc = 2\n", 2), ('a = "x', 1)])
+@pytest.mark.parametrize(
+    ("text", "line"), [("a = 1\nb = [\n", 2), ("a = 1\nb = ]\nc = 2\n", 2), ('a = "x', 1)]
+)
 def test_an_error_has_its_line_also_at_the_end_of_the_text(text: str, line: int) -> None:
     with pytest.raises(limited.TomlError) as error:
         limited.read(text)
