@@ -36,7 +36,7 @@ READING = frozenset(
 FOREIGN = {
     ("mcp/failures.py", "str(error).partition"),
     ("runs/reports.py", "str(error).partition"),
-    ("text/toml/limited.py", "re.search"),
+    ("text/toml/limited.py", "_PLACE.search"),
     ("tui/backend/sessions/session_watch.py", "str(error) != self._failed"),
     ("text/log/damage.py", "(last.what, last.away, last.line + last.lines) == (what, away, self.number)"),
 }

@@ -135,7 +135,7 @@ def test_what_cannot_be_read_is_told_and_tried_again(three: Plane, monkeypatch: 
     three.layout.config.write_text("x = [")
     read = Read(three)
     error = read.until(Unreadable)[0].error  # type: ignore[attr-defined]
-    assert ".agentplane/config.toml: invalid value" in str(error)
+    assert ".agentplane/config.toml:1: invalid value" in str(error)
     three.layout.config.write_text(old)
     read.until(Refreshed)
     read.reader.close()
