@@ -49,11 +49,11 @@ def memory_files(plane: Plane) -> dict[str, bytes]:
 
 
 def everything(root: Path) -> dict[str, bytes]:
-    """All files of a plane that are not derived."""
+    """All files of a plane that are neither derived nor the lock, which names the second of the last write."""
     return {
         str(path.relative_to(root)): path.read_bytes()
         for path in root.rglob("*")
-        if path.is_file() and "cache" not in path.parts
+        if path.is_file() and "cache" not in path.parts and path.name != ".lock"
     }
 
 
