@@ -10,7 +10,7 @@ import numpy as np
 from agentplane.claims.compare.evidence import Evidence
 from agentplane.claims.compare.opposites import opposition, permits
 from agentplane.claims.compare.proof import excludes, replaces
-from agentplane.claims.compare.structure import UNSURE, Kind, Relation, structural_relation
+from agentplane.claims.compare.structure import UNSURE, structural_relation
 from agentplane.claims.compare.word_order import one_role
 from agentplane.claims.features import fitted_weights, word_similarity
 from agentplane.claims.features.batch_similarity import BatchSimilarity, Similarity
@@ -21,6 +21,7 @@ from agentplane.claims.parse.first_sentence import head, is_long
 from agentplane.claims.parse.statement import Statement, parse
 from agentplane.claims.parse.versions import without_name_numbers
 from agentplane.claims.reasons import fallback_reasons
+from agentplane.claims.relation import Kind, Relation
 
 
 SURE_CONTRADICTION = 0.5

@@ -4,25 +4,24 @@ For most verbs a person only chooses the entries. The code that plans these oper
 `edit`, `merge` and `adopt` bring a person's own text, so only the rest of their record can be compared.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.guard.history import Past, recalled, tops_before
+from agentplane.guard import recorded
+from agentplane.guard.history import Past
 from agentplane.guard.plane_at_commit import shown
 from agentplane.guard.proven_ops import LoggedOp
+from agentplane.guard.recorded import Case
 from agentplane.memory import ids, operations, postpone, updates
 from agentplane.memory.entry import INBOX_STATUS, Header, read_header
-from agentplane.memory.operations import Proposal, Stamp
-from agentplane.memory.view import Memory
+from agentplane.memory.operations import Stamp
 from agentplane.plane.layout import INBOX
-from agentplane.plane.ledger.ledger import Known, Ledger
 from agentplane.plane.store import undo
-from agentplane.plane.store.records import Change, Record
-from agentplane.plane.store.store import Edit, Plan
+from agentplane.plane.store.records import Change
+from agentplane.plane.store.store import Edit
 from agentplane.review.conflicts import resolve
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.text import days
@@ -30,18 +29,9 @@ from agentplane.text.markdown import document, header
 
 
 LINKS = ("supersedes", "refines", "unrelated")
-_DAY = timedelta(days=1)
-_MOVE = ("adopt", "undo", "redo", "settle")
-"""The verbs that can move an entry to another file. `guard.settle` checks the moves of settling."""
-OF_A_CANDIDATE = {
-    "id", "status", "proposed_by", "updated",
-    *(name for name in Proposal.__struct_fields__ if name not in ("statement", "rationale")),
-}  # fmt: skip
-"""The keys that proposing writes. Other keys would take effect on approval without anyone's decision."""
-
-
-class Pruned(Exception):
-    """A required text was removed from history."""
+_PRUNED = (
+    "cannot be compared with what it was made of: that text was pruned, and what it left is still in force"
+)
 
 
 def complaint(op: LoggedOp, done: Mapping[str, LoggedOp], past: Past) -> str | None:
@@ -53,205 +43,34 @@ def complaint(op: LoggedOp, done: Mapping[str, LoggedOp], past: Past) -> str | N
     if record.verb not in _CHECKS:
         return f"has the verb `{shown(record.verb, 20)}`, which agentplane doesn't know"
     try:
-        return frame(record, past, place) or _CHECKS[record.verb](_Case(record, place, done, past))
-    except Pruned:
-        return None if not in_force(record, past) else _PRUNED
+        return recorded.frame(record, past, place) or _CHECKS[record.verb](Case(record, place, done, past))
+    except recorded.Pruned:
+        return None if not recorded.in_force(record, past) else _PRUNED
     except AgentplaneError as error:
         return f"doesn't match `{record.verb}`: {shown(error.what, 200)}"
 
 
-_PRUNED = (
-    "cannot be compared with what it was made of: that text was pruned, and what it left is still in force"
-)
-
-
-def in_force(record: Record, past: Past) -> bool:
-    """True if a text that the operation left is still in force."""
-    known = past.side.ledger.known
-    met = past.side.ledger.met
-    return any(
-        change.after is not None
-        and change.after in {mark.digest for mark in (known.get(change.id), *met.get(change.id, ())) if mark}
-        for change in record.changes
-    )
-
-
-def frame(record: Record, past: Past, place: int) -> str | None:
-    """Return a problem with the facts that every operation must state correctly, or None.
-
-    These are the text that was approved before, its file, and the ids of the texts.
-    """
-    if odd := _not_of_its_verb(record):
-        return odd
-    for change in record.changes:
-        name = shown(change.id, 40)
-        state = past.state(change.id, place)
-        if change.before != (state.digest if state else None):
-            return f"names an earlier approved text of {name} that doesn't match its history"
-        stays = state is not None and state.digest is not None and record.verb not in _MOVE
-        if stays and change.file != state.file:  # type: ignore[union-attr]
-            return f"moves {name} to another file, which `{shown(record.verb, 20)}` never does"
-        text = past.text(record.op, change.left, change.file, change.id)
-        if text is not None:
-            block = past.block(text)
-            if block is None or block.id != change.id:
-                return f"is incomplete: the text recorded for {name} isn't the entry {name}"
-    return None
-
-
-def _not_of_its_verb(record: Record) -> str | None:
-    """Return a problem with record fields that the verb must not set, or None.
-
-    Readers of history trust these fields for every verb.
-    """
-    if record.undoes is not None and record.verb not in ("undo", "redo"):
-        return f"claims to undo an operation, which `{shown(record.verb, 20)}` never does"
-    if (record.prunes or record.redacted) and record.verb != "prune":
-        return f"removes texts from history, which `{shown(record.verb, 20)}` never does"
-    if record.rejected and record.verb not in ("approve", "supersede"):
-        return f"claims to reject candidates, which `{shown(record.verb, 20)}` never does"
-    if record.confirmed and record.verb not in ("approve", "supersede", "merge", "edit", "adopt"):
-        return f"claims to confirm flags, which `{shown(record.verb, 20)}` never does"
-    if record.settings:
-        return f"records trust settings, which `{shown(record.verb, 20)}` never does"
-    return None
-
-
-class _Case(msgspec.Struct, frozen=True):
-    """An operation with the history that it could know."""
-
-    record: Record
-    place: int
-    done: Mapping[str, LoggedOp]
-    past: Past
-
-    def text(self, change: Change, digest: str | None) -> bytes:
-        text = self.past.text(self.record.op, digest, change.file, change.id)
-        if text is None:
-            raise Pruned
-        return text
-
-    def head(self, change: Change) -> Header:
-        """Return the header of the text that a change left."""
-        block = self.past.block(self.text(change, change.left))
-        if block is None:
-            raise Pruned
-        return read_header(block.packed)[0]
-
-    def is_pruned(self, change: Change) -> bool:
-        """True if the text that a change had found is gone. A person's own words need no comparison with
-        it.
-        """
-        found = self.past.text(self.record.op, change.found, change.file, change.id)
-        return change.found is not None and found is None
-
-    def moved(self, change: Change) -> str | None:
-        state = self.past.state(change.id, self.place)
-        if state is not None and state.file == change.file:
-            return None
-        return f"moves {shown(change.id, 40)} to another file"
-
-    def memory(self) -> Memory:
-        """Return the entries that the operation names, in the state that it found."""
-        known: dict[str, Known] = {}
-        files: dict[str, list[bytes]] = {}
-        for change in self.record.changes:
-            if state := self.past.state(change.id, self.place):
-                known[change.id] = state
-            if change.found is not None:
-                files.setdefault(change.file, []).append(self.text(change, change.found))
-        fresh = [change for change in self.record.changes if change.id not in known and change.file != INBOX]
-        return recalled(self.past, Ledger(known=known, tops=tops_before(fresh)), files)
-
-    def compared(self, plan: Plan | None) -> str | None:
-        return self.compared_edits(plan.edits if plan else ())
-
-    def compared_edits(self, edits: Iterable[Edit]) -> str | None:
-        return differing(self.record, edits, self.text)
-
-    def moment(self, text: str | None) -> date:
-        """Return the day that is stamped into an entry.
-
-        Because of time zones and midnight it may be one day before or after the operation. Raise `ValueError`
-        for any other day.
-        """
-        return self.near(date.fromisoformat((text or "")[:10]))
-
-    def near(self, day: date) -> date:
-        """Return a day that is at most one day before or after the operation. Raise `ValueError` for any other
-        day.
-        """
-        if abs(day - datetime.fromisoformat(self.record.ts).date()) > _DAY:
-            raise ValueError
-        return day
-
-
-def differing(
-    record: Record, edits: Iterable[Edit], text: Callable[[Change, str | None], bytes]
-) -> str | None:
-    """Return how the recorded changes differ from the recomputed edits, or None if they match."""
-    wanted = {(edit.id, edit.file): edit for edit in edits}
-    for change in record.changes:
-        edit = wanted.pop((change.id, change.file), None)
-        if edit is None:
-            return f"changes {shown(change.id, 40)}, which `{record.verb}` wouldn't"
-        if not same(change, edit):
-            differs = how(change, edit, text)
-            return f"changes {shown(change.id, 40)} in a different way than `{record.verb}` would{differs}"
-    if wanted:
-        id_, _ = next(iter(wanted))
-        return f"doesn't change {shown(id_, 40)}, but `{record.verb}` would"
-    return None
-
-
-def same(change: Change, edit: Edit) -> bool:
-    left = None if edit.text is None else document.digest(edit.text)
-    after = left if edit.after is msgspec.UNSET else edit.after
-    return (change.left, change.after, change.was) == (left, after, edit.was)
-
-
-def how(change: Change, edit: Edit, text: Callable[[Change, str | None], bytes]) -> str:
-    """Return the fields of an entry that differ from the expected ones, for example ` (evidence, text)`."""
-    if edit.text is None or change.left is None:
-        return ""
-    one, other = document.parse(text(change, change.left)), document.parse(edit.text)
-    if len(one.blocks) != 1 or len(other.blocks) != 1:
-        return ""
-    is_, wanted = one.header(one.blocks[0]), other.header(other.blocks[0])
-    keys = [str(key) for key in {**is_, **wanted} if is_.get(key) != wanted.get(key)]
-    keys += ["text"] if one.body(one.blocks[0]) != other.body(other.blocks[0]) else []
-    return f" ({', '.join(shown(key, 30) for key in keys[:5])})" if keys else ""
-
-
-# One check for each verb
-
-
-def _propose(case: _Case) -> str | None:
+def _propose(case: Case) -> str | None:
     return next(filter(None, (_new_candidate(case, change) for change in case.record.changes)), None)
 
 
-def _new_candidate(case: _Case, change: Change) -> str | None:
+def _new_candidate(case: Case, change: Change) -> str | None:
     name = shown(change.id, 40)
     if not change.id.startswith(f"{ids.CANDIDATE_PREFIX}-") or not ids.is_plain(change.id):
         return f"assigns the ID {name}, but IDs of candidates begin with {ids.CANDIDATE_PREFIX}-"
     if case.past.is_given_apart(change.id, case.place):
         return f"assigns {name} a second time"
     block = case.past.block(case.text(change, change.left))
-    fields = fields_of(block.packed) if block else {}
+    fields = recorded.fields_of(block.packed) if block else {}
     if fields.get("status") != INBOX_STATUS:
         status = shown(str(fields.get("status")), 30)
         return f"adds {name} with `status: {status}` instead of `{INBOX_STATUS}`"
-    if odd := sorted(shown(str(key), 30) for key in fields.keys() - OF_A_CANDIDATE):
+    if odd := sorted(shown(str(key), 30) for key in fields.keys() - recorded.OF_A_CANDIDATE):
         return f"adds {name} with fields that a proposal can't have ({', '.join(odd[:5])})"
     return None
 
 
-def fields_of(packed: bytes) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.msgpack.decode(packed)
-    return fields
-
-
-def _replace(case: _Case) -> str | None:
+def _replace(case: Case) -> str | None:
     gone = [change for change in case.record.changes if change.left is None]
     come = [change for change in case.record.changes if change.left is not None]
     if len(gone) != 1 or len(come) != 1 or come[0].file != INBOX or come[0].found is not None:
@@ -273,7 +92,7 @@ def _read_head(text: bytes) -> Header | None:
     return read_header(blocks[0].packed)[0] if blocks else None
 
 
-def _relate(case: _Case) -> str | None:
+def _relate(case: Case) -> str | None:
     edits = []
     for change in case.record.changes:
         if change.file != INBOX or change.before is None or change.found != change.before:
@@ -294,7 +113,7 @@ def _links(text: bytes) -> dict[str, list[str]]:
     return {name: list(getattr(head, name, ())) for name in LINKS}
 
 
-def _approve(case: _Case) -> str | None:
+def _approve(case: Case) -> str | None:
     record = case.record
     come = [change for change in record.changes if change.was is not None]
     moved = {change.was for change in come}
@@ -321,7 +140,7 @@ def _approve(case: _Case) -> str | None:
     return case.compared(msgspec.structs.replace(plan, edits=edits))
 
 
-def _is_out_of_force(case: _Case, change: Change) -> bool:
+def _is_out_of_force(case: Case, change: Change) -> bool:
     """True if the entry was superseded or deprecated before. Then the approval only linked it to its
     successor.
     """
@@ -335,7 +154,7 @@ def _no_conflicts(entries: Sequence[object], _: object) -> list[tuple[()]]:
     return [()] * len(entries)
 
 
-def _stamp(case: _Case, change: Change) -> Stamp | None:
+def _stamp(case: Case, change: Change) -> Stamp | None:
     """Return the stamp of an approval from its entry, or None if this operation can't have made that
     stamp.
     """
@@ -355,7 +174,7 @@ def _is_commit(text: str) -> bool:
     return 7 <= len(text) <= 64 and all(letter in "0123456789abcdef" for letter in text)
 
 
-def _with_fewer_claims(case: _Case, edit: Edit, come: Sequence[Change]) -> Edit:
+def _with_fewer_claims(case: Case, edit: Edit, come: Sequence[Change]) -> Edit:
     """Return the edit without `supersedes` claims that the approval dropped.
 
     An entry that was approved despite a conflict doesn't claim to replace the other entry.
@@ -370,14 +189,14 @@ def _with_fewer_claims(case: _Case, edit: Edit, come: Sequence[Change]) -> Edit:
     return msgspec.structs.replace(edit, text=text)
 
 
-def _reject(case: _Case) -> str | None:
+def _reject(case: Case) -> str | None:
     for change in case.record.changes:
         if change.file != INBOX or (change.after, change.left, change.was) != (None, None, None):
             return f"changes {shown(change.id, 40)}, but `reject` works only on candidates"
     return None
 
 
-def _send_back(case: _Case) -> str | None:
+def _send_back(case: Case) -> str | None:
     changes = case.record.changes
     head = case.head(changes[0]) if changes else None
     day = days.day_of(head.snoozed_until) if head and head.snoozed_until else None
@@ -391,7 +210,7 @@ def _send_back(case: _Case) -> str | None:
     return case.compared(postpone.send_back(case.memory(), ids_, head.sent_back, sent))
 
 
-def _snooze(case: _Case) -> str | None:
+def _snooze(case: Case) -> str | None:
     changes = case.record.changes
     until = case.head(changes[0]).snoozed_until if changes else None
     day = days.day_of(until) if until else None
@@ -408,7 +227,7 @@ def _before(day: date, days: int) -> date:
     return date.fromordinal(day.toordinal() - days)
 
 
-def _tag(case: _Case) -> str | None:
+def _tag(case: Case) -> str | None:
     edits = []
     for change in case.record.changes:
         if change.found is None or change.left is None or change.found != change.before:
@@ -419,7 +238,7 @@ def _tag(case: _Case) -> str | None:
     return case.compared_edits(edits)
 
 
-def _deprecate(case: _Case) -> str | None:
+def _deprecate(case: Case) -> str | None:
     changes = case.record.changes
     try:
         day = case.moment(case.head(changes[0]).updated) if changes else None
@@ -429,12 +248,12 @@ def _deprecate(case: _Case) -> str | None:
     return case.compared(plan or None)
 
 
-def _pin(case: _Case) -> str | None:
+def _pin(case: Case) -> str | None:
     verb = operations.pin if case.record.verb == "pin" else operations.unpin
     return case.compared(verb(case.memory(), [change.id for change in case.record.changes]))
 
 
-def _edit(case: _Case) -> str | None:
+def _edit(case: Case) -> str | None:
     if len(case.record.changes) != 1:
         return "changes several entries, but `edit` changes only one"
     (change,) = case.record.changes
@@ -446,7 +265,7 @@ def _edit(case: _Case) -> str | None:
     return case.compared(operations.edit(case.memory(), change.id, text, change.found))
 
 
-def _merge(case: _Case) -> str | None:
+def _merge(case: Case) -> str | None:
     gone = [change for change in case.record.changes if change.file == INBOX and change.left is None]
     if len(gone) == 2 and len(case.record.changes) == 3:
         return _merge_of_two(case, gone)
@@ -465,7 +284,7 @@ def _merge(case: _Case) -> str | None:
     return case.compared(plan)
 
 
-def _merge_of_two(case: _Case, gone: Sequence[Change]) -> str | None:
+def _merge_of_two(case: Case, gone: Sequence[Change]) -> str | None:
     """Check a merge of two candidates into one entry, with a text that a person wrote."""
     (come,) = (change for change in case.record.changes if change not in gone)
     other = next((change.id for change in gone if change.id != come.was), None)
@@ -486,7 +305,7 @@ def _merge_of_two(case: _Case, gone: Sequence[Change]) -> str | None:
     return case.compared(resolve.merge_candidates(memory, entry.id, other, text, entry.digest, stamp))
 
 
-def _updated(case: _Case, change: Change) -> str | None:
+def _updated(case: Case, change: Change) -> str | None:
     """Return a problem if a change by the policy differs from its candidate."""
     memory, stamp = case.memory(), _stamp(case, change)
     candidate = memory.get(str(change.was))
@@ -496,7 +315,7 @@ def _updated(case: _Case, change: Change) -> str | None:
     return case.compared(updates.plan(memory, candidate, entry, stamp))
 
 
-def _adopt(case: _Case) -> str | None:
+def _adopt(case: Case) -> str | None:
     for change in case.record.changes:
         unchanged = change.left == change.found == change.after and change.was is None
         if not unchanged:
@@ -504,7 +323,7 @@ def _adopt(case: _Case) -> str | None:
     return None
 
 
-def _revert(case: _Case) -> str | None:
+def _revert(case: Case) -> str | None:
     for change in case.record.changes:
         back = change.after == change.before and change.left in (None, change.before) and change.was is None
         if not back:
@@ -512,7 +331,7 @@ def _revert(case: _Case) -> str | None:
     return None
 
 
-def _inverse(case: _Case) -> str | None:
+def _inverse(case: Case) -> str | None:
     record = case.record
     of = case.done.get(record.undoes or "")
     place = case.past.places.get(record.undoes or "")
@@ -535,7 +354,7 @@ def _key(change: Change, *, turned: bool = False) -> tuple[str | None, ...]:
     return (change.id, change.file, change.was, *ends)
 
 
-def _nothing(case: _Case) -> str | None:
+def _nothing(case: Case) -> str | None:
     if case.record.changes:
         return (
             f"changes {shown(case.record.changes[0].id, 40)}, but `{case.record.verb}` never changes an entry"
@@ -543,7 +362,7 @@ def _nothing(case: _Case) -> str | None:
     return None
 
 
-_CHECKS: dict[str, Callable[[_Case], str | None]] = {
+_CHECKS: dict[str, Callable[[Case], str | None]] = {
     "init": _nothing,
     "prune": _nothing,
     "propose": _propose,

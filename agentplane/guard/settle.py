@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from agentplane.guard import recompute
+from agentplane.guard import recorded
 from agentplane.guard.history import Past, recalled, tops_before
 from agentplane.guard.plane_at_commit import Side, shown
 from agentplane.memory import branch_merge, ids, replaced_text
@@ -25,7 +25,7 @@ from agentplane.text.markdown import document
 
 
 _LINKS = ("supersedes", "superseded_by", "refines", "unrelated", "evidence")
-_OF_A_LEFTOVER = frozenset(recompute.OF_A_CANDIDATE) - {"superseded_by"}
+_OF_A_LEFTOVER = frozenset(recorded.OF_A_CANDIDATE) - {"superseded_by"}
 """The keys of a text that settling moved to the inbox. `replaced_text.as_candidate` removes what took its place."""
 _BY = ("agentplane", "git")
 """Actor and program of every such operation."""
@@ -40,7 +40,7 @@ def complaint(record: Record, base: Side, past: Past) -> str | None:
         return None
     if (record.actor, record.program) != _BY:
         return f"names {shown(record.actor, 40)} as its actor, but only agentplane reconciles branches"
-    if framed := recompute.frame(record, past, place):
+    if framed := recorded.frame(record, past, place):
         return framed
     replay = _Replay(record, place, base, past)
     return replay.complaint()
@@ -65,7 +65,7 @@ class _Replay:
         exact = True
         for change in self.record.changes:
             edit = wanted.pop((change.id, change.file), None)
-            if edit is not None and recompute.same(change, edit):
+            if edit is not None and recorded.same(change, edit):
                 continue
             exact = False
             if not (self._is_harmless(change) or self._was_pruned(change, edit)):
@@ -84,7 +84,7 @@ class _Replay:
             return f"changes {name}, but there are no branches to reconcile"
         if edit is None:
             return f"changes {name}, which reconciling these branches wouldn't"
-        how = recompute.how(change, edit, self._text)
+        how = recorded.how(change, edit, self._text)
         return f"changes {name} in a different way than reconciling these branches would{how}"
 
     def _plan(self) -> Plan | None:
@@ -218,7 +218,7 @@ class _Replay:
         return digest in self.gone and not self._text(change, digest)
 
     def _is_in_force(self, change: Change) -> bool:
-        return recompute.in_force(msgspec.structs.replace(self.record, changes=[change]), self.past)
+        return recorded.in_force(msgspec.structs.replace(self.record, changes=[change]), self.past)
 
     def _is_new_candidate(self, change: Change) -> bool:
         fresh = (change.before, change.found, change.was) == (None, None, None)
@@ -242,7 +242,7 @@ class _Replay:
 
     def _fields(self, change: Change) -> dict[str, Any]:
         block = self.past.block(self._text(change, change.left))
-        return recompute.fields_of(block.packed) if block else {}
+        return recorded.fields_of(block.packed) if block else {}
 
 
 def _bare(text: bytes | None) -> tuple[Mapping[str, Any], str] | None:

@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 
 from agentplane.api import Plane
-from agentplane.claims.compare.structure import Relation
 from agentplane.claims.parse.statement import parse
+from agentplane.claims.relation import Relation
 from agentplane.context.choose import Ask
 from agentplane.memory.operations import Proposal
 from agentplane.plane.derived import cache

@@ -7,9 +7,9 @@ about two subjects.
 from itertools import pairwise
 
 from agentplane.claims.compare.evidence import AS_ONE, LITTLE, Evidence
-from agentplane.claims.compare.structure import Relation
 from agentplane.claims.compare.subjects import words_of
 from agentplane.claims.parse import vocabulary as words
+from agentplane.claims.relation import Relation
 
 
 _CONDITIONS = words.word_set("if when whenever wherever where while unless until")

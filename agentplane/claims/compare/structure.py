@@ -1,17 +1,11 @@
 """Comparison of two statements by rules on their structure."""
 
-from typing import Literal
-
-import msgspec
-
 from agentplane.claims.compare.contrasts import denied_words, modals, names_negated, numbers, poles, sign
 from agentplane.claims.compare.slots import Slots, compare_choices
 from agentplane.claims.compare.subjects import lone_poles, spell, words_of
 from agentplane.claims.parse.statement import Statement
+from agentplane.claims.relation import Relation
 
-
-Kind = Literal["duplicate", "contradiction", "supersession", "overlap", "near"]
-"""`near` means that the two are about the same things and that nothing else is known."""
 
 # Tuned on the pairs of tests/review/pairs.py that are not set aside. `python -m tests.bench.kinds` shows the
 # results.
@@ -25,16 +19,6 @@ SURE_STATEMENT = 0.75
 """From this share on, an adverb that only one of two statements has makes no difference."""
 NEAR_SUBJECT = 0.3
 UNSURE = "whether they mean one thing can't be told"
-
-
-class Relation(msgspec.Struct, frozen=True):
-    """The relation of one statement to another, and the reasons for it."""
-
-    kind: Kind
-    score: float
-    reasons: tuple[str, ...]
-    proven: bool = False
-    """True if it follows from the two statements and isn't only likely."""
 
 
 def structural_relation(new: Statement, old: Statement, slots: Slots | None = None) -> Relation | None:

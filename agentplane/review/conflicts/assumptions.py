@@ -22,8 +22,8 @@ from agentplane.text.json import decode
 
 # Cached results need none of these modules, which take long to load.
 if TYPE_CHECKING:
-    from agentplane.claims.compare.structure import Relation
     from agentplane.claims.parse.statement import Statement
+    from agentplane.claims.relation import Relation
 
 KIND = "assumption"
 CACHE_FILE = cache.CacheFile("assumptions", result_versions.mark(result_versions.CONFLICTS))
@@ -133,6 +133,8 @@ def _near(statements: Sequence[str]) -> list[tuple[int, int]]:
 
 def _judged(pairs: Mapping[bytes, tuple[Entry, Entry]]) -> _Judged:
     """Judge each assumption with all its partners at once, which is much faster than pair by pair."""
+    if not pairs:
+        return {}
     from agentplane.claims.parse.statement import parse
     from agentplane.claims.verdict import judge_each
 

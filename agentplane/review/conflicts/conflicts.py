@@ -5,15 +5,17 @@ or files.
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from agentplane.claims.compare.structure import Kind, Relation
-from agentplane.claims.parse.statement import parse
-from agentplane.claims.verdict import RelationCache, judge_each, near_each
+from agentplane.claims.relation import Kind, Relation
 from agentplane.memory.entry import INBOX_STATUS, Entry
 from agentplane.text import globs
+
+
+if TYPE_CHECKING:
+    from agentplane.claims.verdict import RelationCache
 
 
 Weight = Literal["blocks", "resolve", "warns", "quiet"]
@@ -97,7 +99,7 @@ def compare(candidate: Text, other: Text) -> Conflict | None:
 
 
 def compare_each(
-    candidate: Text, others: Sequence[Text], both_ways: RelationCache | None = None
+    candidate: Text, others: Sequence[Text], both_ways: "RelationCache | None" = None
 ) -> list[Conflict | None]:
     """Return the conflicts with many entries, including entries that are only near.
 
@@ -106,6 +108,11 @@ def compare_each(
     """
     found = _compared(candidate, others, both_ways)
     remaining = [at for at, one in enumerate(found) if one is None and _can_meet(candidate, others[at])]
+    if not remaining:
+        return found
+    from agentplane.claims.parse.statement import parse
+    from agentplane.claims.verdict import near_each
+
     near = near_each(parse(candidate.statement), [parse(others[at].statement) for at in remaining])
     for at, one in zip(remaining, near, strict=True):
         found[at] = _conflict(candidate, others[at], one, claimed=False)
@@ -113,7 +120,7 @@ def compare_each(
 
 
 def _compared(
-    candidate: Text, others: Sequence[Text], both_ways: RelationCache | None
+    candidate: Text, others: Sequence[Text], both_ways: "RelationCache | None"
 ) -> list[Conflict | None]:
     claimed = claims(candidate)
     comparable = [
@@ -121,10 +128,15 @@ def _compared(
         for at, other in enumerate(others)
         if _can_meet(candidate, other, claims=_claims(candidate, other, claimed))
     ]
+    found: list[Conflict | None] = [None] * len(others)
+    if not comparable:
+        return found
+    from agentplane.claims.parse.statement import parse
+    from agentplane.claims.verdict import judge_each
+
     relations = judge_each(
         parse(candidate.statement), [parse(others[at].statement) for at in comparable], both_ways
     )
-    found: list[Conflict | None] = [None] * len(others)
     for at, relation in zip(comparable, relations, strict=True):
         found[at] = _conflict(
             candidate, others[at], relation, claimed=_claims(candidate, others[at], claimed)

@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from agentplane.claims.compare.structure import Relation
 from agentplane.claims.parse.statement import parse
+from agentplane.claims.relation import Relation
 from agentplane.claims.verdict import judge
 from agentplane.review.conflicts.conflicts import Text, compare
 from tests.claims.opposites import opposites

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agentplane.claims.compare.structure import Relation
 from agentplane.claims.parse import vocabulary
 from agentplane.claims.parse.statement import parse
+from agentplane.claims.relation import Relation
 from agentplane.claims.verdict import judge
 
 
