@@ -46,14 +46,14 @@ def merge_tool_file_command(
     labels: tuple[str, ...],
 ) -> int:
     """Merge a file that tools read, as a Git merge driver. Exit with 10 if the text around the block has conflicts."""
-    from agentplane.plane.git import git
+    from agentplane.plane.git import merge_file
     from agentplane.tools.memory_file import block_merge
 
     # Git before 2.44 doesn't know the names of the sides and passes their placeholders.
     names = [label for label in labels if not label.startswith("%")]
     named = (names[1], names[0], names[2]) if len(names) == 3 and all(names) else ("ours", "base", "theirs")
     number = int(size) if size.isdecimal() and 0 < int(size) < 100 else 7
-    marks = git.Marks(number, named, git.conflict_style(Path.cwd()))
+    marks = merge_file.Marks(number, named, merge_file.conflict_style(Path.cwd()))
     made = block_merge.merge(block_merge.Sides(*map(_bytes, (base, ours, theirs))), marks)
     return _written(ours, made.data, is_clean=made.conflicts == 0)
 

@@ -5,14 +5,14 @@ Other modules pass typed values to these functions. No function accepts words fo
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, NewType
 
 import msgspec
 
 from agentplane.plane.git import process
-from agentplane.plane.git.process import LONG
+from agentplane.plane.git.process import LONG, WITHOUT_WRITING
 
 
 ObjectId = NewType("ObjectId", str)
@@ -21,8 +21,6 @@ _FORM = r"\A(?:[0-9a-f]{40}|[0-9a-f]{64})\Z"
 KnownId = Annotated[ObjectId, msgspec.Meta(pattern=_FORM)]
 """An `ObjectId` in a structure that is read from a file."""
 
-_LOOK = ("-c", "core.splitIndex=false", "-c", "core.safecrlf=false")
-"""Options for agentplane's own index, so that Git writes nothing else."""
 _DIFF = ("diff", "--name-only", "-z", "--relative", "--no-ext-diff", "--ignore-submodules=dirty")
 
 
@@ -46,13 +44,6 @@ class Stage(msgspec.Struct, frozen=True):
     """The path, relative to the top of the repository."""
     number: str
     oid: ObjectId
-
-
-class Own(msgspec.Struct, frozen=True):
-    """A private index and private objects, separate from the repository's."""
-
-    index: Path
-    objects: Path
 
 
 def object_id(text: str) -> ObjectId | None:
@@ -369,7 +360,9 @@ def contents(folder: Path, oids: Collection[ObjectId]) -> dict[ObjectId, bytes]:
 def status(folder: Path, but: str, seconds: float) -> bytes | None:
     """Return the output of `git status` in its format for programs, without the path `but`."""
     words = ("status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all")
-    return process.output(folder, *_LOOK, *words, "--ignore-submodules=dirty", but=but, seconds=seconds)
+    return process.output(
+        folder, *WITHOUT_WRITING, *words, "--ignore-submodules=dirty", but=but, seconds=seconds
+    )
 
 
 def tracked(folder: Path, paths: Sequence[str]) -> set[str] | None:
@@ -452,105 +445,7 @@ def leave_out(folder: Path, paths: Sequence[str]) -> bool:
 # agentplane's own index
 
 
-def add_changed(folder: Path, own: Own, but: str, seconds: float) -> bool:
-    """Add the tracked files of a folder to agentplane's index, with their current content."""
-    words = ("add", "--update")
-    found = process.output(
-        folder, *_LOOK, *words, but=but, variables=_own_variables(folder, own), seconds=seconds
-    )
-    return found is not None
-
-
-def write_tree(folder: Path, own: Own, seconds: float) -> ObjectId | None:
-    """Write agentplane's index as a tree. Return the tree."""
-    found = process.output(
-        folder, *_LOOK, "write-tree", variables=_own_variables(folder, own), seconds=seconds
-    )
-    return object_id((found or b"").decode(errors="replace").strip())
-
-
-def compared(folder: Path, own: Own, before: ObjectId, after: ObjectId, but: str, seconds: float) -> bytes:
-    """Return the files in which two trees differ, each with its kind of change."""
-    words = ("diff-tree", "-r", "-z", "--no-renames", "--relative", "--name-status")
-    hexes, variables = (before, after), _own_variables(folder, own)
-    return process.output(folder, *words, hexes=hexes, but=but, variables=variables, seconds=seconds) or b""
-
-
-def patch(folder: Path, own: Own, before: ObjectId, after: ObjectId, but: str) -> Iterator[bytes]:
-    """Yield the difference of two trees as blocks of a patch that `git apply` accepts."""
-    words = (
-        "-r",
-        "-p",
-        "--binary",
-        "--full-index",
-        "--no-renames",
-        "--no-color",
-        "--no-ext-diff",
-        "--no-textconv",
-    )
-    return process.stream(
-        folder, "diff-tree", *words, hexes=(before, after), but=but, variables=_own_variables(folder, own)
-    )
-
-
-def _own_variables(folder: Path, own: Own) -> Mapping[str, str]:
-    """Return the variables that point Git to agentplane's own index and objects.
-
-    Empty if there are none, because the work tree was clean.
-    """
-    objects = inside(folder, "objects")
-    if objects is None or not own.objects.is_dir():
-        return {}
-    quoted = str(objects).replace("\\", "\\\\").replace('"', '\\"')
-    return {
-        "GIT_INDEX_FILE": str(own.index),
-        "GIT_OBJECT_DIRECTORY": str(own.objects),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{quoted}"',
-    }
-
-
 # Merges of two texts, and a repository for the example
-
-
-Style = Literal["merge", "diff3", "zdiff3"]
-STYLES: tuple[Style, ...] = ("merge", "diff3", "zdiff3")
-
-
-class Marks(msgspec.Struct, frozen=True):
-    """The form in which Git writes a conflict into a file."""
-
-    size: int = 7
-    """The number of characters of a marker."""
-    labels: tuple[str, str, str] = ("ours", "base", "theirs")
-    style: Style = "merge"
-
-
-def merge_file(folder: Path, *, union: bool, marks: Marks | None = None) -> tuple[bytes, int] | None:
-    """Merge the files `ours`, `base` and `theirs` of a folder. Return the text and its number of conflicts."""
-    names = ("ours", "base", "theirs")
-    if marks is not None:
-        done = _marked(folder, marks)
-    elif union:
-        done = process.counted(folder, "merge-file", "-p", "--union", *names)
-    else:
-        done = process.counted(folder, "merge-file", "-p", *names)
-    return done if done and 0 <= done[1] < 128 else None
-
-
-def _marked(folder: Path, marks: Marks) -> tuple[bytes, int] | None:
-    words = ("merge-file", "-p", "ours", "base", "theirs")
-    size, labels = marks.size, marks.labels
-    if marks.style == "diff3":
-        return process.counted(folder, *words, "--diff3", marker_size=size, labels=labels)
-    if marks.style == "zdiff3":
-        return process.counted(folder, *words, "--zdiff3", marker_size=size, labels=labels)
-    return process.counted(folder, "-c", "merge.conflictStyle=merge", *words, marker_size=size, labels=labels)
-
-
-def conflict_style(folder: Path) -> Style:
-    """Return the person's setting for the style of conflicts."""
-    found = _text(process.output(folder, "config", "--get", "merge.conflictStyle"))
-    return "diff3" if found == "diff3" else "zdiff3" if found == "zdiff3" else "merge"
 
 
 def make_example(folder: Path) -> bool:

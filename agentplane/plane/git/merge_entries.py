@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.plane.git import git
+from agentplane.plane.git import merge_file
 from agentplane.text.markdown import document
 from agentplane.text.markdown.document import WHITE
 
@@ -241,4 +241,4 @@ def _git_merge(base: bytes, one: bytes, other: bytes, *, union: bool = False) ->
         names = ("ours", "base", "theirs")
         for name, data in zip(names, (one, base, other), strict=True):
             (Path(folder) / name).write_bytes(data)
-        return git.merge_file(Path(folder), union=union)
+        return merge_file.merge(Path(folder), union=union)

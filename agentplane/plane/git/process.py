@@ -27,6 +27,8 @@ SECONDS = 10
 SECONDS_FOR_MERGE = 60
 LONG = 600
 """Seconds for commands that read content or lists of any length."""
+WITHOUT_WRITING = ("-c", "core.splitIndex=false", "-c", "core.safecrlf=false")
+"""Options for looking at the work tree, so that Git writes no file of the repository."""
 
 _NO_HOOKS = ("-c", f"core.hooksPath={os.devnull}")
 _CAREFUL = (

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.plane.git import git
-from agentplane.plane.git.git import KnownId, ObjectId, Own
+from agentplane.plane.git import git, own_index
+from agentplane.plane.git.git import KnownId, ObjectId
+from agentplane.plane.git.own_index import OwnIndex
 from agentplane.scan.secrets.mask import masked_named
 from agentplane.text import files
 
@@ -94,7 +95,7 @@ def changed(project: Path, work: Path, plane: str, before: ObjectId, after: Obje
     """Return the files that differ between two trees of one run."""
     if before == after:
         return []
-    found = git.compared(project, _own(work), before, after, plane, _SECONDS)
+    found = own_index.compared(project, _own(work), before, after, plane, _SECONDS)
     fields = [os.fsdecode(field) for field in found.split(b"\0") if field]
     return [Changed(path, status == "D") for status, path in zip(fields[::2], fields[1::2], strict=False)]
 
@@ -107,7 +108,7 @@ def patch(project: Path, work: Path, plane: str, before: ObjectId, after: Object
     repository.
     """
     kept, size, digest = bytearray(), 0, hashlib.sha256()
-    for block in git.patch(project, _own(work), before, after, plane):
+    for block in own_index.patch(project, _own(work), before, after, plane):
         kept += block[: max(0, limit - size)]
         size += len(block)
         digest.update(block)
@@ -162,16 +163,16 @@ def _tree(project: Path, work: Path, plane: str) -> ObjectId | None:
         pass
     except OSError:
         return None
-    if not git.add_changed(project, own, plane, _SECONDS):
+    if not own_index.add_changed(project, own, plane, _SECONDS):
         return None
-    return git.write_tree(project, own, _SECONDS)
+    return own_index.write_tree(project, own, _SECONDS)
 
 
-def _own(work: Path) -> Own:
+def _own(work: Path) -> OwnIndex:
     """Return the separate index and object folder of an open run, which leave the repository's own
     unchanged.
     """
-    return Own(work / "git" / "index", work / "git" / "objects")
+    return OwnIndex(work / "git" / "index", work / "git" / "objects")
 
 
 def _plain(path: str) -> str:

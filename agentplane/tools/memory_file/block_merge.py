@@ -21,8 +21,8 @@ import msgspec
 
 from agentplane.context import pack_text
 from agentplane.context.choose import KINDS, PINNED
-from agentplane.plane.git import git
-from agentplane.plane.git.git import Marks
+from agentplane.plane.git import merge_file
+from agentplane.plane.git.merge_file import Marks
 from agentplane.tools.memory_file import block
 from agentplane.tools.memory_file.block import Block
 
@@ -307,4 +307,4 @@ def _git_merge(sides: Sides, marks: Marks | None) -> tuple[bytes, int] | None:
     with tempfile.TemporaryDirectory() as folder:
         for name, data in zip(("base", "ours", "theirs"), sides.all, strict=True):
             (Path(folder) / name).write_bytes(data)
-        return git.merge_file(Path(folder), union=marks is None, marks=marks)
+        return merge_file.merge(Path(folder), union=marks is None, marks=marks)

@@ -9,9 +9,9 @@ import msgspec
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.errors import AgentplaneError
-from agentplane.plane.git import git, merge_driver
-from agentplane.plane.git.git import Marks
+from agentplane.plane.git import git, merge_driver, merge_file
 from agentplane.plane.git.merge_driver import Stages
+from agentplane.plane.git.merge_file import Marks
 from agentplane.plane.layout import Layout
 from agentplane.text import files
 from agentplane.tools import foreign_file
@@ -81,7 +81,7 @@ def _solve(layout: Layout, path: str, stages: Stages) -> _Outcome:
             return "left"
         files.remove(target)
         return "removed"
-    style = git.conflict_style(layout.project)
+    style = merge_file.conflict_style(layout.project)
     made = _merged(Sides(stages.base or b"", stages.ours, stages.theirs), now, Marks(style=style))
     is_written = made.data == now or files.write_atomic(
         target, made.data, only_if=lambda: files.read_if(target) == now
@@ -127,7 +127,7 @@ def _is_one_of(texts: Iterable[bytes], now: bytes) -> bool:
 
 
 def _is_as_git_left_it(sides: Sides, now: bytes) -> bool:
-    left = (block_merge.by_git(sides, Marks(style=style)).data for style in git.STYLES)
+    left = (block_merge.by_git(sides, Marks(style=style)).data for style in merge_file.STYLES)
     return _unnamed(now) in map(_unnamed, left)
 
 

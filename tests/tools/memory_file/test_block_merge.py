@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentplane.plane.git import git
-from agentplane.plane.git.git import Marks
+from agentplane.plane.git import merge_file
+from agentplane.plane.git.merge_file import Marks
 from agentplane.tools.memory_file import block, block_merge
 from agentplane.tools.memory_file.block_merge import Merged, Sides, by_git, merge
 
@@ -219,7 +219,7 @@ def test_any_two_versions(seed: int, tmp_path: Path) -> None:
     assert sorted(said(made.data)) == sorted(f"- {item}" for item in expected)
     for name, data in zip(("base", "ours", "theirs"), (base, ours, theirs), strict=True):
         (tmp_path / name).write_bytes(outside(data))
-    found = git.merge_file(tmp_path, union=False, marks=Marks())
+    found = merge_file.merge(tmp_path, union=False, marks=Marks())
     assert found is not None
     assert (outside(made.data), made.conflicts) == found
 
