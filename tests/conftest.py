@@ -22,7 +22,8 @@ from agentplane.memory.operations import Proposal
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store.store import Done, Store
+from agentplane.plane.store.plan import Done
+from agentplane.plane.store.store import Store
 from agentplane.review.confirm import Unconfirmed
 from agentplane.review.conflicts.relation import Relation
 from agentplane.review.conflicts.resolve import Choice

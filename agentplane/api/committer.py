@@ -21,7 +21,9 @@ from agentplane.plane.derived.badge_counts import Badge
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store.store import Done, Plan, Rebuilt, Snapshot, Store
+from agentplane.plane.store.plan import Done, Plan
+from agentplane.plane.store.snapshot import Snapshot
+from agentplane.plane.store.store import Rebuilt, Store
 from agentplane.review import attention
 from agentplane.tools.foreign_file import Change
 

@@ -9,7 +9,8 @@ from agentplane.commands import Redo, Undo
 from agentplane.memory import ids
 from agentplane.plane.store import history, prune
 from agentplane.plane.store.history import OpView, Step
-from agentplane.plane.store.store import Plan, Snapshot
+from agentplane.plane.store.plan import Plan
+from agentplane.plane.store.snapshot import Snapshot
 
 
 if TYPE_CHECKING:

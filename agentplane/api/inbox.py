@@ -16,7 +16,7 @@ from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.derived.badge_counts import Badge
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store.store import Plan
+from agentplane.plane.store.plan import Plan
 from agentplane.review import attention, policy, promote
 from agentplane.review.attention import Attention
 from agentplane.review.confirm import Confirmation

@@ -37,7 +37,7 @@ from agentplane.memory.operations import Proposal, Stamp
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import undo
-from agentplane.plane.store.store import Plan
+from agentplane.plane.store.plan import Plan
 from agentplane.review import confirm
 
 

@@ -3,7 +3,7 @@
 from agentplane.api.committer import Committer
 from agentplane.errors import BadInput
 from agentplane.memory.view import Memory
-from agentplane.plane.store.store import deliverable
+from agentplane.plane.store.snapshot import deliverable
 from agentplane.retrieval.recalled import Recalled
 from agentplane.retrieval.recalled import find as find_recalled
 from agentplane.retrieval.scan import IN_FORCE, Result, Wanted

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agentplane.plane.store.store import Done
+from agentplane.plane.store.plan import Done
 
 
 if TYPE_CHECKING:

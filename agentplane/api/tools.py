@@ -18,7 +18,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.memory import operations
 from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
-from agentplane.plane.store.store import deliverable, settings_changed
+from agentplane.plane.store.snapshot import deliverable, settings_changed
 from agentplane.text.visible import visible
 from agentplane.tools.foreign_file import Change
 

@@ -17,7 +17,7 @@ from agentplane.plane.settings import Settings, Trust
 from agentplane.plane.store import records
 from agentplane.plane.store.pages import Page
 from agentplane.plane.store.records import Change, Stored
-from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.text.log import event_line
 from agentplane.text.markdown import document
 from agentplane.text.markdown.document import Block, Document

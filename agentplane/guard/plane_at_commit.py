@@ -23,7 +23,7 @@ from agentplane.plane.settings import DEFAULTS, Settings
 from agentplane.plane.store import records
 from agentplane.plane.store.pages import Page, known_headers
 from agentplane.plane.store.records import Stored
-from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.plane.views.facts import Texts
 from agentplane.text import files
 from agentplane.text.json import canonical

@@ -20,8 +20,8 @@ from agentplane.memory.entry import INBOX_STATUS, Header, read_header
 from agentplane.memory.operations import Stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import undo
+from agentplane.plane.store.plan import Edit
 from agentplane.plane.store.records import Change
-from agentplane.plane.store.store import Edit
 from agentplane.review.conflicts import resolve
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.text import days

@@ -14,8 +14,8 @@ from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger.ledger import Known, Ledger
+from agentplane.plane.store.plan import Edit, Plan
 from agentplane.plane.store.records import Change, Record
-from agentplane.plane.store.store import Edit, Plan
 from agentplane.text.markdown import document
 
 

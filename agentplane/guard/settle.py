@@ -19,8 +19,8 @@ from agentplane.memory.entry import INBOX_STATUS
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger.ledger import Ledger
+from agentplane.plane.store.plan import Edit, Plan
 from agentplane.plane.store.records import Change, Record
-from agentplane.plane.store.store import Edit, Plan
 from agentplane.text.markdown import document
 
 

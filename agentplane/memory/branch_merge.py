@@ -27,7 +27,7 @@ from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import text_versions, union_cleanup
 from agentplane.plane.ledger.event_graph import EventGraph
 from agentplane.plane.ledger.text_versions import Version
-from agentplane.plane.store.store import Edit, Plan
+from agentplane.plane.store.plan import Edit, Plan
 from agentplane.text.markdown import document, header
 
 

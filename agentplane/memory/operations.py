@@ -16,7 +16,7 @@ from agentplane.memory.replaced_text import POSTPONING
 from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import records
-from agentplane.plane.store.store import Edit, Plan
+from agentplane.plane.store.plan import Edit, Plan
 from agentplane.plane.views import external_ids
 from agentplane.text.markdown import document, header
 from agentplane.text.markdown.draft import Gap

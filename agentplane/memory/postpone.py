@@ -16,7 +16,7 @@ from agentplane.memory.entry import Entry, Header
 from agentplane.memory.replaced_text import POSTPONING
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store.store import Edit, Plan
+from agentplane.plane.store.plan import Edit, Plan
 from agentplane.text import days
 from agentplane.text.markdown import header
 from agentplane.text.visible import one_line

@@ -21,7 +21,9 @@ from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.ledger import union_cleanup
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.origin import Origin
-from agentplane.plane.store.store import Clock, Done, Plan, Snapshot, Store, latest
+from agentplane.plane.store.plan import Done, Plan
+from agentplane.plane.store.snapshot import Snapshot
+from agentplane.plane.store.store import Clock, Store, latest
 from agentplane.text import files
 from agentplane.text.markdown import document
 

@@ -14,7 +14,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.operations import STATED, Stamp, check_candidate
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store.store import Edit, Plan
+from agentplane.plane.store.plan import Edit, Plan
 from agentplane.text.markdown import document, header
 from agentplane.text.visible import one_line
 

@@ -15,7 +15,7 @@ from agentplane.plane.derived import server_memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger.ledger import Known
 from agentplane.plane.store.pages import Page
-from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.text.gc_pause import uncollected
 from agentplane.text.markdown import document
 from agentplane.text.markdown.document import Block

@@ -11,7 +11,8 @@ from agentplane.plane import layout as layouts
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store.store import Plan, Store
+from agentplane.plane.store.plan import Plan
+from agentplane.plane.store.store import Store
 from agentplane.text import files
 
 

@@ -14,7 +14,7 @@ from agentplane.errors import BadInput, Refused
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store.store import Plan
+from agentplane.plane.store.plan import Plan
 from agentplane.text.visible import one_line
 
 

@@ -15,7 +15,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.derived import cache, server_memory
 from agentplane.plane.settings import Settings
-from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.review import result_versions
 from agentplane.text.json import decode
 

@@ -11,7 +11,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store.history import in_force
-from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.review.gate import receipts, repeat_counts
 from agentplane.review.gate.gate import Context, check_again
 from agentplane.review.gate.verdicts import earlier_text, shown_earlier

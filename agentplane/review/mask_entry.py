@@ -10,7 +10,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.operations import check_untouched
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store.store import Edit, Plan
+from agentplane.plane.store.plan import Edit, Plan
 from agentplane.review.gate import gate
 from agentplane.scan.secrets import find
 from agentplane.scan.secrets.mask import ROUNDS, masked_text

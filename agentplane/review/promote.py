@@ -12,7 +12,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.operations import Proposal, Stamp
 from agentplane.memory.view import Memory
-from agentplane.plane.store.store import Plan
+from agentplane.plane.store.plan import Plan
 from agentplane.text.visible import one_line
 
 

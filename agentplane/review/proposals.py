@@ -15,7 +15,7 @@ from agentplane.memory.kinds import kind_named
 from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store.store import Edit, Plan
+from agentplane.plane.store.plan import Edit, Plan
 from agentplane.review import delivery
 from agentplane.review.conflicts.conflicts import Conflict
 from agentplane.review.conflicts.relation import Relation

@@ -15,8 +15,9 @@ from agentplane.memory.operations import Proposal
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records
+from agentplane.plane.store.plan import Done, Edit, Plan
 from agentplane.plane.store.records import Record
-from agentplane.plane.store.store import Done, Edit, Plan, Store, utc_now
+from agentplane.plane.store.store import Store, utc_now
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.text.log import chain
 from agentplane.text.markdown import header

@@ -11,8 +11,8 @@ from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records
+from agentplane.plane.store.plan import Edit
 from agentplane.plane.store.records import Change, Record
-from agentplane.plane.store.store import Edit
 from agentplane.text.markdown import document, header
 from tests.attack import forging
 from tests.attack.forging import (
@@ -177,7 +177,9 @@ def settle_of_a_real_merge_that_does_more(repo: Repo) -> None:
     union(repo, "other", "work")
     from agentplane.memory import branch_merge, settle
     from agentplane.memory.view import Memory
-    from agentplane.plane.store.store import Plan, Snapshot, Store
+    from agentplane.plane.store.plan import Plan
+    from agentplane.plane.store.snapshot import Snapshot
+    from agentplane.plane.store.store import Store
 
     store = Store(repo.layout)
     store.put_in_order()

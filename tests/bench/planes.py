@@ -8,7 +8,8 @@ from agentplane.api import Plane
 from agentplane.plane import create
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store.store import Edit, Plan, Store
+from agentplane.plane.store.plan import Edit, Plan
+from agentplane.plane.store.store import Store
 from agentplane.text.markdown import header
 
 

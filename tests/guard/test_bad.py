@@ -13,7 +13,8 @@ from agentplane.memory import operations
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records
-from agentplane.plane.store.store import Edit, Plan, Store, random_token
+from agentplane.plane.store.plan import Edit, Plan
+from agentplane.plane.store.store import Store, random_token
 from agentplane.text.log import chain
 from agentplane.text.markdown import document, header
 from tests.conftest import decision

@@ -17,7 +17,8 @@ from agentplane.mcp import tools as asked_of
 from agentplane.mcp.session import Session
 from agentplane.memory import word_index
 from agentplane.plane.derived import cache, server_memory
-from agentplane.plane.store.store import Snapshot, Store
+from agentplane.plane.store.snapshot import Snapshot
+from agentplane.plane.store.store import Store
 from agentplane.retrieval.indexed import look_up
 from agentplane.retrieval.scan import IN_FORCE, scan
 from agentplane.review.conflicts.shortlist import FEW

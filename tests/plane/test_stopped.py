@@ -10,7 +10,7 @@ import pytest
 from agentplane.errors import Locked
 from agentplane.health import collect
 from agentplane.plane.store import lock
-from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.snapshot import Snapshot
 from tests.actor import fixed_plane
 from tests.attack.test_shadowed import PROGRAM
 from tests.conftest import files_of

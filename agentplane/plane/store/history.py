@@ -8,7 +8,7 @@ import msgspec
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Change, Record, Stored
-from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.plane.store.undo import out_of_force
 
 

@@ -11,7 +11,8 @@ from agentplane.errors import BadInput, Refused
 from agentplane.plane.derived import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import records
-from agentplane.plane.store.store import Plan, Snapshot
+from agentplane.plane.store.plan import Plan
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.text import files
 from agentplane.text.log import chain
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from agentplane.errors import AgentplaneError, BadInput, Damaged, Locked
+from agentplane.errors import AgentplaneError, Damaged, Locked
 from agentplane.plane import settings
 from agentplane.plane.derived import cache
 from agentplane.plane.git.lost_events import Lost, Standing
@@ -27,8 +27,11 @@ from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.origin import Origin
 from agentplane.plane.settings import Settings
 from agentplane.plane.store import lock, pages, records, recovery
+from agentplane.plane.store.drafts import Drafts
 from agentplane.plane.store.pages import Page
-from agentplane.plane.store.records import Change, Record, Stored
+from agentplane.plane.store.plan import Done, Plan
+from agentplane.plane.store.records import Record, Stored
+from agentplane.plane.store.snapshot import Snapshot, deliverable, settings_changed
 from agentplane.plane.trust import rules
 from agentplane.plane.views import views
 from agentplane.text import files
@@ -36,7 +39,6 @@ from agentplane.text.gc_pause import uncollected
 from agentplane.text.json import canonical, decode
 from agentplane.text.log import chain
 from agentplane.text.markdown import document
-from agentplane.text.markdown.draft import Draft, Gap
 
 
 _SNAPSHOT_TRIES = 4
@@ -56,87 +58,6 @@ def utc_now() -> datetime:
 
 def random_token(length: int) -> str:
     return "".join(secrets.choice(_ALPHABET) for _ in range(length))
-
-
-class Snapshot(msgspec.Struct, frozen=True):
-    """A consistent view of the plane's files and ledger at one moment."""
-
-    layout: Layout
-    settings: Settings
-    ledger: Ledger
-    pages: dict[str, Page]
-    writing: bool = False
-    """True if another process was in the middle of a change. Then this is the committed state, not the files'
-    state.
-    """
-
-    def core(self, file: str, id_: str) -> bytes | None:
-        """Return the current bytes of an entry in its file."""
-        page = self.pages.get(file)
-        block = page.document.find(id_) if page else None
-        return page.document.core(block) if page and block else None
-
-    def approved_text(self, id_: str) -> bytes | None:
-        """Return an id's approved text. None if the last operation removed it or it was pruned."""
-        mark = self.ledger.known.get(id_)
-        if mark is None or mark.digest is None:
-            return None
-        core = self.core(mark.file, id_)
-        if core is not None and document.digest(core) == mark.digest:
-            return core
-        return self.text_of(mark.op, mark.digest)
-
-    def text_of(self, op: str, digest: str | None) -> bytes | None:
-        """Return a text from an operation's record. None without a digest or for a pruned text."""
-        return records.load(self.layout, op, digest).text(digest)
-
-
-class Edit(msgspec.Struct, frozen=True):
-    """One part of an operation. It sets the text of an id in a file, and None removes the entry."""
-
-    id: str
-    file: str
-    text: bytes | None
-    after: str | msgspec.UnsetType | None = msgspec.UNSET
-    """The digest that counts as approved afterwards. If unset, it is the digest of `text`."""
-    after_text: bytes | None = None
-    """The text of `after`, if it is not `text`."""
-    gap: Gap | None = None
-    """The position at which the entry is restored, or at which the original operation inserted it."""
-    was: str | None = None
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """An operation that is planned from a snapshot but not written yet."""
-
-    verb: str
-    edits: Sequence[Edit]
-    why: str | None = None
-    undoes: str | None = None
-    prunes: Sequence[str] = ()
-    redacted: Mapping[str, str] = {}
-    settings: Mapping[str, str] = {}
-    rejected: Sequence[str] = ()
-    """The candidates that an approval rejects in the same operation."""
-    confirmed: Sequence[str] = ()
-    """The codes of the flags that a person confirmed."""
-
-
-class Done(msgspec.Struct, frozen=True):
-    """A committed operation."""
-
-    op: str
-    verb: str
-    of: str
-    """The verb that was undone or redone. Otherwise the same as `verb`."""
-    ids: list[str]
-    renamed: dict[str, str]
-    """The candidates that became entries or were merged into entries, each with its entry."""
-    revision: str
-    snapshot: Snapshot
-    """The plane after the operation."""
-    rejected: list[str] = []
-    """Candidates that the approval rejected."""
 
 
 class _Timed(msgspec.Struct, frozen=True):
@@ -234,7 +155,7 @@ class Store:
 
     def preview(self, plan: Plan, snapshot: Snapshot) -> dict[str, bytes]:
         """Return the files that a plan would write, with their new contents."""
-        drafts = _Drafts(snapshot)
+        drafts = Drafts(snapshot)
         for edit in plan.edits:
             drafts.apply(edit, snapshot.ledger, {})
         return {file: page.document.data for file, page in drafts.pages().items()}
@@ -376,7 +297,7 @@ class Store:
             return Snapshot(self.layout, self.settings(), ledger, pages.read_all(self.layout))
 
     def _prepare(self, plan: Plan, snapshot: Snapshot, origin: Origin) -> _Work:
-        drafts = _Drafts(snapshot)
+        drafts = Drafts(snapshot)
         texts: dict[str, Any] = {}
         changes = [drafts.apply(edit, snapshot.ledger, texts) for edit in plan.edits]
         now = self.clock()
@@ -513,33 +434,6 @@ class Rebuilt(Store):
         return self._once
 
 
-def deliverable(snapshot: Snapshot) -> Snapshot:
-    """Return a plane in which permissive settings count only if the log has them.
-
-    Such settings are manual edits that count without a review, and a disabled search for secrets. If the log
-    can't be written, the stricter value of settings and log counts.
-    """
-    if not settings_changed(snapshot.settings, snapshot.ledger):
-        return snapshot
-    noted, now = rules.restored(snapshot.ledger.settings), snapshot.settings
-    if noted.trust.hand_edits != "accept":
-        now = msgspec.structs.replace(now, trust=msgspec.structs.replace(now.trust, hand_edits="review"))
-    if noted.gate.finds_secrets and not now.gate.finds_secrets:
-        now = msgspec.structs.replace(now, gate=msgspec.structs.replace(now.gate, secret=noted.gate.secret))
-    return msgspec.structs.replace(snapshot, settings=now)
-
-
-def settings_changed(current: Settings, ledger: Ledger) -> bool:
-    """True if the trust settings differ from the last ones in the log.
-
-    A plane that is being created has no history yet. If branches meet, the operation that settles them comes
-    first, because it must be the same in every clone.
-    """
-    if not ledger.ops or ledger.unsettled:
-        return False
-    return rules.differing(current) != ledger.settings
-
-
 def _holds(path: Path, data: bytes) -> bool:
     return files.read_if(path) == data
 
@@ -569,57 +463,3 @@ def latest(layout: Layout, heads: set[str]) -> str:
 
 def timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-class _Drafts:
-    """The files of an operation that is being prepared."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.snapshot = snapshot
-        self.drafts: dict[str, Draft] = {}
-
-    def apply(self, edit: Edit, ledger: Ledger, texts: dict[str, Any]) -> Change:
-        draft = self._draft(edit.file)
-        found = draft.core(edit.id)
-        gap = None
-        if edit.text is None and found is not None:
-            gap = draft.remove(edit.id, edit.gap.lead if edit.gap else "")
-        elif edit.text is not None and found is None:
-            gap = draft.insert(edit.id, edit.text, edit.gap)
-        elif edit.text is not None and edit.text != found:
-            draft.replace(edit.id, edit.text)
-        left = draft.core(edit.id)
-        digest = None if left is None else document.digest(left)
-        mark = ledger.known.get(edit.id)
-        before = self.snapshot.approved_text(edit.id) if mark and mark.digest != digest else None
-        for text in (found, left, before, edit.after_text):
-            if text is not None:
-                texts[document.digest(text)] = records.encode_text(text)
-        return Change(
-            id=edit.id,
-            file=edit.file,
-            before=mark.digest if mark else None,
-            after=digest if edit.after is msgspec.UNSET else edit.after,
-            found=None if found is None else document.digest(found),
-            left=digest,
-            gap=gap,
-            was=edit.was,
-        )
-
-    def pages(self) -> dict[str, Page]:
-        """Return the new pages, after a check that each has the intended content and nothing else."""
-        return {file: self._page(file, draft) for file, draft in self.drafts.items()}
-
-    def _page(self, file: str, draft: Draft) -> Page:
-        old = self.snapshot.pages.get(file)
-        try:
-            made = draft.checked(pages.known_headers(old))
-        except BadInput as error:
-            raise BadInput(error.what, where=self.snapshot.layout.shown(file), todo=error.todo) from None
-        return Page(file, canonical.sha256(made.data), made)
-
-    def _draft(self, file: str) -> Draft:
-        if file not in self.drafts:
-            page = self.snapshot.pages.get(file)
-            self.drafts[file] = Draft(page.document if page else document.parse(pages.new_file(file)))
-        return self.drafts[file]

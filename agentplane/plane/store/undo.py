@@ -14,8 +14,9 @@ from agentplane.errors import BadInput, Refused
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger.ledger import Ledger, OpNote
 from agentplane.plane.store import records
+from agentplane.plane.store.plan import Edit, Plan
 from agentplane.plane.store.records import Change, Stored
-from agentplane.plane.store.store import Edit, Plan, Snapshot
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.plane.trust import rules
 from agentplane.text.markdown import document
 from agentplane.text.visible import one_line

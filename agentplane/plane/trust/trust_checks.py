@@ -7,7 +7,8 @@ from agentplane.findings import Finding, Instruction, Severity, Shell
 from agentplane.plane.settings import DEFAULTS, Settings, line_of
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Record
-from agentplane.plane.store.store import Snapshot, Store
+from agentplane.plane.store.snapshot import Snapshot
+from agentplane.plane.store.store import Store
 from agentplane.plane.trust import rules
 from agentplane.text import files
 from agentplane.text.visible import one_line

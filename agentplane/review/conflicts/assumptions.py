@@ -14,7 +14,7 @@ import msgspec
 
 from agentplane.memory.entry import Entry
 from agentplane.plane.derived import cache
-from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.review import result_versions
 from agentplane.text import globs
 from agentplane.text.json import decode

@@ -14,7 +14,7 @@ from agentplane.memory.ids import CANDIDATE_PREFIX
 from agentplane.memory.operations import Stamp
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store.store import Edit, Plan
+from agentplane.plane.store.plan import Edit, Plan
 from agentplane.review.conflicts.conflicts import WEIGHTS, Conflict, find, text_of
 from agentplane.text.markdown import document, header
 from agentplane.text.markdown.statement import statement_of

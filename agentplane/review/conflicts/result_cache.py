@@ -21,7 +21,7 @@ from agentplane.claims.verdict import RelationCache
 from agentplane.errors import AgentplaneError
 from agentplane.plane.derived import cache, server_memory
 from agentplane.plane.layout import Layout
-from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.review import result_versions
 from agentplane.review.conflicts.conflicts import Compare, Conflict, Text, claims, compare_each
 from agentplane.review.conflicts.embeddings import release_of_embeddings

@@ -15,7 +15,7 @@ from agentplane.plane.derived import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Stored
-from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.plane.store.undo import out_of_force
 from agentplane.review.conflicts.conflicts import Text, compare
 from agentplane.review.conflicts.embeddings import VectorCache

@@ -19,7 +19,7 @@ from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import run_lookup
 from agentplane.plane.settings import Settings
-from agentplane.plane.store.store import Plan
+from agentplane.plane.store.plan import Plan
 from agentplane.review.gate import evidence_lookup
 from agentplane.scan.secrets import find
 from agentplane.text.markdown import document

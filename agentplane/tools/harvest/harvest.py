@@ -19,7 +19,7 @@ from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import records
-from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.plane.store.undo import out_of_force
 from agentplane.text.visible import one_line
 from agentplane.tools.harvest import project_files, tool_memories

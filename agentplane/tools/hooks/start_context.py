@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from agentplane.context.choose import Ask
     from agentplane.context.pack import Pack
     from agentplane.plane.origin import Origin
-    from agentplane.plane.store.store import Snapshot, Store
+    from agentplane.plane.store.snapshot import Snapshot
+    from agentplane.plane.store.store import Store
     from agentplane.tools.memory_file.repeats import OwnLines
 
 _FOLDER = "packs"
@@ -92,7 +93,7 @@ def make(store: "Store", by: "Origin", tool: "Tool", task: str | None) -> Answer
     from agentplane.context.choose import Ask
     from agentplane.plane.derived import cache
     from agentplane.plane.store import recovery
-    from agentplane.plane.store.store import deliverable, settings_changed
+    from agentplane.plane.store.snapshot import deliverable, settings_changed
 
     root, project = str(store.layout.root), str(store.layout.project)
     store.note_settings(by)
@@ -122,7 +123,7 @@ def make(store: "Store", by: "Origin", tool: "Tool", task: str | None) -> Answer
 def _incomplete(store: "Store", tool: "Tool", task: str | None) -> Answer:
     """Return the rest of a memory that lost entries, with a line that says so. It isn't cached."""
     from agentplane.context.choose import Ask
-    from agentplane.plane.store.store import deliverable
+    from agentplane.plane.store.snapshot import deliverable
     from agentplane.tools.hooks import unreadable
 
     reserved = _RESERVED[tool.measure]

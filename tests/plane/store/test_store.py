@@ -12,7 +12,8 @@ from agentplane.memory import operations
 from agentplane.memory.view import Memory
 from agentplane.plane.ledger import ledger
 from agentplane.plane.store import records
-from agentplane.plane.store.store import Plan, Snapshot
+from agentplane.plane.store.plan import Plan
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.text import files
 from agentplane.text.json import canonical
 from tests.conftest import UNLIKE, decision, files_of

@@ -12,7 +12,7 @@ from agentplane.api import Plane
 from agentplane.claims.compare import wording
 from agentplane.claims.compare.wording import words_of
 from agentplane.plane.derived import cache
-from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.review.gate import past_rejections
 from agentplane.review.gate.past_rejections import Rejection, Tombstones, tombstones
 from tests import cached

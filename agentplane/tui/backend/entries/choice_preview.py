@@ -14,7 +14,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.operations import Stamp
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store.store import Plan
+from agentplane.plane.store.plan import Plan
 from agentplane.review import confirm
 from agentplane.review.conflicts import resolve
 from agentplane.review.conflicts.conflicts import Conflict
