@@ -102,7 +102,7 @@ class Extension:
     def error(self, what: str) -> ExtensionError:
         """Return the error for a failure."""
         return _error(
-            self.point, self.name, f"The {self.point.title} `{self.name}` of {self.release} {what}."
+            self.point, self.name, f"The {self.point.title} `{self.name}` from {self.release} {what}."
         )
 
     def give_up(self, error: ExtensionError) -> ExtensionError:
@@ -243,20 +243,25 @@ def _is_sound(found: object) -> bool:
 def _load(point: Point, name: str) -> Extension | ExtensionError:
     entry = installed(point).get(name)
     if entry is None:
-        return _error(point, name, f"No installed package has the {point.title} `{name}`.", "Install it")
+        return _error(
+            point,
+            name,
+            f"No installed package provides the {point.title} `{name}`.",
+            "Install a package that provides it",
+        )
     try:
         return Extension(point, entry)
     except ExtensionError as error:
         return error
 
 
-def _error(point: Point, name: str, what: str, fix: str = "Fix it") -> ExtensionError:
+def _error(point: Point, name: str, what: str, fix: str = "Fix the extension") -> ExtensionError:
     others = ", ".join(f"`{one}`" for one in installed(point) if one != name)
-    instead = f" Installed: {others}." if others else ""
+    instead = f" Other installed {point.title}s: {others}." if others else ""
     if point.use == "one":
-        todo = f"{fix}, or unset {point.variable} to use agentplane's own {point.title}.{instead}"
+        todo = f"{fix}, or unset {point.variable} to use agentplane's built-in {point.title}.{instead}"
     else:
-        todo = f"{fix}, or leave it out of {point.variable}, a list of names.{instead}"
+        todo = f"{fix}, or set {point.variable} to a list of names without it.{instead}"
     return ExtensionError(what, where=f"{point.variable}={name}", todo=todo)
 
 

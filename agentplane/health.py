@@ -145,7 +145,13 @@ def _collected(store: Store, report: Report) -> dict[Finding, None]:
             for finding in check(store if check in _OF_SETTINGS else usable):
                 found.setdefault(finding)
         except AgentplaneError as error:
-            found.setdefault(unusable(error, store.layout.root.name, "Fix this first."))
+            found.setdefault(
+                unusable(
+                    error,
+                    store.layout.root.name,
+                    "Fix this problem first, because it stopped one of the checks.",
+                )
+            )
     report(len(checks), len(checks), "Running checks")
     return found
 
@@ -159,10 +165,10 @@ def fix(store: Store, report: Report = ignore) -> list[str]:
     if bad:
         with suppress(AgentplaneError):
             cache.clear(store.layout)
-            done.append(f"cleared the cache, because of {', '.join(bad)}")
+            done.append(f"cleared the cache, which had problems in {', '.join(bad)}")
     with suppress(AgentplaneError):  # a finding reports the obstacle
-        done += [f"made {name}" for name in create.complete(store.layout)]
-        done += [f"added to .gitattributes: {rule}" for rule in create.complete_rules(store.layout)]
+        done += [f"created {name}" for name in create.complete(store.layout)]
+        done += [f"added this rule to .gitattributes: {rule}" for rule in create.complete_rules(store.layout)]
     # The shared parts of a capsule and the kept size of an output come from the settings, so they are never
     # guessed.
     if _can_read_settings(store):
@@ -170,4 +176,4 @@ def fix(store: Store, report: Report = ignore) -> list[str]:
             done += repair.mend(store)
     left = {finding.where for finding in collect(store, report) if finding.fixable}
     anew = {finding.where for finding in found if finding.repairs & _UNTOLD}
-    return done + [f"{where}: rebuilt" for where in sorted(anew - left)]
+    return done + [f"rebuilt {where}" for where in sorted(anew - left)]

@@ -24,7 +24,7 @@ from agentplane.tools.memory_file import git_conflicts
 
 
 _LOG = "memory/log.jsonl"
-_NOT_HERE = "The project memory is in Git, but its files are missing here."
+_NOT_HERE = "Git tracks the project memory, but its files are missing from this directory."
 
 
 class Preview(msgspec.Struct, frozen=True):
@@ -80,7 +80,11 @@ def _check_checked_out(folder: Path) -> None:
     if known is None:
         return
     name = shlex.quote(visible(known.path.removesuffix(f"/{_LOG}")))
-    todo = f"Run `git checkout -- :/{name}` to restore it." if known.is_checked_out else str(_check_out(name))
+    todo = (
+        f"Run `git checkout -- :/{name}` to restore the files."
+        if known.is_checked_out
+        else str(_check_out(name))
+    )
     raise Refused(_NOT_HERE, where=str(folder), todo=todo)
 
 
@@ -95,7 +99,7 @@ def not_checked_out(here: Path) -> Finding | None:
 
 
 def _check_out(name: str) -> Shell:
-    return Shell(("git", "sparse-checkout", "add", name), after=" to check it out.")
+    return Shell(("git", "sparse-checkout", "add", name), after=" to check out the project memory.")
 
 
 def make(wanted: Preview, channel: str) -> SetupResult:

@@ -69,7 +69,7 @@ def test_only_site_packages_count(
         monkeypatch.chdir(folder)
     installed.choose(RETRIEVERS, "acme")
     assert dict(extensions.installed(RETRIEVERS)) == {}
-    assert failure("acme").what == "No installed package has the retriever `acme`."
+    assert failure("acme").what == "No installed package provides the retriever `acme`."
     assert module not in sys.modules
 
 
@@ -99,11 +99,14 @@ def test_broken_metadata_of_another_package_is_no_obstacle(installed: Installed)
 def test_one_that_fails_is_named_in_one_line(installed: Installed, code: str, said: str) -> None:
     module = installed.use(RETRIEVERS, "acme", code)
     error = failure("acme")
-    assert error.what.startswith(f"The retriever `acme` of {module} 1.2 failed: ")
+    assert error.what.startswith(f"The retriever `acme` from {module} 1.2 failed: ")
     assert said in error.what
     assert "\n" not in error.what
     assert error.where == "AGENTPLANE_RETRIEVER=acme"
-    assert error.todo == "Fix it, or unset AGENTPLANE_RETRIEVER to use agentplane's own retriever."
+    assert (
+        error.todo
+        == "Fix the extension, or unset AGENTPLANE_RETRIEVER to use agentplane's built-in retriever."
+    )
 
 
 @pytest.mark.parametrize("code", ["{wait}", "def extension(): {wait}"], ids=["import", "call"])
@@ -118,9 +121,9 @@ def test_one_that_hangs_is_stopped(installed: Installed, monkeypatch: pytest.Mon
 def test_a_missing_one_is_named_with_those_that_are_installed(installed: Installed) -> None:
     installed.add(RETRIEVERS, "acme", "extension = dict")
     error = failure("acne")
-    assert error.what == "No installed package has the retriever `acne`."
+    assert error.what == "No installed package provides the retriever `acne`."
     assert error.todo == (
-        "Install it, or unset AGENTPLANE_RETRIEVER to use agentplane's own retriever. Installed: `acme`."
+        "Install a package that provides it, or unset AGENTPLANE_RETRIEVER to use agentplane's built-in retriever. Other installed retrievers: `acme`."
     )
 
 
@@ -204,7 +207,8 @@ def test_a_check_that_fails_is_a_finding_and_the_others_run(
     ]
     assert new[0].what.endswith(said)
     assert (
-        new[0].remedy == "Fix it, or leave it out of AGENTPLANE_CHECKS, a list of names. Installed: `zebra`."
+        new[0].remedy
+        == "Fix the extension, or set AGENTPLANE_CHECKS to a list of names without it. Other installed checks: `zebra`."
     )
     assert [one for one in collect(plane.store) if one not in new] == before
 

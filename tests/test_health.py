@@ -74,14 +74,14 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "a changed text in a record": (
         lambda p: swap(op_file(p), b"Decision: One.", b"Decision: 0ne."),
         "ops/",
-        "a text of operation",
+        "a stored text of operation",
         "error",
     ),
     "no records": (lambda p: op_file(p).unlink(), "ops/", "missing", "error"),
     "a line that is no record": (
         lambda p: append(op_file(p), b"{}\n"),
         "ops/",
-        "is not an operation record",
+        "this line isn't an operation record",
         "error",
     ),
     "broken frontmatter": (
@@ -99,13 +99,13 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "a doubled id in two files": (
         lambda p: append(p.layout.memory / "facts.md", HEADER % b"DEC-001"),
         "facts.md:",
-        "is also at",
+        "is also the ID of the entry at",
         "error",
     ),
     "an id on the shelf and in the inbox": (
         lambda p: append(p.layout.memory / "candidates.md", HEADER % b"DEC-001"),
         "candidates.md:",
-        "which hides this candidate",
+        "that entry hides this candidate",
         "error",
     ),
     "a hand edit": (
@@ -142,13 +142,13 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
             (HEADER % b"DEC-010").replace(b"\n---\nDec", b"\nsupersedes: [DEC-404]\n---\nDec"),
         ),
         "decisions.md:",
-        "DEC-404, but no entry has that ID",
+        "DEC-404, but no entry has this ID",
         "warning",
     ),
     "an odd id": (
         lambda p: append(p.layout.memory / "decisions.md", HEADER % b"../../etc"),
         "decisions.md:",
-        "not an ID",
+        "doesn't have the form of the IDs",
         "warning",
     ),
     "a forged view": (
@@ -261,13 +261,13 @@ def test_two_merged_branches_are_joined_by_the_next_op(project: Path, tmp_path: 
 
 def test_remedies_are_data_that_reads_as_a_sentence() -> None:
     either = (
-        Shell(("agentplane", "approve", "DEC-001"), "Accept it with ", " or"),
+        Shell(("agentplane", "approve", "DEC-001"), "Accept the edit with ", " or"),
         Shell(("agentplane", "reject", "DEC-001"), "discard it with "),
     )
     by_hand = Finding("hand-edit", "warning", "decisions.md:5", "has a manual edit", either, "DEC-001")
     assert (
         by_hand.remedy
-        == "Accept it with `agentplane approve DEC-001` or discard it with `agentplane reject DEC-001`."
+        == "Accept the edit with `agentplane approve DEC-001` or discard it with `agentplane reject DEC-001`."
     )
     assert not by_hand.fixable
 
@@ -289,7 +289,7 @@ def test_an_error_that_asks_for_doctor_is_not_told_to_run_it_again() -> None:
 def test_each_repair_is_told_once(filled: Plane) -> None:
     """Views are made anew without a word of it. What is removed says so itself."""
     swap(filled.layout.state, b'"revision": "', b'"revision": "f')
-    assert fix(filled.store) == [f"{filled.layout.shown('memory/state.json')}: rebuilt"]
+    assert fix(filled.store) == [f"rebuilt {filled.layout.shown('memory/state.json')}"]
     name = ".decisions.md.123-0123456789ab.tmp"
     (filled.layout.memory / name).write_bytes(b"half")
     assert fix(filled.store) == [f"removed the unfinished file memory/{name}"]

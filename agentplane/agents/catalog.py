@@ -37,7 +37,7 @@ TOOLS = (
         "claude-code", "Claude Code", Target("CLAUDE.md", "import"),
         programs=("claude",), variables=("CLAUDECODE",), clients=("claude-code",),
         marks=("CLAUDE.md", ".claude"), homes=(".claude",), home_variable="CLAUDE_CONFIG_DIR",
-        hint="Claude Code asks once whether to use the project's MCP server.",
+        hint="Claude Code asks you once whether it may use the project's MCP server.",
         hooks=Hooks(".claude/settings.json", forms.group, (*_CLAUDE, _FAILED, _PERMISSION, _DENIED), timeout=10),
         dialect=Dialect(forms.hook_specific, forms.block, folder="CLAUDE_PROJECT_DIR", entry="CLAUDE_CODE_ENTRYPOINT"),
         # Otherwise its model has to search for agentplane's tools before it can use one.
@@ -61,7 +61,7 @@ TOOLS = (
         "codex", "Codex CLI", _SHARED,
         programs=("codex",), variables=("CODEX_SANDBOX", "CODEX_THREAD_ID", "CODEX_CI", "CODEX_SANDBOX_NETWORK_DISABLED"), clients=("codex",),
         marks=(".codex",), homes=(".codex",), home_variable="CODEX_HOME",
-        hint="Codex reads the project's files once you trust the project, and runs a hook once you trust it: `/hooks`.",
+        hint="Codex reads the project's files only after you trust the project. It runs hooks only after you trust them with `/hooks`.",
         hooks=Hooks(".codex/hooks.json", forms.group, (*_CLAUDE, _PERMISSION), timeout=10, last_timeout=3),
         dialect=Dialect(forms.hook_specific, forms.block),
         mcp=(Mcp((".codex/config.toml",), forms.plain, ("mcp_servers",), toml=True),),
@@ -103,7 +103,7 @@ TOOLS = (
             "--screen-reader", "-d", "--debug",
         ),
         scripted=("-p", "--prompt", "mcp", "extensions", "skills", "hooks", "--acp", "--experimental-acp"),
-        memories="from the memory of Gemini CLI, which it keeps for all projects", module="gemini_cli",
+        memories="from the memory that Gemini CLI shares across all projects", module="gemini_cli",
     ),
     Tool(
         "cursor", "Cursor", Target(".cursor/rules/agentplane.mdc", "rule", "---\ndescription: Reviewed project memory\nglobs:\nalwaysApply: true\n---\n"),
@@ -127,7 +127,7 @@ TOOLS = (
         "copilot", "GitHub Copilot", Target(".github/copilot-instructions.md", "block"),
         programs=("copilot",), variables=("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GITHUB_COPILOT_CLI"), clients=("github-copilot", "visual studio code"),
         marks=(".github/copilot-instructions.md", ".github/instructions"), homes=(".copilot",),
-        hint="Copilot CLI reads the project's files once you trust its folder. It reportedly ignores the output of hooks.",
+        hint="Copilot CLI reads the project's files only after you trust the project's folder. Copilot CLI reportedly ignores the output of hooks.",
         hooks=Hooks(
             ".github/hooks/agentplane.json", forms.copilot,
             (
@@ -156,7 +156,7 @@ TOOLS = (
         "cline", "Cline", Target(".clinerules/agentplane.md", "rule"),
         programs=("cline",), variables=("CLINE_ACTIVE",), clients=("cline",),
         marks=(".clinerules",), homes=(".cline",),
-        hint="Cline has MCP servers in its home only: add `agentplane mcp --tool cline` to `~/.cline/data/settings/cline_mcp_settings.json`.",
+        hint="Cline reads MCP servers only from your home directory. Add a server that runs `agentplane mcp --tool cline` to `~/.cline/data/settings/cline_mcp_settings.json`.",
         dialect=Dialect(forms.context_modification, empty='{"cancel": false}'),
         reloads=True,
         rules=(Rules(".clinerules"),),
@@ -195,7 +195,7 @@ TOOLS = (
         "goose", "Goose", _SHARED,
         programs=("goose",), clients=("goose",),
         marks=(".goosehints",), homes=(".config/goose",),
-        hint="Goose has MCP servers in its home only: `goose configure`, a command-line extension, `agentplane mcp --tool goose`.",
+        hint="Goose reads MCP servers only from your home directory. Run `goose configure`, and add a command-line extension that runs `agentplane mcp --tool goose`.",
         hooks=Hooks(".agents/plugins/agentplane/hooks/hooks.json", forms.group, _without("compact")),
         # It only reads an answer at Stop.
         dialect=Dialect(question=forms.block, empty=""),
@@ -206,7 +206,7 @@ TOOLS = (
         "aider", "Aider", Target("CONVENTIONS.md", "block"),
         programs=("aider",),
         marks=(".aider.conf.yml", "CONVENTIONS.md"),
-        hint="Aider reads it when `.aider.conf.yml` says `read: [CONVENTIONS.md]`.",
+        hint="Aider reads `CONVENTIONS.md` only if `.aider.conf.yml` contains `read: [CONVENTIONS.md]`.",
         reloads=True,
         instructions=("CONVENTIONS.md",),
     ),

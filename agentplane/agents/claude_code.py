@@ -91,7 +91,7 @@ def memories(places: Places) -> Iterator[MemoryItem]:
         return
     other = _other_owner(folder, Path(project))
     if other is not None:
-        yield Remark(f"its folder for this project may belong to {other}")
+        yield Remark(f"the memory folder of Claude Code for this project may belong to {other} instead")
         return
     for path in sorted(memory.rglob("*.md"))[:_MOST_FILES]:
         if path.is_symlink() or (text := places.read(path, _WHERE + path.name)) is None:

@@ -67,9 +67,9 @@ class Call:
         try:
             fields = json.loads(data.decode("utf-8-sig", errors="replace")) if data.strip() else {}
         except RecursionError:
-            raise ValueError("nested too deeply") from None
+            raise ValueError("the JSON is nested too deeply") from None
         if not isinstance(fields, dict):
-            raise ValueError("not a JSON object")  # noqa: TRY004 -- one kind of error for all that is no call
+            raise ValueError("the input is not a JSON object")  # noqa: TRY004 -- one kind of error for all that is no call
         self.fields: dict[str, Any] = fields
 
     @property

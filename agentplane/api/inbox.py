@@ -213,7 +213,7 @@ class Inbox:
 
         committer = self._committer
         memory, actor = memory or committer.read(), committer.origin.actor
-        committer.listeners.step("asking the gate")
+        committer.listeners.step("checking the proposal")
         ready = plans.prepared(command, memory, actor, committer.today())
         if ready.verdict and ready.verdict.refused:
             earlier = ready.verdict.earlier

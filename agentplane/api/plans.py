@@ -194,9 +194,9 @@ def _approve_clean(command: ApproveClean, memory: Memory, by: By) -> Plan:
         and (command.tag is None or command.tag in reviewed.entry.head.tags)
     ]
     if not clean:
-        narrowed = " among those that match" if command.source or kind or command.tag else ""
-        todo = "Run `agentplane inbox` to see conflicts and flags."
-        raise BadInput(f"No candidate is ready to approve{narrowed}.", todo=todo)
+        narrowed = "matching " if command.source or kind or command.tag else ""
+        todo = "Run `agentplane inbox` to see the conflicts and flags of each candidate."
+        raise BadInput(f"No {narrowed}candidate is ready to approve.", todo=todo)
     return msgspec.structs.replace(operations.approve(memory, clean, by.stamp), why=command.why)
 
 

@@ -48,7 +48,7 @@ class Recall:
 def _check_question(query: object, limit: object) -> None:
     if not isinstance(query, str) or not isinstance(limit, int):
         raise BadInput(
-            f"expected a text and a whole number, got {type(query).__name__} and {type(limit).__name__}",
+            f"expected text and a whole number, but got {type(query).__name__} and {type(limit).__name__}",
             where="recall",
             todo='call it as recall("words", limit=5).',
         )

@@ -23,8 +23,8 @@ Readable = Callable[[str], str]
 _SIGNS: dict[str, str] = {"added": "+", "removed": "-", "changed": "~"}
 _UNSHOWN = frozenset(("id", "updated"))
 _NO_BASE = {
-    "repository": "This project isn't in a Git repository, so every approved entry is listed. Use --since DATE to compare with an earlier time.",
-    "commit": "No Git commit contains this memory yet, so every approved entry is listed.",
+    "repository": "This project isn't in a Git repository, so agentplane lists every approved entry. To compare with an earlier time, use --since DATE.",
+    "commit": "No Git commit contains this memory yet, so agentplane lists every approved entry.",
 }
 
 
@@ -45,27 +45,26 @@ def status_lines(
     yield f"Memory revision {status.revision}  {root}"
     yield f"  {', '.join(_counts(status))}"
     if status.writing:
-        yield f"  Another process{f' ({writer})' if writer else ''} is writing a change."
+        yield f"  Another process{f' (pid {writer})' if writer else ''} is writing a change."
     if status.weakened:
-        yield f"  Weakened trust settings: {', '.join(status.weakened)}"
+        yield f"  Trust settings that are weaker than their defaults: {', '.join(status.weakened)}"
     if checked:
         yield f"  {checked}"
     if tools.current:
-        yield f"  Tools with this memory: {', '.join(tools.current)}"
+        yield f"  Tools with the current memory: {', '.join(tools.current)}"
     if tools.behind:
-        yield f"  Tools with older memory: {', '.join(tools.behind)}. Run `agentplane sync` to update them."
+        yield f"  Tools with outdated memory: {', '.join(tools.behind)}. Run `agentplane sync` to update them."
     if tools.missing:
-        yield f"  Used here without memory: {', '.join(tools.missing)}. Run `agentplane tools` to connect them."
+        yield f"  Tools in this project that aren't connected: {', '.join(tools.missing)}. To connect a tool, run `agentplane tools connect NAME`."
     yield f"  Next: {status.next}"
 
 
 def _counts(status: "Status") -> Iterator[str]:
-    yield _count(status.waiting, "candidate")
+    conflicts = f" ({status.conflicts} with conflicts)" if status.conflicts else ""
+    yield _count(status.waiting, "candidate") + conflicts
     yield _count(status.hand_edits, "manual edit")
-    if status.conflicts:
-        yield f"{status.conflicts} with conflicts"
     if status.folded:
-        yield f"{status.folded} folded"
+        yield _count(status.folded, "folded candidate")
     if status.broken:
         yield _count(status.broken, "unreadable entry", "unreadable entries")
     if status.expired:
@@ -74,7 +73,7 @@ def _counts(status: "Status") -> Iterator[str]:
         soon = _count(status.expiring, "entry expires", "entries expire")
         yield f"{soon} within {_count(status.warn_days, 'day')}"
     if status.damaged:
-        yield "damaged: the log and the files don't match"
+        yield "damaged: the log doesn't match the memory files"
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:
@@ -89,13 +88,13 @@ def diff_notes(found: "MemoryDiff", edits: int) -> Iterator[str]:
         since = f"commit {found.commit[:12]}" if found.commit else found.time
         yield f"No approved entries changed since {since}."
     if edits:
-        yield f"{_count(edits, 'manual edit')} to review not included. Run `agentplane inbox` to list manual edits."
+        yield f"This comparison doesn't include {_count(edits, 'manual edit')} to review. Run `agentplane inbox` to list manual edits."
 
 
 def diff_lines(entry: "EntryChange", readable: Readable = str) -> Iterator[Line]:
     """Yield the lines of a changed entry. Removed words are in `[-…-]` and added words in `{+…+}`."""
     shown = entry.after or entry.before
-    text = f"  {one_line(readable(shown.statement))}" if shown else "  (text pruned)"
+    text = f"  {one_line(readable(shown.statement))}" if shown else "  (the text was pruned)"
     yield Piece(f"{_SIGNS[entry.change]} {one_line(entry.id, 40)}", entry.change), Piece(text)
     if entry.before and entry.after:
         for name, before, after in _changed_fields(entry.before.head, entry.after.head, readable):
@@ -104,7 +103,7 @@ def diff_lines(entry: "EntryChange", readable: Readable = str) -> Iterator[Line]
         lines = [*_changed_lines(old, new)]
         yield from ((Piece("    "), *line) for line in lines)
         if old != new and not lines:
-            yield (Piece("    Only blanks and line breaks changed."),)
+            yield (Piece("    Only spaces and line breaks changed."),)
 
 
 def _body(entry: Entry, readable: Readable) -> str:

@@ -324,7 +324,7 @@ class Tools:
             bare = _SCOPE.sub("", text)
             if any(one == bare or one.endswith(f": {bare}") for one in lines):
                 return None
-            why = f"This text was added to agentplane's block in {path}{f', to {known.id}' if known else ''}."
+            why = f"Someone added this text to {f'{known.id} in ' if known else ''}agentplane's block in {path}."
             kind = known.head.type if known else "fact"
             return self._inbox.propose(Proposal(type=kind, statement=text, rationale=why, evidence=[path]))
 

@@ -71,14 +71,14 @@ class Program(click.Group):
     "--plane",
     metavar="DIR",
     envvar="AGENTPLANE_PLANE",
-    help="Path to the .agentplane directory [default: searched upward from the current directory].",
+    help="Path to the .agentplane directory [default: the nearest one in the current directory or its parents].",
 )
 @click.version_option(__version__, prog_name="agentplane")
 @click.pass_context
 def cli(ctx: click.Context, plane: str | None) -> None:
     """Reviewed project memory for coding agents.
 
-    Run without a command to open the TUI (or, in a non-interactive shell, to print the status).
+    Without a command, agentplane opens the TUI. In a non-interactive shell, it prints the status instead.
     """
     ctx.obj = plane
     if ctx.invoked_subcommand is None:
@@ -122,9 +122,9 @@ def _misplaced(error: click.UsageError) -> str | None:
     root, name = error.ctx.find_root(), error.option_name
     if error.ctx is not root and any(name in option.opts for option in root.command.params):
         path = error.ctx.command_path.removeprefix(f"{root.command_path} ")
-        return f"Put it before the command: `{root.command_path} {name} … {path}`."
+        return f"Put {name} before the command: `{root.command_path} {name} … {path}`."
     if error.ctx is root and name == "--json":
-        return f"Put it after the command: `{root.command_path} status {name}`."
+        return f"Put {name} after the command: `{root.command_path} status {name}`."
     return None
 
 
@@ -178,7 +178,11 @@ def run(words: list[str] | None = None) -> int:
             _drop_output()
         what = (error.strerror or str(error)).lower()
         where = str(error.filename) if error.filename is not None else None
-        return _fail(PlaneError(what, where=where, todo="Check the folder and its permissions."))
+        return _fail(
+            PlaneError(
+                what, where=where, todo="Check the path, its permissions and the available disk space."
+            )
+        )
     return result if isinstance(result, int) else 0
 
 

@@ -90,9 +90,9 @@ def main() -> None:
 
 def checked_text(total: int, unchecked: int, *, in_background: bool) -> str:
     """Return the number of checked candidates as text, and how the rest will be checked."""
-    checked = f"{total - unchecked:,} of {total:,} candidates checked"
+    checked = f"agentplane has checked {total - unchecked:,} of {total:,} candidates"
     if in_background:
-        return f"{checked}, the rest in the background. To wait for the rest, run `agentplane inbox --wait`."
+        return f"{checked} and is checking the rest in the background. To wait for the results, run `agentplane inbox --wait`."
     return f"{checked}. To check the rest, run `agentplane inbox --wait`."
 
 

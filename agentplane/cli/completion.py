@@ -101,7 +101,7 @@ def register() -> None:
 def completion_command(shell: str) -> None:
     """Print a shell completion script.
 
-    For bash or zsh, add this line to ~/.bashrc or ~/.zshrc, with the name of your shell:
+    For Bash, add this line to ~/.bashrc. For zsh, add it to ~/.zshrc and replace `bash` with `zsh`:
 
         eval "$(agentplane completion bash)"
     """
@@ -110,5 +110,5 @@ def completion_command(shell: str) -> None:
     register()
     found: type[ShellComplete] | None = get_completion_class(shell)
     if found is None:
-        raise BadInput(f"No completion script for {shell}.")
+        raise BadInput(f"agentplane has no completion script for {shell}.")
     output.text(f"{found(cli, {}, 'agentplane', VARIABLE).source()}\n")

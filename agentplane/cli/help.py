@@ -104,7 +104,7 @@ def _bold(text: str, has_color: bool) -> str:
 @click.argument("names", nargs=-1, metavar="[COMMAND]...")
 @click.pass_context
 def help_command(ctx: click.Context, names: tuple[str, ...]) -> None:
-    """Show the help of a command."""
+    """Show help for a command."""
     here = ctx.find_root()
     if names and isinstance(here.command, click.Group):
         name, found, _ = here.command.resolve_command(here, list(names))

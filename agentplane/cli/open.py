@@ -45,7 +45,7 @@ def opened(*, deciding: str | None = None, doing: str | None = None, quiet: bool
     except BadInput as error:
         if root.get_parameter_source("plane") is not click.core.ParameterSource.ENVIRONMENT:
             raise
-        todo = "Set AGENTPLANE_PLANE to the path of an .agentplane directory, or unset it."
+        todo = "Set AGENTPLANE_PLANE to the path of an .agentplane directory, or unset the variable."
         raise BadInput(error.what, where=error.where, todo=todo) from None
     if not quiet:
         plane.store.on_writing = _WritingNotice(plane)
@@ -77,7 +77,7 @@ class _WritingNotice:
             self._printed = True
             pid = lock.owner(self._plane.layout)
             output.note(
-                f"Another process{f' ({pid})' if pid else ''} is writing a change. The last committed state is shown."
+                f"Another process{f' (pid {pid})' if pid else ''} is writing a change. Until it finishes, agentplane shows the memory without that change."
             )
 
 

@@ -125,8 +125,8 @@ def search_of(plane: "Plane", arguments: Sequence[str]) -> "Search":
     text = _text_of(arguments)
     query, words = parse(text, "memory"), words_of(text)
     if not words:
-        todo = "Add a word. To list entries by their fields, use `agentplane list`."
-        raise BadInput("A search needs words.", where="search", todo=todo)
+        todo = "Add at least one word. To filter entries only by their fields, use `agentplane list`."
+        raise BadInput("The query has no words to search for.", where="search", todo=todo)
     rest = query.without_words
     if not rest.terms and not rest.sort:
         return Search(words)

@@ -45,14 +45,14 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
     output.note(f"{past} {subject} · memory revision {done.revision} · `agentplane {inverse}` to {inverse}")
     for contradiction in done.left_contradicting:
         output.note(
-            f"{contradiction.id} contradicts {contradiction.other} ({contradiction.score:.2f}), which was not changed."
+            f"{contradiction.id} contradicts {contradiction.other}, which was not changed (confidence {contradiction.score:.2f})."
         )
     print_reached(done.reached)
     restarting = {one.pid for one in done.reached.restarting}
     with_old = _with_old_memory(plane)
     for one in with_old:
         todo = (
-            "It restarts when it is idle."
+            "agentplane will restart it as soon as it is idle."
             if one.pid in restarting
             else "Run `agentplane restart` to update it."
         )
@@ -74,7 +74,7 @@ def print_reached(by: Reached) -> None:
         output.note(f"Updated {', '.join(map(visible, delivered.brought))}.")
     for path, reason in (delivered.kept if delivered else {}).items():
         output.note(
-            f"{visible(path)} has outdated memory, because it {one_line(reason, 120)}. "
+            f"{visible(path)} still has outdated memory, because it {one_line(reason, 120)}. "
             "Run `agentplane sync` to update it."
         )
 

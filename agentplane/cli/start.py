@@ -16,7 +16,7 @@ def main() -> None:
             if answer_all() if sys.argv[2:] else answer():
                 return
         except OSError as error:
-            sys.stderr.write(f"error: cannot write the badge: {error.strerror}\n")
+            sys.stderr.write(f"error: Can't write the badge: {error.strerror}\n")
             sys.exit(4)
     elif sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
         from agentplane.cli.hooks.hook import answer as answer_tool

@@ -60,9 +60,9 @@ class Cut(msgspec.Struct, frozen=True):
     """The line of an instruction file that says it, such as `AGENTS.md:6`."""
 
 
-NO_ROOM = "no room within the budget"
-HELD_BACK = "no room, not even for all pinned entries"
-OUTSIDE = "its scope doesn't match these paths"
+NO_ROOM = "no room left in the budget"
+HELD_BACK = "no room left, because not even all pinned entries fit in the budget"
+OUTSIDE = "its scope doesn't match the given paths"
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -176,7 +176,7 @@ def _without_room(entry: Entry, held_back: Collection[str]) -> Cut:
 
 
 def _repeated_cut(entry: Entry, place: str) -> Cut:
-    return Cut(entry.id, f"{place} already says it", entry.head.pinned, "said", place)
+    return Cut(entry.id, f"{place} already says the same", entry.head.pinned, "said", place)
 
 
 def _expired(entry: Entry) -> Cut:

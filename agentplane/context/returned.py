@@ -8,10 +8,11 @@ from agentplane.review.feedback import Feedback
 
 HEADING = "## Sent back to you"
 INTRODUCTION = (
-    "A reviewer returned these candidates of yours. To replace one, propose a better statement over MCP with "
+    "A reviewer sent back these candidates, which you proposed. To replace a candidate, propose a better "
+    "statement over MCP with "
     '`relation: {"kind": "replaces", "id": "CAND-…"}`, or run `agentplane propose --replaces CAND-… "…"`.'
 )
-_OWN_WORDS = "You proposed these statements. Nobody approved them:"
+_OWN_WORDS = "You proposed these statements, and nobody has approved them:"
 _WITHHELD = "(comment withheld; a person can read it with `agentplane show`)"
 
 
@@ -26,7 +27,7 @@ def text(found: Sequence[Feedback], most: int, size: Callable[[str], int]) -> st
 
 def _section(found: Sequence[Feedback], more: int) -> str:
     items = [f"- {one.id}: {one.comment or _WITHHELD}\n" for one in found]
-    items += [f"- {more} more: `agentplane inbox --folded`\n"] if more else []
+    items += [f"- {more} more. To list them, run `agentplane inbox --folded`.\n"] if more else []
     own = [f"{one.id}: {one.statement}" for one in found if one.statement]
     words = f"\n{_OWN_WORDS}\n\n{notes.fenced(chr(10).join(own))}" if own else ""
     return f"\n{HEADING}\n\n{INTRODUCTION}\n\n{''.join(items)}{words}"

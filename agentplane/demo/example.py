@@ -36,7 +36,7 @@ _SETTINGS = """
 secret = "flag"
 bidi = "flag"
 
-# Git stores every file of a run record here, so that you can look at them.
+# Git stores all files of the run records here, so that you can look at them.
 [runs]
 share = ["*"]
 """
@@ -104,9 +104,9 @@ def _review_sessions(world: World) -> None:
         world.next_day(0.3)
         person = world.person(MARA if number % 2 == 0 else TOMAS)
         by_item = list(zip(ids, session.items, strict=True))
-        rejected = [id_ for id_, item in by_item if item.statement.startswith("Name queues")]
+        rejected = [id_ for id_, item in by_item if item.statement.startswith("Name each queue")]
         if rejected:
-            person.inbox.reject(rejected, "style belongs in the linter's settings")
+            person.inbox.reject(rejected, "naming rules belong in the linter's settings")
         waiting = [id_ for id_ in ids if id_ not in rejected]
         backoff = [id_ for id_, item in by_item if "exponential" in item.statement]
         if backoff:
@@ -116,8 +116,8 @@ def _review_sessions(world: World) -> None:
 
 
 def _change_minds(world: World) -> None:
-    world.person(TOMAS).memory.deprecate(["DEC-008"], "the managed database has a pool of its own")
-    world.person(MARA).memory.deprecate(["FACT-003"], "the laptop was exchanged")
+    world.person(TOMAS).memory.deprecate(["DEC-008"], "the managed database has its own connection pool")
+    world.person(MARA).memory.deprecate(["FACT-003"], "the laptop was replaced")
     world.person(MARA).history.undo()
 
 
@@ -175,15 +175,15 @@ def _record_runs(world: World) -> None:
         prompt="Wait ten minutes at most between attempts.",
     )
     note = {
-        "summary": "The cap of ten minutes breaks the promise of an hour in DEC-011.",
-        "next_actions": ["Ask the partner whether ten minutes are enough."],
+        "summary": "A cap of ten minutes contradicts DEC-011, which allows delays of up to one hour.",
+        "next_actions": ["Ask the partner whether ten minutes is long enough."],
     }
     _record_run(world, asked, _FAILED, 1, lambda: code.write_bytes(changed), note)
     world.next_day(0.1)
     back = RunSpec(
         command=["sh", "-c", "git checkout app && pytest -q"], cwd=_FOLDER, task="webhooks", tool="codex"
     )
-    note = {"summary": "Took the cap of ten minutes back.", "receipts": ["tests/test_webhooks.py"]}
+    note = {"summary": "Removed the cap of ten minutes.", "receipts": ["tests/test_webhooks.py"]}
     _record_run(world, back, _PASSED, 0, lambda: code.write_bytes(before), note)
 
 

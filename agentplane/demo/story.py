@@ -44,8 +44,8 @@ REVIEWED = (
             ),
             Item(
                 "decision",
-                "Correct a wrong posting with a posting of its own.",
-                rationale="The auditors want to see both.",
+                "Correct a wrong posting with a new posting.",
+                rationale="The auditors want to see both postings.",
                 evidence=("app/ledger.py",),
                 tags=("ledger",),
             ),
@@ -74,7 +74,7 @@ REVIEWED = (
             Item(
                 "assumption",
                 "A merchant settles in one currency only.",
-                rationale="Asked sales; nobody has two so far.",
+                rationale="According to sales, no merchant uses two currencies so far.",
                 tags=("merchants",),
                 expires_in_days=3775,
             ),
@@ -83,40 +83,40 @@ REVIEWED = (
     Session(
         "codex",
         "webhooks",
-        "Delivery with signatures and retries.",
+        "Added webhook delivery with signatures and retries.",
         (
             Item(
                 "decision",
                 "Sign webhook bodies with HMAC-SHA256 and a key for each endpoint.",
-                rationale="A leaked key then opens one endpoint only.",
+                rationale="A leaked key then compromises only one endpoint.",
                 evidence=("app/webhooks.py#deliver",),
                 tags=("webhooks", "security"),
             ),
             Item(
                 "decision",
-                "Retry failed webhooks after a fixed 30 s.",
-                rationale="Simple, and enough for the first merchants.",
+                "Retry failed webhooks after a fixed delay of 30 seconds.",
+                rationale="This is simple, and good enough for the first merchants.",
                 evidence=("app/webhooks.py",),
                 tags=("webhooks",),
             ),
             Item(
                 "invariant",
                 "Webhook bodies must never be written to a log.",
-                rationale="They hold names and amounts.",
+                rationale="The bodies contain names and amounts.",
                 evidence=("app/webhooks.py",),
                 tags=("webhooks", "privacy"),
             ),
             Item(
                 "fact",
-                "Half of the merchants' endpoints answer within 400 ms, the slowest after 9 s.",
+                "Half of the merchants' endpoints answer within 400 ms, and the slowest one answers after 9 s.",
                 evidence=("app/settings.py:6",),
                 tags=("webhooks",),
                 confidence=0.9,
             ),
             Item(
                 "assumption",
-                "Merchants treat a webhook that comes twice as one.",
-                rationale="The guide tells them to.",
+                "Merchants ignore a webhook that they receive twice.",
+                rationale="The integration guide tells merchants to ignore duplicates.",
                 evidence=("docs/runbook.md",),
                 tags=("webhooks",),
                 check="python -m pytest -q tests/test_webhooks.py",
@@ -132,7 +132,7 @@ REVIEWED = (
     Session(
         "gemini-cli",
         "database",
-        "Compared connection pools; wrote the settings module.",
+        "Compared connection pools and wrote the settings module.",
         (
             Item(
                 "decision",
@@ -143,7 +143,7 @@ REVIEWED = (
             Item(
                 "decision",
                 "Keep migrations as plain SQL files with a number.",
-                rationale="Everybody here reads SQL; nobody reads the generator's output.",
+                rationale="Everyone on the team reads SQL, but no one reads the output of a generator.",
                 evidence=("migrations/0007_posting.sql",),
                 tags=("database",),
                 scope=("migrations/**",),
@@ -151,7 +151,7 @@ REVIEWED = (
             Item(
                 "decision",
                 "Run PgBouncer in transaction mode in front of the database.",
-                rationale="Sessions held by idle workers used up the connections.",
+                rationale="Idle workers held sessions open and used up all connections.",
                 tags=("database",),
             ),
             Item(
@@ -162,15 +162,15 @@ REVIEWED = (
             ),
             Item(
                 "invariant",
-                "Every migration can be taken back.",
+                "Every migration can be undone.",
                 evidence=("migrations/0007_posting.sql",),
                 tags=("database",),
                 scope=("migrations/**",),
             ),
             Item(
                 "assumption",
-                "One database server holds two years of postings.",
-                rationale="Measured 40 GB a year.",
+                "One database server can store two years of postings.",
+                rationale="We measured 40 GB of new postings per year.",
                 tags=("database",),
             ),
         ),
@@ -202,8 +202,8 @@ REVIEWED = (
             ),
             Item(
                 "invariant",
-                "A request is answered without the rates service.",
-                rationale="It has been down for hours twice.",
+                "Requests are answered even if the rates service is down.",
+                rationale="The rates service has been down for hours twice.",
                 tags=("rates", "operations"),
             ),
             Item(
@@ -218,30 +218,30 @@ REVIEWED = (
     Session(
         "codex",
         "retry policy",
-        "Replaced the fixed delay after the partner's rate limit was met.",
+        "Replaced the fixed delay, because our retries exceeded the partner's rate limit.",
         (
             Item(
                 "decision",
-                "Retry webhooks with exponential backoff, at most an hour.",
-                rationale="Fixed delays met the rate limit of the partner.",
+                "Retry webhooks with exponential backoff of at most one hour.",
+                rationale="With fixed delays, our retries exceeded the partner's rate limit.",
                 evidence=("app/webhooks.py#retry_delay", "tests/test_webhooks.py"),
                 tags=("webhooks",),
             ),
             Item(
                 "fact",
-                "The partner answers 429 after ten webhooks in a second.",
+                "The partner answers with status 429 after ten webhooks in one second.",
                 evidence=("docs/runbook.md",),
                 tags=("webhooks",),
                 confidence=0.9,
             ),
             Item(
                 "decision",
-                "Name queues after the noun they carry.",
+                "Name each queue after the kind of message that it carries.",
                 tags=("style",),
             ),
             Item(
                 "assumption",
-                "A merchant's endpoint that was down for a day is not coming back by itself.",
+                "If a merchant's endpoint has been down for a day, it won't recover without help.",
                 tags=("webhooks",),
             ),
         ),
@@ -252,7 +252,7 @@ WAITING = (
     Session(
         "codex",
         "reports",
-        "Monthly report for merchants.",
+        "Wrote the monthly report for merchants.",
         (
             Item(
                 "decision",
@@ -271,13 +271,13 @@ WAITING = (
             Item(
                 "decision",
                 "Store money as integers in minor units, together with the currency code.",
-                rationale="Rounding errors.",
+                rationale="Floats cause rounding errors.",
                 evidence=("app/money.py",),
                 tags=("money",),
             ),
             Item(
                 "decision",
-                "Retry webhooks after a fixed 60 s instead of backing off.",
+                "Retry webhooks after a fixed delay of 60 seconds instead of backing off.",
                 rationale="Backoff makes merchants wait too long.",
                 evidence=("app/webhooks.py",),
                 tags=("webhooks",),
@@ -288,7 +288,7 @@ WAITING = (
     Session(
         "claude-code",
         "on-call",
-        "Went through last week's pages.",
+        "Reviewed last week's on-call alerts.",
         (
             Item(
                 "fact",
@@ -306,7 +306,7 @@ WAITING = (
             Item(
                 "invariant",
                 "Deploys wait while a settlement is running.",
-                rationale="A restart in the middle left a batch half sent.",
+                rationale="A restart during a settlement left a batch half sent.",
                 evidence=("docs/runbook.md",),
                 tags=("operations",),
             ),
@@ -315,7 +315,7 @@ WAITING = (
     Session(
         "gemini-cli",
         "refunds",
-        "Sketch of partial refunds.",
+        "Sketched how partial refunds could work.",
         (
             Item(
                 "assumption",
@@ -326,7 +326,7 @@ WAITING = (
             Item(
                 "decision",
                 "Model a refund as a transfer back, with a link to the payment.",
-                rationale="It balances by itself.",
+                rationale="The postings of a transfer balance automatically.",
                 evidence=("app/ledger.py#post",),
                 tags=("refunds", "ledger"),
                 confidence=0.8,

@@ -19,7 +19,7 @@ from agentplane.plane.trust import rules
 from agentplane.runs.capsule import gitignore
 
 
-_REMEDY = Instruction("Undo this change, or ask a project owner to merge it despite this check.")
+_REMEDY = Instruction("Undo this change, or ask a project owner to merge the branch despite this finding.")
 _MEND_LINE = "Fix this line."
 
 Judge = Callable[[Any, Any], str | None]
@@ -57,7 +57,7 @@ def check(store: Store) -> Iterator[Finding]:
             line = line_of(place, text)
             where = store.layout.shown(CONFIG) + (f":{line}" if line else "")
             # Not a warning, because the value can be intended. `check` asks the reviewer of the change.
-            remedy = Instruction("Remove the setting unless you intended it.")
+            remedy = Instruction("If you didn't intend this setting, remove it.")
             yield Finding("setting-worse", "info", where, what, (remedy,), ".".join(place))
 
 
@@ -89,19 +89,19 @@ def _other_kinds(
     """
     for name, row in was.items():
         if is_.get(name) != row:
-            how = "is changed" if name in is_ else "is removed"
+            how = "was changed" if name in is_ else "was removed"
             yield (
                 ("kinds", name),
-                f"`kinds.{shown(name, 40)}` {how}, so its approved entries can read differently",
+                f"`kinds.{shown(name, 40)}` {how}, so approved entries of this kind can get a different meaning",
             )
 
 
 def _from_to(was: Any, is_: Any, why: str) -> str:
-    return f"changes from {_value(was)} to {_value(is_)}, which {why}"
+    return f"was changed from {_value(was)} to {_value(is_)}, which {why}"
 
 
 def _automatic(was: str, is_: str) -> str | None:
-    return _from_to(was, is_, "restarts sessions without asking") if is_ == "auto" else None
+    return _from_to(was, is_, "lets sessions restart without asking a person") if is_ == "auto" else None
 
 
 _RAW = (
@@ -124,13 +124,17 @@ _MANY = ("ZX81_QUUX", "_q", "zebra", "Xy", "B2_ANYTHING")
 def _shares(was: Sequence[str], is_: Sequence[str]) -> str | None:
     bare = [row.strip().lstrip("!").strip("/") for row in is_ if row not in was]
     wide = [row for row in bare if any(gitignore.is_shared(Runs(share=(row,)), name) for name in _RAW)]
-    return f"shares raw output with everyone who can read the repository: {_listed(wide)}" if wide else None
+    return (
+        f"shares raw output with everyone who can read the repository, because it includes {_listed(wide)}"
+        if wide
+        else None
+    )
 
 
 def _notes(was: Sequence[str], is_: Sequence[str]) -> str | None:
     wide = [row for row in is_ if row not in was and _matches(row, (*_SECRETS, *_MANY))]
     return (
-        f"writes environment variables that can hold secrets into run records: {_listed(wide)}"
+        f"stores environment variables that can contain secrets in run records, because it includes {_listed(wide)}"
         if wide
         else None
     )
@@ -142,8 +146,8 @@ def _matches(pattern: str, names: Sequence[str]) -> bool:
 
 def _turned(was: Mapping[str, str], is_: Mapping[str, str]) -> Iterator[tuple[tuple[str, ...], str]]:
     for one in decision_keys.turned({name: key for name, key in is_.items() if was.get(name) != key}):
-        what = f"`tui.keys` puts {shown(one.id, 40)} on `{shown(one.key, 20)}`, the key of {one.other}"
-        yield ("tui", "keys", one.name), f"{what}. People could decide something by mistake"
+        what = f"`tui.keys` assigns `{shown(one.key, 20)}` to {shown(one.id, 40)}, but that is the default key of {one.other}"
+        yield ("tui", "keys", one.name), f"{what}. People could make a decision by mistake"
 
 
 JUDGED: dict[str, Judge] = {

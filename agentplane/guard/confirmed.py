@@ -27,8 +27,8 @@ def findings(base: Side, now: Side, done: Sequence[LoggedOp]) -> Iterator[Findin
             name = shown(entry.id, 40)
             what = f"{name} was approved with flags that nobody confirmed: {', '.join(missing)}"
             remedies = (
-                Shell(("agentplane", "show", name), "Read it with ", ", then"),
-                Shell(("agentplane", "edit", name), "change it with ", " or deprecate it."),
+                Shell(("agentplane", "show", name), "Read the entry with ", ". Then"),
+                Shell(("agentplane", "edit", name), "change the entry with ", " or deprecate the entry."),
             )
             where = now.where(entry.file, entry.line)
             yield Finding("entry-unconfirmed", "error", where, what, remedies, entry.id)

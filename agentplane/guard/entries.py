@@ -45,7 +45,7 @@ def _counts(base: Side, now: Side, edit: HandEdit) -> bool:
 def _unreadable(base: Side, now: Side) -> Iterator[Finding]:
     for name, what in now.odd.items():
         if base.odd.get(name) != what:
-            real = Instruction("Put the real file in its place.")
+            real = Instruction("Replace this with the real file.")
             yield Finding("file-odd", "error", now.where(name), what, (real,), name)
     old = {
         (file, page.document.data[piece.start : piece.end])
@@ -65,34 +65,36 @@ def _stray(base: Side, now: Side, edit: HandEdit, done: Sequence[LoggedOp]) -> F
     op = next((op for op in done if mark and op.event.op == mark.op), None)
     by = op.name if op else "its last operation"
     remedies: tuple[Remedy, ...] = (
-        Shell(edit.command("approve"), "Accept it with ", " and commit the result, or"),
+        Shell(edit.command("approve"), "Accept the edit with ", " and commit the result, or"),
         Shell(edit.command("reject"), "discard it with "),
     )
     if not ids.is_plain(edit.id):
-        remedies = (Instruction("Remove it, or give it an ID such as DEC-014."),)
+        remedies = (Instruction("Remove the entry, or give it an ID such as DEC-014."),)
     if edit.change == "removed":
         line = _line_at(base, edit)
-        what = f"{name} was removed manually: after {by}, it was still here"
+        what = f"{name} was removed manually: the entry was still here after {by}"
         return Finding("entry-removed", "error", now.where(edit.file, line), what, remedies, edit.id)
     if edit.change == "changed":
         fields = _differing(base, now, edit)
         code, what = (
             "entry-changed",
-            f"{name} was changed manually{fields}: it differs from the text that {by} wrote",
+            f"{name} was changed manually{fields}: the entry differs from the text that {by} wrote",
         )
     elif mark is None:
         code, what = "entry-written", f"{name} was added manually: no operation in the log added it"
         remedies = (*remedies, Instruction("Next time, use `agentplane propose`."))
     elif mark.digest is None:
-        code, what = "entry-put-back", f"{name} was restored manually: {by} removed it"
+        code, what = "entry-put-back", f"{name} was restored manually: {by} had removed the entry"
     elif mark.file == INBOX:
         code = "entry-not-approved"
-        what = f"{name} is among the approved entries, but no person approved it: after {by}, it was still in the inbox"
-        remedies = (Instruction("Remove it here, then approve the candidate with `agentplane approve`."),)
+        what = f"{name} was moved to the approved entries, but no person approved it: the entry was still in the inbox after {by}"
+        remedies = (
+            Instruction("Remove the entry here, then approve the candidate with `agentplane approve`."),
+        )
     else:
         code, what = (
             "entry-moved",
-            f"{name} was moved here manually: after {by}, it was in {shown(mark.file, 60)}",
+            f"{name} was moved here manually: the entry was in {shown(mark.file, 60)} after {by}",
         )
     return Finding(code, "error", now.where(edit.file, edit.line), what, remedies, edit.id)
 
@@ -148,10 +150,15 @@ def _sources(
         where = now.where(entry.file, entry.line)
         if head.source is not None:
             what = f"{name} cites the run {shown(head.source, 40)}, which is not in the log"
-            remedy = Instruction("Commit its log line, or correct `source:` with `agentplane edit`.")
+            remedy = Instruction(
+                "Commit the log line of this run, or correct `source:` with `agentplane edit`."
+            )
             yield Finding("run-not-found", "error", where, what, (remedy,), head.id)
         elif tools.get(head.id, proven_ops.is_tool(head.proposed_by)):
             what = f"{name} was written by {shown(head.proposed_by or 'a tool', 40)} and cites no run"
-            before, after = "Name the run as `source:` with ", ". If you change the text, no run is needed."
+            before, after = (
+                "Add the run as `source:` with ",
+                ". If you change the text yourself, no run is required.",
+            )
             edit = Shell(("agentplane", "edit", name), before, after)
             yield Finding("run-not-named", "error", where, what, (edit,), head.id)

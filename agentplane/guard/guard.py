@@ -56,9 +56,9 @@ def check(layout: Layout, rev: str, clock: Clock = utc_now, extra: Sequence[Extr
     prefix = git.prefix(layout.root) if git.top(layout.root) else None
     if prefix is None:
         raise BadInput(
-            "is not in a Git repository that Git can read",
+            "this folder isn't in a Git repository that Git can read",
             where=str(layout.root),
-            todo="Run it in a clone. `git status` shows Git's own error.",
+            todo="Run the command in a clone. `git status` shows Git's own error.",
         )
     now = plane_at_commit.checked_out(layout, prefix)
     commits = _bases(layout, rev)
@@ -95,7 +95,7 @@ def _reused_ids(base: Side, now: Side, tip: Side | None, back: Remedy) -> Iterat
     for op in fresh:
         other = there.get(op.event.op)
         if other is not None and other.event.op_sha256 != op.event.op_sha256:
-            what = f"{op.name} has the ID of another operation on the target branch ({other.name})"
+            what = f"{op.name} has the same ID as another operation on the target branch ({other.name})"
             remedies = (Instruction("Remove the operation:"), back)
             yield Finding("op-id-taken", "error", now.where(LOG, op.number), what, remedies, op.event.op)
 
@@ -109,8 +109,8 @@ def _extra_findings(
 def between(base: Side, now: Side, commit: ObjectId | None, clock: Clock = utc_now) -> Iterator[Finding]:
     """Yield the findings about the change from one state to the other."""
     if base.prefix != now.prefix:
-        what = f"the project memory was moved here from {shown(base.prefix, 80)}, and is compared with its earlier content"
-        nothing = Instruction("Nothing to do if this was intended.")
+        what = f"the project memory was moved here from {shown(base.prefix, 80)}. The check compared it with the content of that folder"
+        nothing = Instruction("If the move was intended, you don't need to do anything.")
         yield Finding("plane-moved", "info", now.where(""), what, (nothing,))
     elif (base.files, base.odd) == (now.files, now.odd):
         return
@@ -136,13 +136,14 @@ def _bases(layout: Layout, rev: str) -> list[ObjectId]:
         if rev == "HEAD" and git.branch(layout.root):
             return []
         raise BadInput(
-            f"Commit not found: `{shown(rev, 60)}`", todo=_fetch(layout, "Check the name, or fetch it first.")
+            f"Commit not found: `{shown(rev, 60)}`",
+            todo=_fetch(layout, "Check the name, or fetch the commit first."),
         )
     if head is None:
         return [wanted]
     found = git.merge_bases(layout.root, wanted, head)
     if not found:
-        todo = _fetch(layout, "Use the branch that this one started from as --base.")
+        todo = _fetch(layout, "Pass the branch from which you created this branch as --base.")
         raise BadInput(f"This branch has no commit in common with `{shown(rev, 60)}`", todo=todo)
     return found
 
@@ -193,7 +194,7 @@ def _views(base: Side, now: Side) -> Iterator[Finding]:
             continue
         # A teammate may use an earlier version of agentplane, which writes another format.
         if (there, now.log) != (base.files.get(name), base.log) and there != earlier(now.ledger):
-            what = "is missing" if there is None else "doesn't match the log"
+            what = "this file is missing" if there is None else "this file doesn't match the log"
             remedy = Shell((*DOCTOR, "--fix"), "Run ", ", and commit the result.")
             severity: Severity = "error" if name == STATE else "warning"
             yield Finding("view-wrong", severity, now.where(name), what, (remedy,), name)

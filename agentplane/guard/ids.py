@@ -114,8 +114,8 @@ def _finding(id_: str, one: _Assignment, other: _Assignment, fresh: LoggedOp, no
     block = page.document.find(id_) if page else None
     where = now.where(one.change.file, block.line) if block else now.where(LOG, fresh.number)
     name = shown(id_, 40)
-    what = f"two branches used {name} for different entries ({one.op.name}; {other.op.name}), and one of them is missing"
+    what = f"two branches used {name} for different entries ({one.op.name}; {other.op.name}), and one of the entries is missing"
     remedy = Instruction(
-        "Restore the other text from its branch, give it a free ID, and accept it with `agentplane approve`."
+        "Restore the missing entry from its branch, give it an unused ID, and accept it with `agentplane approve`."
     )
     return Finding("id-given-twice", "error", where, what, (remedy,), id_)

@@ -21,9 +21,9 @@ from agentplane.text.markdown import document
 
 _any = decode.Json()
 _KINDS = ("op", "run", "merge")
-_OUT = Instruction("Remove the line:")
+_OUT = Instruction("Remove this line:")
 _RECORD_BACK = Instruction("Restore the record:")
-_LINE_BACK = Instruction("Restore the line as its operation wrote it.")
+_LINE_BACK = Instruction("Restore the line as the operation wrote it.")
 
 
 def findings(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
@@ -41,7 +41,7 @@ def _log(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
     yield from (finding for number, finding in _faults(base, now, back) if number not in named)
     for line, number in now.lines.items():
         if line not in base.lines and event_line.is_intact(line) and not _is_event(line):
-            what = "isn't an event that agentplane writes, although its hash is valid"
+            what = "agentplane never writes an event like this line, although the line's hash is valid"
             yield Finding("event-odd", "error", now.where(LOG, number), what, (_OUT, back))
     yield from _runs(base, now, back)
 
@@ -58,11 +58,11 @@ def _runs(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
             run_id = reports.event_of(line).run_id
         except (BadInput, RecursionError, msgspec.MsgspecError) as error:
             reason = error.what if isinstance(error, BadInput) else str(error)
-            what = f"isn't a run event: {shown(reason, 120)}"
+            what = f"this line isn't a valid run event: {shown(reason, 120)}"
             yield Finding("run-event-odd", "error", where, what, (_OUT, back))
             continue
         if run_id in known and not _is_known_twice(now, line, run_id):
-            what = f"is a second event of run {run_id}, but a run has only one"
+            what = f"this line is a second event of run {run_id}, but a run has only one event"
             yield Finding("run-twice", "error", where, what, (_OUT, back), run_id)
         known.add(run_id)
 
@@ -90,10 +90,10 @@ def _lost(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]]:
         number = min(place + 1, len(now.log))
         first, last = rows[0][0], rows[-1][0]
         lines = f"line {first}" if first == last else f"lines {first} to {last}"
-        what = f"{lines} of the base ({called(rows[0][1])}) {'is' if first == last else 'are'} missing or changed"
+        what = f"{lines} of the log in the base commit ({called(rows[0][1])}) {'is' if first == last else 'are'} missing or changed"
         where, remedies = (
             now.where(LOG, number or None),
-            (Instruction("Lines of the log must never change. Restore them:"), back),
+            (Instruction("Lines of the log must never change. Restore the missing or changed lines:"), back),
         )
         yield number, Finding("events-gone", "error", where, what, remedies)
 
@@ -109,8 +109,8 @@ def _faults(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]
             yield fault.line, Finding("log-fault", "error", where, fault.what, remedies)
     if now.report.torn is not None:
         where = now.where(LOG, now.report.torn.line)
-        what = "the last line is incomplete"
-        remedy = Shell((*DOCTOR, "--fix"), "")
+        what = "the last line of the log is incomplete"
+        remedy = Shell((*DOCTOR, "--fix"), "Run ", " to repair the log.")
         yield now.report.torn.line, Finding("log-torn", "error", where, what, (remedy,))
 
 
@@ -144,18 +144,16 @@ def _old_records(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
         where = now.where(found.file, found.number) if found else now.where(row.file)
         name = f"the record of operation {shown(op, 40)}"
         if found is None:
-            remedies = (Instruction("Records must not be removed. Restore it:"), back)
+            remedies = (Instruction("Records must not be removed. Restore the record:"), back)
             yield Finding("record-gone", "error", where, f"{name} is missing", remedies, op)
         elif records.head_of(found.line) != records.head_of(row.line):
             yield Finding("record-changed", "error", where, f"{name} was changed", (_RECORD_BACK, back), op)
         elif (texts := _texts(found.line)) is None:
-            remedies = (Instruction("Restore it:"), back)
+            remedies = (_RECORD_BACK, back)
             yield Finding("record-unreadable", "error", where, f"{name} can't be read", remedies, op)
         else:
             for digest in _lost_texts(_texts(row.line), texts, pruned):
-                what = (
-                    f"{name}: a text ({shown(digest, 12)}) was changed or removed, and no operation pruned it"
-                )
+                what = f"{name}: a stored text (digest {shown(digest, 12)}) was changed or removed, but no operation pruned it"
                 yield Finding("record-text-gone", "error", where, what, (_RECORD_BACK, back), op)
 
 
@@ -183,21 +181,25 @@ def _new_records(base: Side, now: Side) -> Iterator[Finding]:
         stored = records.readable(row.line) if row.line.endswith(b"\n") else None
         where = now.where(row.file, row.number)
         if stored is None:
-            out = Instruction("Remove the line.")
-            yield Finding("record-odd", "error", where, "is not an operation record", (out,))
+            out = Instruction("Remove this line.")
+            yield Finding("record-odd", "error", where, "this line isn't an operation record", (out,))
             continue
         op = stored.record.op
         name = f"the record of operation {shown(op, 40)}"
         if op not in events:
             what = f"{name} has no event in the log"
-            remedy = Instruction("Remove the line, or commit the log line that it belongs to.")
+            remedy = Instruction("Remove this line, or commit the log line of the operation.")
             yield Finding("record-unproved", "error", where, what, (remedy,), op)
         elif row.file != records.month_of(op):
             what = f"{name} belongs in {shown(records.month_of(op), 40)}"
-            yield Finding("record-elsewhere", "error", where, what, (Instruction("Move it there."),), op)
+            yield Finding(
+                "record-elsewhere", "error", where, what, (Instruction("Move the record to that file."),), op
+            )
         elif heads.setdefault(op, records.head_of(row.line) or b"") != records.head_of(row.line):
             what = f"{name} is present twice with different content"
-            yield Finding("record-twice", "error", where, what, (Instruction("Remove one of them."),), op)
+            yield Finding(
+                "record-twice", "error", where, what, (Instruction("Remove one of the two records."),), op
+            )
         elif op not in base.rows:
             yield from _wrong_texts(row, stored, now)
 
@@ -208,11 +210,11 @@ def _wrong_texts(row: RecordLine, stored: Stored, now: Side) -> Iterator[Finding
     name = f"the record of operation {shown(op, 40)}"
     for digest in stored.texts:
         if not _fits(stored, digest):
-            what = f"{name}: a text ({shown(digest, 12)}) doesn't match its digest"
+            what = f"{name}: a stored text doesn't match its digest ({shown(digest, 12)})"
             yield Finding("record-text-wrong", "error", where, what, (_LINE_BACK,), op)
     wanted = {d for change in stored.record.changes for d in (change.found, change.left) if d}
     for digest in sorted(wanted - {d for d, text in stored.texts.items() if text is not None} - {*pruned}):
-        what = f"{name}: a text ({shown(digest, 12)}) is missing, and no operation pruned it"
+        what = f"{name}: a stored text (digest {shown(digest, 12)}) is missing, but no operation pruned it"
         yield Finding("record-text-missing", "error", where, what, (_LINE_BACK,), op)
 
 

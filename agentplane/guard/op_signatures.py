@@ -20,7 +20,7 @@ from agentplane.text.log import event_line
 
 _GENESIS = bytes.fromhex(event_line.GENESIS)
 _NAMED = 3
-_OWNERS = Instruction("Undo this change, or ask a project owner to merge it despite this check.")
+_OWNERS = Instruction("Undo this change, or ask a project owner to merge the branch despite this finding.")
 
 
 def findings(base: Side, now: Side, rev: str, back: Remedy) -> Iterator[Finding]:
@@ -50,7 +50,7 @@ def findings(base: Side, now: Side, rev: str, back: Remedy) -> Iterator[Finding]
     deciding = _DecidingOps(now, before)
     remedies = (Instruction("Remove the operation, then repeat it with your signing key:"), back)
     for op in deciding.unsigned:
-        what = f"{op.name} is not signed, and signed approvals are required"
+        what = f"{op.name} is not signed, but this project requires signed approvals"
         yield Finding("op-unsigned", "error", now.where(LOG, op.number), what, remedies, op.event.op)
     yield from deciding.wrong(trust, None, remedies)
 
@@ -63,7 +63,7 @@ def check(store: Store) -> Iterator[Finding]:
     now = plane_at_commit.checked_out(layout, f"{layout.root.name}/")
     before = _history(now, trust.signed_after)
     if before is None:
-        what = "`trust.signed_after` names no line of the log"
+        what = "the hash in `trust.signed_after` doesn't belong to any line of the log"
         where = now.where(CONFIG, line_of(("trust", "signed_after"), _text(now)))
         back = Instruction("Restore config.toml from Git.")
         yield Finding("signed-after-unknown", "error", where, what, (back,))
@@ -72,7 +72,9 @@ def check(store: Store) -> Iterator[Finding]:
     yield from _other_histories(now, before, see)
     yield from _second_events(now, before)
     deciding = _DecidingOps(now, before, alone=True)
-    review = Instruction("Review these entries, then undo the change and decide again with your signing key.")
+    review = Instruction(
+        "Review the changed entries. Then undo the change and repeat it with your signing key."
+    )
     if deciding.unsigned:
         yield _summary(deciding.unsigned, now)
     yield from deciding.wrong(trust, layout, (review,))
@@ -105,15 +107,15 @@ def _weaker(base: Side, now: Side, owners: Trust) -> Iterator[Finding]:
     old, new = base.settings.trust, now.settings.trust
     changed = []
     if old.require_signatures and not new.require_signatures:
-        changed.append(("require_signatures", "is turned off"))
+        changed.append(("require_signatures", "was turned off"))
     added = [
         line for line in new.allowed_signers if line not in {*old.allowed_signers, *owners.allowed_signers}
     ]
     if added:
         who = ", ".join(shown(line.split()[0], 40) for line in added[:_NAMED])
-        changed.append(("allowed_signers", f"gets {len(added)} new signer{'s' * (len(added) != 1)} ({who})"))
+        changed.append(("allowed_signers", f"has {len(added)} new signer{'s' * (len(added) != 1)} ({who})"))
     if new.signed_after not in (old.signed_after, owners.signed_after, None):
-        changed.append(("signed_after", f"is set to {new.signed_after}"))
+        changed.append(("signed_after", f"was set to {new.signed_after}"))
     for key, what in changed:
         where = now.where(CONFIG, line_of(("trust", key), _text(now)) if CONFIG in now.files else None)
         message = f"`trust.{key}` {what}, which weakens trust"
@@ -134,8 +136,8 @@ def _other_histories(now: Side, before: Collection[bytes], back: Remedy) -> Iter
         if line in before or not _begins(line):
             continue
         if begun:
-            what = "starts a second history: signatures from another project memory are not valid in this one"
-            remedies = (Instruction("Remove the lines of that history:"), back)
+            what = "this line starts a second history, but signatures from another project memory are not valid in this one"
+            remedies = (Instruction("Remove the lines of the second history:"), back)
             yield Finding("second-history", "error", now.where(LOG, number), what, remedies)
         begun = True
 
@@ -148,7 +150,7 @@ def _second_events(now: Side, before: Collection[bytes]) -> Iterator[Finding]:
     first = {op.line for op in proven_ops.of(now)}
     for line, number in now.lines.items():
         if OP.matches(line) and line not in first and line not in before:
-            what = "is not an operation event, or repeats the event of an operation"
+            what = "this line isn't a valid operation event, or it repeats the event of another line"
             remedy = Instruction("Restore the log from Git.")
             yield Finding("op-event-odd", "error", now.where(LOG, number), what, (remedy,))
 
@@ -238,8 +240,8 @@ def _summary(unsigned: Sequence[LoggedOp], now: Side) -> Finding:
     more = f" and {len(unsigned) - _NAMED} more" if len(unsigned) > _NAMED else ""
     count = "1 change is" if len(unsigned) == 1 else f"{len(unsigned)} changes are"
     head = now.ledger.heads[-1] if now.ledger.heads else event_line.GENESIS
-    what = f"{count} not signed, and `trust.require_signatures` is on: {names}{more}"
+    what = f"{count} not signed, but `trust.require_signatures` is on: {names}{more}"
     remedy = Instruction(
-        f'Review what they did. To accept history so far, set `signed_after = "{head}"` under [trust].'
+        f'Review the unsigned changes. To accept the whole history so far, set `signed_after = "{head}"` under [trust].'
     )
     return Finding("ops-unsigned", "error", now.where(LOG, unsigned[0].number), what, (remedy,))

@@ -24,8 +24,8 @@ def findings(base: Side, now: Side, done: Sequence[LoggedOp], past: Past, back: 
     wrong = other | {op.line: op.number for op in done if op.event.op in in_base}
     for line, number in wrong.items():
         if line not in base.lines:
-            what = "is not an operation event, or repeats the event of an operation"
-            remedies = (Instruction("Remove the line:"), back)
+            what = "this line isn't a valid operation event, or it repeats the event of another line"
+            remedies = (Instruction("Remove this line:"), back)
             yield Finding("op-event-odd", "error", now.where(LOG, number), what, remedies)
     runs = proven_ops.runs_of(now)
     by_op = {op.event.op: op for op in done}
@@ -51,18 +51,18 @@ def _op(
         if row:
             where = now.where(row.file, row.number)
             what = f"the record of {op.name} doesn't match line {op.number} of the log"
-        remedies = (Instruction("Commit the record, or restore the base:"), back)
+        remedies = (Instruction("Commit the record, or restore the state of the base commit:"), back)
         yield Finding("op-unproved", "error", where, f"{what}. The operation has no effect", remedies, op_id)
         return
     stated = (op.event.ts, op.event.verb, op.event.actor, op.event.channel, op.event.ids)
     if stated != (record.ts, record.verb, record.actor, record.channel, [c.id for c in record.changes]):
-        what = f"{op.name}: the log line doesn't match its record"
-        remedies = (Instruction("Remove both:"), back)
+        what = f"{op.name}: the line in the log doesn't match the operation record"
+        remedies = (Instruction("Remove the line and the record:"), back)
         yield Finding("op-unlike-record", "error", where, what, remedies, op_id)
         return
     if record.settings or record.verb == rules.VERB:
         if not proven_ops.only_notes_settings(record):
-            what = f"{op.name} isn't a settings record that agentplane writes"
+            what = f"{op.name} has a settings record that agentplane would never write"
             remedies = (Instruction("Remove the operation:"), back)
             yield Finding("op-settings-odd", "error", where, what, remedies, op_id)
         return
@@ -111,9 +111,9 @@ def _not_decided(record: Record, settings: Settings, past: Past, runs: set[str])
     if channel == "policy":
         return _not_by_policy(record, settings, past, runs)
     if channel not in proven_ops.PERSONAL and not (open_to_tools and channel in ("cli", "api")):
-        return f"was made over the channel `{shown(channel, 20)}`, which can't approve changes"
+        return f"was made through the channel `{shown(channel, 20)}`, which can't approve changes"
     if proven_ops.by_tool(record) and not open_to_tools:
-        return f"was done by the tool {shown(record.actor, 40)} (started by {shown(record.program, 40)})"
+        return f"was made by the tool {shown(record.actor, 40)} (started by {shown(record.program, 40)}), not by a person"
     return None
 
 
@@ -122,18 +122,18 @@ def _not_by_policy(record: Record, settings: Settings, past: Past, runs: set[str
         return (
             None
             if all(change.file != INBOX for change in record.changes)
-            else "accepts a manual edit in the inbox"
+            else "automatically accepts a manual edit in the inbox"
         )
     limit = settings.policy.auto_approve_confidence
     if record.verb not in ("approve", "merge") or limit is None:
-        return "was made by a policy that the settings of the base don't have"
+        return "was made by a policy that isn't in the settings of the base commit"
     for change in record.changes:
         if change.file == INBOX and change.after is None:
             continue
         head = _head(record, change, change.left, past)
         sure = head is not None and head.type == "fact" and (head.confidence or 0) >= limit
         if head is None or not (sure and head.evidence and head.source in runs):
-            return f"was approved by policy, but the base's policy doesn't approve {shown(change.id, 40)}"
+            return f"was approved automatically, but the policy in the base commit doesn't approve {shown(change.id, 40)}"
     return None
 
 

@@ -43,8 +43,8 @@ _LARGEST = {".md": 32 * _MIB, ".toml": _MIB, ".json": 512 * _MIB, ".jsonl": 1024
 memory.
 """
 
-_LINK = "is a symbolic link, and agentplane requires real files and folders"
-_NO_FOLDER = "is not a real folder, and agentplane requires real files and folders"
+_LINK = "this is a symbolic link, but agentplane requires real files and folders"
+_NO_FOLDER = "this isn't a real folder, but agentplane requires real files and folders"
 _FOLDERS = (SHELF_FOLDER, "ops")
 
 
@@ -218,7 +218,7 @@ def file_at(layout: Layout, commit: ObjectId, path: str) -> bytes | None:
 
 def _not_given(path: str, commit: str) -> BadInput:
     todo = (
-        "Fetch that commit with its files: run `git fetch origin`, or `git fetch --refetch --no-filter origin` in a partial "
+        "Fetch the commit with its files: run `git fetch origin`, or `git fetch --refetch --no-filter origin` in a partial "
         "clone. In GitHub Actions, set `fetch-depth: 0` and no `filter`."
     )
     return BadInput(f"Git can't read {shown(path, 80)} at commit {commit[:12]}", todo=todo)
@@ -248,4 +248,4 @@ def _belongs(name: str) -> bool:
 
 def _too_large(name: str, size: int) -> str | None:
     limit = _LARGEST[os.path.splitext(name)[1]]
-    return f"is larger than {limit // _MIB} MiB, and was not read" if size > limit else None
+    return f"this file is larger than {limit // _MIB} MiB, so it was not read" if size > limit else None

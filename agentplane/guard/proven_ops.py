@@ -113,9 +113,9 @@ def time_of(line: bytes) -> str | None:
 
 
 def named(verb: str, ids: list[str]) -> str:
-    """Return a short description, for example `approve of CAND-7F3K2Q, DEC-001`."""
+    """Return a short description, for example `approve CAND-7F3K2Q, DEC-001`."""
     more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
-    return shown(verb, 20) + (f" of {', '.join(shown(id_, 40) for id_ in ids[:3])}{more}" if ids else "")
+    return shown(verb, 20) + (f" {', '.join(shown(id_, 40) for id_ in ids[:3])}{more}" if ids else "")
 
 
 def by_tool(record: Record) -> bool:

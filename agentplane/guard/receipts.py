@@ -29,15 +29,17 @@ def findings(base: Side, now: Side, done: Sequence[LoggedOp]) -> Iterator[Findin
             continue
         where, name = now.where(entry.file, entry.line), shown(entry.id, 40)
         if lack := receipts.lacking(entry.head, sources):
-            remedy = Shell(("agentplane", "edit", name), "Name them as `source:` and `evidence:` with ")
-            what = f"{name} {lack}, and `policy.require_receipts` is on"
+            remedy = Shell(
+                ("agentplane", "edit", name), "Add the run as `source:` and the evidence as `evidence:` with "
+            )
+            what = f"{name} {lack}, but `policy.require_receipts` is on"
             yield Finding("receipts-lacking", "error", where, shown(what, 300), (remedy,), entry.id)
         elif wanted == "appended" and entry.head.source not in appended:
             what = (
                 f"{name} cites run {shown(entry.head.source or '', 40)}, and the log lines that this branch appends don't"
                 ' have it (`policy.require_receipts = "appended"`)'
             )
-            before = "Log the run that proves it on this branch, and name it as `source:` with "
+            before = "Log the run that proves the entry on this branch, and add that run as `source:` with "
             remedy = Shell(("agentplane", "edit", name), before)
             yield Finding("run-not-appended", "error", where, what, (remedy,), entry.id)
 

@@ -29,9 +29,7 @@ from agentplane.text.markdown import document, header
 
 
 LINKS = ("supersedes", "refines", "unrelated")
-_PRUNED = (
-    "cannot be compared with what it was made of: that text was pruned, and what it left is still in force"
-)
+_PRUNED = "can't be checked, because the text that it changed was pruned, and its result is still in force"
 
 
 def complaint(op: LoggedOp, done: Mapping[str, LoggedOp], past: Past) -> str | None:
@@ -41,13 +39,13 @@ def complaint(op: LoggedOp, done: Mapping[str, LoggedOp], past: Past) -> str | N
     if record is None or place is None:
         return None
     if record.verb not in _CHECKS:
-        return f"has the verb `{shown(record.verb, 20)}`, which agentplane doesn't know"
+        return f"has the unknown verb `{shown(record.verb, 20)}`"
     try:
         return recorded.frame(record, past, place) or _CHECKS[record.verb](Case(record, place, done, past))
     except recorded.Pruned:
         return None if not recorded.in_force(record, past) else _PRUNED
     except AgentplaneError as error:
-        return f"doesn't match `{record.verb}`: {shown(error.what, 200)}"
+        return f"isn't a valid `{record.verb}`: {shown(error.what, 200)}"
 
 
 def _propose(case: Case) -> str | None:
@@ -131,7 +129,7 @@ def _approve(case: Case) -> str | None:
     if stamp is None:
         return f"gives {shown(come[0].id, 40)} a different date or approver than its own"
     if not set(record.rejected) <= {change.id for change in gone} - moved:
-        return "claims to reject a candidate that it doesn't remove"
+        return "is recorded as rejecting a candidate, but doesn't remove that candidate"
     choice = Choice(supersede=tuple(change.id for change in targets))
     alike = [change.id for change in gone if change.id not in moved]
     memory = case.memory()
@@ -201,11 +199,11 @@ def _send_back(case: Case) -> str | None:
     head = case.head(changes[0]) if changes else None
     day = days.day_of(head.snoozed_until) if head and head.snoozed_until else None
     if head is None or head.sent_back is None or day is None:
-        return "doesn't send back a candidate"
+        return "is a `send-back` that doesn't send back a candidate"
     try:
         sent = case.near(_before(day, postpone.SENT_BACK_DAYS))
     except ValueError:
-        return f"folds {shown(changes[0].id, 40)} until another day than `send-back` would"
+        return f"folds {shown(changes[0].id, 40)} until a different day than `send-back` would"
     ids_ = [change.id for change in changes]
     return case.compared(postpone.send_back(case.memory(), ids_, head.sent_back, sent))
 
@@ -217,7 +215,7 @@ def _snooze(case: Case) -> str | None:
     try:
         today = _before(date.fromisoformat(case.record.ts[:10]), 1)
     except ValueError:
-        return "doesn't say on which day it snoozed"
+        return "has no readable time, so the day of the snooze is unknown"
     plan = postpone.snooze(case.memory(), [change.id for change in changes], day, today) if changes else None
     return case.compared(plan)
 
@@ -231,7 +229,7 @@ def _tag(case: Case) -> str | None:
     edits = []
     for change in case.record.changes:
         if change.found is None or change.left is None or change.found != change.before:
-            return f"doesn't only change the tags of {shown(change.id, 40)}"
+            return f"changes more than the tags of {shown(change.id, 40)}"
         tags = list(case.head(change).tags) or header.DROP
         text = header.set_fields(case.text(change, change.found), {"tags": tags})
         edits.append(Edit(change.id, change.file, text))
@@ -311,7 +309,9 @@ def _updated(case: Case, change: Change) -> str | None:
     candidate = memory.get(str(change.was))
     entry = updates.target_of(memory, candidate)
     if stamp is None or entry is None or entry.id != change.id:
-        return f"merges {shown(candidate.id, 40)} into {shown(change.id, 40)}, which it isn't an update of"
+        return (
+            f"merges {shown(candidate.id, 40)} into {shown(change.id, 40)}, but isn't an update of that entry"
+        )
     return case.compared(updates.plan(memory, candidate, entry, stamp))
 
 
@@ -327,7 +327,7 @@ def _revert(case: Case) -> str | None:
     for change in case.record.changes:
         back = change.after == change.before and change.left in (None, change.before) and change.was is None
         if not back:
-            return f"doesn't restore the approved text of {shown(change.id, 40)}, as `revert` would"
+            return f"doesn't restore the approved text of {shown(change.id, 40)}, but `revert` would"
     return None
 
 
@@ -343,7 +343,7 @@ def _inverse(case: Case) -> str | None:
     if {_key(change) for change in record.changes} != swapped or len(record.changes) != len(
         of.record.changes
     ):
-        return f"isn't the inverse of {of.name}"
+        return f"doesn't exactly reverse {of.name}"
     return None
 
 

@@ -73,13 +73,13 @@ def _not_of_its_verb(record: Record) -> str | None:
     Readers of history trust these fields for every verb.
     """
     if record.undoes is not None and record.verb not in ("undo", "redo"):
-        return f"claims to undo an operation, which `{shown(record.verb, 20)}` never does"
+        return f"is recorded as undoing an operation, which `{shown(record.verb, 20)}` never does"
     if (record.prunes or record.redacted) and record.verb != "prune":
         return f"removes texts from history, which `{shown(record.verb, 20)}` never does"
     if record.rejected and record.verb not in ("approve", "supersede"):
-        return f"claims to reject candidates, which `{shown(record.verb, 20)}` never does"
+        return f"is recorded as rejecting candidates, which `{shown(record.verb, 20)}` never does"
     if record.confirmed and record.verb not in ("approve", "supersede", "merge", "edit", "adopt"):
-        return f"claims to confirm flags, which `{shown(record.verb, 20)}` never does"
+        return f"is recorded as confirming flags, which `{shown(record.verb, 20)}` never does"
     if record.settings:
         return f"records trust settings, which `{shown(record.verb, 20)}` never does"
     return None
@@ -162,13 +162,13 @@ def differing(
     for change in record.changes:
         edit = wanted.pop((change.id, change.file), None)
         if edit is None:
-            return f"changes {shown(change.id, 40)}, which `{record.verb}` wouldn't"
+            return f"changes {shown(change.id, 40)}, but `{record.verb}` wouldn't change that entry"
         if not same(change, edit):
             differs = how(change, edit, text)
-            return f"changes {shown(change.id, 40)} in a different way than `{record.verb}` would{differs}"
+            return f"changes {shown(change.id, 40)} differently than `{record.verb}` would{differs}"
     if wanted:
         id_, _ = next(iter(wanted))
-        return f"doesn't change {shown(id_, 40)}, but `{record.verb}` would"
+        return f"doesn't change {shown(id_, 40)}, but `{record.verb}` would change that entry"
     return None
 
 

@@ -34,7 +34,7 @@ def _finding(id_: str, op: LoggedOp, base: Side, now: Side) -> Finding:
     one, other = base.memory.entries.get(id_), now.memory.entries.get(id_)
     where = now.where(other.file, other.line) if other else now.where(op.changes[0].file)
     what = (
-        f"{shown(id_, 40)} was rewritten by {shown(op.event.actor, 40)} ({shown(op.event.verb, 20)} over "
+        f"{shown(id_, 40)} was rewritten by {shown(op.event.actor, 40)} ({shown(op.event.verb, 20)} through "
         f"{shown(op.event.channel, 20)}): {_quoted(one)} is now {_quoted(other)}"
     )
     todo = (

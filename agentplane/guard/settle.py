@@ -39,7 +39,7 @@ def complaint(record: Record, base: Side, past: Past) -> str | None:
     if place is None:
         return None
     if (record.actor, record.program) != _BY:
-        return f"names {shown(record.actor, 40)} as its actor, but only agentplane reconciles branches"
+        return f"names {shown(record.actor, 40)} as its actor, but only agentplane itself reconciles branches"
     if framed := recorded.frame(record, past, place):
         return framed
     replay = _Replay(record, place, base, past)
@@ -72,10 +72,10 @@ class _Replay:
                 return self._difference(change, edit, plan)
         for edit in wanted.values():
             if not (self._needs_pruned(edit) or self._only_links(edit)):
-                return f"doesn't change {shown(edit.id, 40)}, but reconciling these branches would"
+                return f"doesn't change {shown(edit.id, 40)}, but reconciling these branches would change that entry"
         stored = self.past.stored(self.record.op)
         if exact and not self.lost and stored and plan and stored.why not in (plan.why, None):
-            return "has a different reason than reconciling these branches would give"
+            return "gives a different reason than reconciling these branches would give"
         return None
 
     def _difference(self, change: Change, edit: Edit | None, plan: Plan | None) -> str:
@@ -83,9 +83,9 @@ class _Replay:
         if plan is None:
             return f"changes {name}, but there are no branches to reconcile"
         if edit is None:
-            return f"changes {name}, which reconciling these branches wouldn't"
+            return f"changes {name}, but reconciling these branches wouldn't change that entry"
         how = recorded.how(change, edit, self._text)
-        return f"changes {name} in a different way than reconciling these branches would{how}"
+        return f"changes {name} differently than reconciling these branches would{how}"
 
     def _plan(self) -> Plan | None:
         ledger, graph, versions = self.past.before(self.place)

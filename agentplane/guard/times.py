@@ -38,26 +38,30 @@ def findings(base: Side, now: Side, done: Sequence[LoggedOp], at: datetime) -> I
 
 def _times(op: LoggedOp, now: Side, by_hash: Mapping[bytes, bytes], at: datetime) -> Iterator[Finding]:
     where, event = now.where(LOG, op.number), op.event
-    remedies = (Instruction("Set the clock of that machine, remove the operation, and repeat it."),)
+    remedies = (
+        Instruction(
+            "Correct the clock of the machine that made the change, remove the operation, and repeat the change."
+        ),
+    )
     moment = _moment(event.ts)
     if moment is None:
-        yield Finding("op-without-time", "error", where, f"{op.name} has no time", remedies, event.op)
+        yield Finding("op-without-time", "error", where, f"{op.name} has no valid time", remedies, event.op)
         return
     if event.op[:16] != f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}":
         what = f"{op.name} has a different time in its ID than in its log line"
         yield Finding("op-time-unlike-id", "error", where, what, remedies, event.op)
     if moment > at + _SKEW:
-        what = f"{op.name} has a time in the future ({shown(event.ts, 30)})"
+        what = f"{op.name} is dated in the future ({shown(event.ts, 30)})"
         yield Finding("op-from-future", "error", where, what, remedies, event.op)
     if _settles(op):
         joined = _joined(op.line, by_hash)
         if len(joined) > 1 and moment > max(joined):
-            what = f"{op.name} has a later time than every event that it joins ({shown(event.ts, 30)})"
+            what = f"{op.name} is dated later than every event that it joins ({shown(event.ts, 30)})"
             yield Finding("op-too-late", "error", where, what, remedies, event.op)
         return
     earlier = [found for line in _parents(op.line, by_hash) if (found := _moment(proven_ops.time_of(line)))]
     if earlier and moment < max(earlier) - _SKEW:
-        what = f"{op.name} has a time days before the event that it follows ({shown(event.ts, 30)})"
+        what = f"{op.name} is dated more than a day before the event that it follows ({shown(event.ts, 30)})"
         yield Finding("op-too-early", "error", where, what, remedies, event.op)
 
 

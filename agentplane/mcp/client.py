@@ -123,7 +123,7 @@ class CallRunner:
 
         if self._plane is not None:
             if not os.path.isdir(self._plane):
-                todo = "Start the server with the path to an .agentplane directory, or run `agentplane init`."
+                todo = "Start the server with the path to an .agentplane directory, or run `agentplane init` to create one."
                 raise BadInput(f"Directory not found: {one_line(self._plane, 60)}", todo=todo)
             return open_plane(self._plane, channel="mcp", actor=actor)
         for folder in roots:

@@ -41,12 +41,16 @@ def as_agentplane_error(error: Exception) -> AgentplaneError | None:
         what, _, place = str(error).partition(" - at `")
         field = place.rstrip("`").removeprefix("$").removeprefix(".")
         return BadInput(
-            what[:1].lower() + what[1:], where=field or "arguments", todo="Fix it and call the tool again."
+            what[:1].lower() + what[1:],
+            where=field or "arguments",
+            todo="Fix the argument and call the tool again.",
         )
     if isinstance(error, OSError):
         where = str(error.filename) if error.filename is not None else None
         what = (error.strerror or str(error)).lower()
-        return PlaneError(what, where=where, todo="Check the folder and its permissions.")
+        return PlaneError(
+            what, where=where, todo="Check the path, its permissions and the available disk space."
+        )
     return None
 
 
@@ -61,7 +65,7 @@ def report_bug(error: Exception) -> AgentplaneError:
     place = f"{at.tb_frame.f_code.co_filename}:{at.tb_lineno}" if at else "?"
     sys.stderr.write(f"agentplane mcp: {type(error).__name__} at {place}\n")
     return AgentplaneError(
-        f"Internal error ({type(error).__name__}). The change may not have been saved",
-        todo="Run the same command in a terminal, or `agentplane doctor` to check the project memory.",
+        f"Internal error ({type(error).__name__}). The change may not have been saved.",
+        todo="Try the same action in a terminal, or run `agentplane doctor` to check the project memory.",
         sees_doctor=True,
     )

@@ -40,7 +40,7 @@ def recall(session: Session, asked: tools.Recall) -> Fields:
 def _notices(session: Session) -> Fields:
     """Return a field with the failures of extensions that the tool was not told yet, or no field."""
     told = [
-        one_line(f"{error.what} agentplane uses its own implementation instead. {error.todo}", _LONGEST)
+        one_line(f"{error.what} agentplane uses its built-in implementation instead. {error.todo}", _LONGEST)
         for error in session.new_failures()
     ]
     return {"notices": told} if told else {}
@@ -143,12 +143,14 @@ def _recorded_event(session: Session, event: Fields, others: Fields) -> Fields:
     """Log a complete run in the form of a log line. The session's open run becomes its parent."""
     if others:
         raise BadInput(
-            "`event` can't be combined with other fields.", where="event", todo="Put them into the event."
+            "`event` can't be combined with other fields.",
+            where="event",
+            todo="Put these fields into the event.",
         )
     facts = event.get("derived_facts")
     if isinstance(facts, list) and not all(isinstance(fact, str) for fact in facts):
         what = "Invalid derived_facts: over MCP, each item must be text or the ID of a fact."
-        raise BadInput(what, where="event", todo="Leave out the other fields of the fact.")
+        raise BadInput(what, where="event", todo="Pass each fact as text, without other fields.")
     session.plane.listeners.step("writing")
     parent = {"parent_run_id": session.run.run_id} if session.run else {}
     own = {name: value for name, value in event.items() if value is not None}

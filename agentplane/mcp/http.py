@@ -69,7 +69,7 @@ def _checked(token: str, where: str) -> str:
         raise BadInput(
             f"The token must have at least {_LEAST} printable ASCII characters and no spaces.",
             where=where,
-            todo="Create one with `openssl rand -hex 32`.",
+            todo="Create a token with `openssl rand -hex 32`.",
         )
     return token
 
@@ -111,7 +111,9 @@ def serve(made: Server[Any], runner: CallRunner, port: int, token: str, *, print
             ws="none",
         )
         sys.stderr.write(f"Serving http://{HOST}:{port}{PATH}\n")
-        sys.stderr.write(f"token: {token}\n" if print_token else "Requests need the token that you set.\n")
+        sys.stderr.write(
+            f"token: {token}\n" if print_token else "Each request must include the token that you set.\n"
+        )
         sys.stderr.flush()
         anyio.run(_serve, _Quiet(config), listening)
     if runner.write_lock.acquire(timeout=_LAST_WRITE):

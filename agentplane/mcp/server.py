@@ -164,7 +164,9 @@ async def _list_prompts(_call: Call, _params: types.PaginatedRequestParams | Non
 
 async def _get_prompt(_call: Call, params: types.GetPromptRequestParams) -> types.GetPromptResult:
     if params.name != prompts.PROMPT:
-        raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown prompt. The prompt is {prompts.PROMPT}.")
+        raise MCPError(
+            code=types.INVALID_PARAMS, message=f"Unknown prompt. The only prompt is {prompts.PROMPT}."
+        )
     text = prompts.prompt((params.arguments or {}).get("task"))
     return types.GetPromptResult(
         description=prompts.PROMPT_ABOUT,

@@ -37,7 +37,7 @@ def _one_external_id(memory: Memory) -> Iterator[Finding]:
             where = f"{memory.snapshot.layout.shown(entries[-1].file)}:{entries[-1].line}"
             ids_ = " and ".join(one_line(entry.id, 40) for entry in entries)
             what = f"{ids_} have the same external id, {one_line(name, 60)}"
-            remedy = Instruction("Run `agentplane deprecate` on the one that is wrong.")
+            remedy = Instruction("Run `agentplane deprecate` on the entry that is wrong.")
             yield Finding("external-id-twice", "warning", where, what, (remedy,), name)
 
 
@@ -52,8 +52,8 @@ def _successors(memory: Memory, entry: Entry) -> Iterator[Finding]:
     if len(found) > 1:
         names = " and ".join(one_line(link, 40) for link in found)
         where = f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}"
-        what = f"{one_line(entry.id, 40)} was superseded by {names}, and all of them are in force"
-        remedy = Instruction("Run `agentplane deprecate` on the one that no longer applies.")
+        what = f"{one_line(entry.id, 40)} was superseded by {names}, and all of these entries are in force"
+        remedy = Instruction("Run `agentplane deprecate` on the entry that no longer applies.")
         yield Finding("superseded-twice", "warning", where, what, (remedy,), entry.id)
 
 
@@ -67,10 +67,10 @@ def _broken(memory: Memory) -> Iterator[Finding]:
             if trouble.start not in twice:
                 yield Finding("entry-broken", "error", where, trouble.what, (Instruction(trouble.todo),))
             elif memory.snapshot.ledger.unsettled:
-                remedy = Shell(_RECONCILE, "Run ", " to merge the two.")
+                remedy = Shell(_RECONCILE, "Run ", " to merge the two entries.")
                 yield Finding("entry-twice", "warning", where, trouble.what, (remedy,))
             else:
-                after = " if a merge left both. Otherwise, give one of them another ID."
+                after = " if a Git merge left both entries. Otherwise, give one of the entries another ID."
                 remedy = Shell(_RECONCILE, "Run ", after)
                 yield Finding("entry-twice", "error", where, trouble.what, (remedy,))
 
@@ -82,10 +82,10 @@ def _doubled(memory: Memory) -> Iterator[Finding]:
         for block in page.document.blocks:
             where = f"{memory.snapshot.layout.shown(file)}:{block.line}"
             if block.id in first:
-                what = f"{one_line(block.id, 40)} is also at {first[block.id]}"
+                what = f"{one_line(block.id, 40)} is also the ID of the entry at {first[block.id]}"
                 if file == INBOX and block.id in hidden:
-                    what += ", which hides this candidate"
-                rename = Instruction("Give one of them another ID, or delete it.")
+                    what += ", and that entry hides this candidate"
+                rename = Instruction("Give one of the two entries another ID, or delete one of them.")
                 yield Finding("id-twice", "error", where, what, (rename,), block.id)
             first.setdefault(block.id, where)
 
@@ -99,7 +99,7 @@ def _hand_edits(memory: Memory) -> Iterator[Finding]:
         name, remedies = one_line(edit.id, 40), remedies_of(edit)
         if ledger.unsettled:
             remedies = (
-                Shell(_RECONCILE, "Run ", " first, because Git may have caused this. Then:"),
+                Shell(_RECONCILE, "Run ", " first, because a Git merge may have caused this. Then:"),
                 *remedies,
             )
         what = (
@@ -114,9 +114,13 @@ def remedies_of(edit: HandEdit) -> tuple[Remedy, ...]:
     """Return the remedies for a manual edit, one sentence together."""
     if edit.change == "broken":
         discard = " ".join(edit.command("reject"))
-        return (Instruction(f"Fix its header there, or delete it there and run `{discard}`."),)
+        return (
+            Instruction(
+                f"Fix the header of the entry in the file, or delete the entry there and run `{discard}`."
+            ),
+        )
     return (
-        Shell(edit.command("approve"), "Accept it with ", " or"),
+        Shell(edit.command("approve"), "Accept the edit with ", " or"),
         Shell(edit.command("reject"), "discard it with "),
     )
 
@@ -124,32 +128,32 @@ def remedies_of(edit: HandEdit) -> tuple[Remedy, ...]:
 def _entry(memory: Memory, entry: Entry) -> Iterator[Finding]:
     where = f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}"
     name = one_line(entry.id, 40)
-    edit = Shell(("agentplane", "edit", name), "")
+    edit = Shell(("agentplane", "edit", name), "Run ", " to fix the header.")
     for problem in entry.problems:
         yield Finding("header-problem", "warning", where, f"{name}: {problem}", (edit,), entry.id)
     if not ids.is_plain(entry.id):
         what, remedy = (
-            f"{name} is not an ID that agentplane assigns",
-            Instruction("Choose an ID such as DEC-014."),
+            f"{name} doesn't have the form of the IDs that agentplane assigns",
+            Instruction("Choose an ID in the form of DEC-014."),
         )
         yield Finding("id-odd", "warning", where, what, (remedy,), entry.id)
     kind = memory.kinds.get(entry.head.type)
     if kind is None:
-        what = f"{name}: unknown kind `{one_line(entry.head.type, 30)}`"
-        remedy = Instruction(f"Use one of {', '.join(memory.kinds)}, or add it to config.toml.")
+        what = f"{name} has the unknown kind `{one_line(entry.head.type, 30)}`"
+        remedy = Instruction(f"Use one of {', '.join(memory.kinds)}, or define the kind in config.toml.")
         yield Finding("kind-unknown", "warning", where, what, (remedy,), entry.id)
     elif entry.file not in (INBOX, kind.file):
         what, remedy = (
-            f"{name}: a {kind.name} belongs in {kind.file}",
-            Instruction(f"Move it there, then run `agentplane approve {name}`."),
+            f"{name} is in the wrong file. Its kind, {kind.name}, belongs in {kind.file}",
+            Instruction(f"Move the entry to {kind.file}, then run `agentplane approve {name}`."),
         )
         yield Finding("file-wrong", "warning", where, what, (remedy,), entry.id)
     wanted = (INBOX_STATUS,) if entry.file == INBOX else SHELF_STATUSES
     if entry.head.status not in wanted:
-        what = f"{name}: status `{one_line(entry.head.status, 30)}` here should be {' or '.join(wanted)}"
+        what = f"{name} has the status `{one_line(entry.head.status, 30)}`, but in this file the status must be {' or '.join(wanted)}"
         yield Finding("status-wrong", "warning", where, what, (edit,), entry.id)
     head = entry.head
     for link in (*head.supersedes, *head.superseded_by, *head.refines, *head.unrelated):
         if link not in memory.entries and link not in memory.snapshot.ledger.known:
-            what = f"{name} points to {one_line(link, 40)}, but no entry has that ID"
+            what = f"{name} links to {one_line(link, 40)}, but no entry has this ID"
             yield Finding("link-nowhere", "warning", where, what, (edit,), entry.id)

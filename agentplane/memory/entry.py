@@ -183,9 +183,7 @@ def _unreadable(head: Header) -> tuple[str, ...]:
     from agentplane.text.visible import one_line  # few entries need it
 
     shown = one_line(head.expires_at, 30)
-    return (
-        f"`expires_at: {shown}` is not a date, so the entry never expires. Write a date such as 2026-12-31",
-    )
+    return (f"`expires_at: {shown}` isn't a date, so the entry never expires. Use a date such as 2026-12-31",)
 
 
 def share(heads: Iterable[Header]) -> None:
@@ -218,7 +216,7 @@ def _coerced(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:
     """Return a header whose values have unexpected types, such as one word for a list or a number
     for a text.
     """
-    problems = [f"no `{key}`" for key in ("type", "status") if fields.get(key) is None]
+    problems = [f"`{key}` is missing" for key in ("type", "status") if fields.get(key) is None]
     values: dict[str, Any] = {"id": str(fields["id"]), "type": "", "status": ""}
     for name in Header.__struct_fields__:
         value = fields.get(name)
@@ -234,7 +232,7 @@ def _coerced(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:
             coerced = as_number(value) if name in _NUMBERS else as_text(value)
             wanted = "a valid value"
         if coerced is None:
-            problems.append(f"`{name}` is not {wanted}")
+            problems.append(f"`{name}` must be {wanted}")
         else:
             values[name] = coerced
     return Header(**values), tuple(problems)

@@ -131,7 +131,7 @@ def proposal(text: bytes, kinds: Mapping[str, Kind]) -> Proposal | None:
 def problems(form: Form, before: Form, kinds: Mapping[str, Kind], today: date) -> dict[str, str]:
     """Return the problems of the fields by name. Only the statement is checked if it wasn't changed."""
     found = {
-        "kind": "" if form.kind in kinds else f"Use one of {', '.join(kinds)}.",
+        "kind": "" if form.kind in kinds else f"Use one of these kinds: {', '.join(kinds)}.",
         "expires": _expiry_problem(form.expires, today),
         "tags": _list_problem(form.tags),
         "scope": _scope_problem(form.scope),
@@ -155,8 +155,8 @@ def _expiry_problem(text: str, today: date) -> str:
         return ""
     day = days.ahead(text, today)
     if day is None:
-        return f'Invalid date "{one_line(text.strip(), 20)}". Use 2026-12-31 or 30d.'
-    return f"Expiry date {day} is in the past." if day < today else ""
+        return f'Invalid date "{one_line(text.strip(), 20)}". Use a date such as 2026-12-31 or a number of days such as 30d.'
+    return f"The expiry date {day} is in the past." if day < today else ""
 
 
 def _list_problem(text: str, pattern: re.Pattern[str] = _ITEM) -> str:

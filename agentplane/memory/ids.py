@@ -53,7 +53,9 @@ def match(wanted: str, ids: Collection[str]) -> str:
     if wanted in ids:
         return wanted
     if not wanted.strip():
-        raise BadInput("An ID is required.", todo="Run `agentplane list` or `agentplane inbox` to list IDs.")
+        raise BadInput(
+            "An entry ID is required.", todo="Run `agentplane list` or `agentplane inbox` to list IDs."
+        )
     key = _key(wanted)
     found = [id_ for id_ in ids if _key(id_) == key]
     if not found and _BEGINNING.fullmatch(wanted):
@@ -62,7 +64,8 @@ def match(wanted: str, ids: Collection[str]) -> str:
         return found[0]
     if found:
         raise BadInput(
-            f"{_short(wanted)} is ambiguous: {', '.join(sorted(found)[:5])}.", todo="Use a longer prefix."
+            f"{_short(wanted)} is ambiguous: {', '.join(sorted(found)[:5])}.",
+            todo="Use more characters of the ID.",
         )
     raise BadInput(
         f"Entry not found: {_short(wanted)}.", todo="Run `agentplane list` or `agentplane inbox` to list IDs."

@@ -72,7 +72,11 @@ def _check_row(name: str, row: KindRow, kinds: Mapping[str, Kind]) -> None:
     for what, value, taken in (("prefix", row.prefix, taken_prefixes), ("file", row.file, taken_files)):
         if value in taken:
             raise BadKind(
-                f"kind `{name}`: the {what} {value} is already used", f"Choose another {what}.", (name, what)
+                f"kind `{name}`: another kind already uses the {what} {value}",
+                f"Choose another {what}.",
+                (name, what),
             )
     if name in kinds:
-        raise BadKind(f"kind `{name}` is built in", "Choose another name.", (name,))
+        raise BadKind(
+            f"kind `{name}` is built in, so it can't be defined again", "Choose another name.", (name,)
+        )

@@ -224,10 +224,12 @@ def pin(memory: Memory, wanted: Sequence[str]) -> Plan:
     edits = []
     for entry in _distinct(memory, wanted):
         if entry.file == INBOX:
-            raise BadInput(f"{entry.id} is a candidate, not an approved entry.", todo="Approve it first.")
+            raise BadInput(
+                f"{entry.id} is a candidate, not an approved entry.", todo="Approve the candidate first."
+            )
         if entry.head.status != "accepted":
-            what = f"{entry.id} is {one_line(entry.head.status, 20)}"
-            raise BadInput(what, todo="Tools get only accepted entries, so only these can be pinned.")
+            what = f"{entry.id} can't be pinned, because its status is {one_line(entry.head.status, 20)}"
+            raise BadInput(what, todo="Pin an accepted entry instead. Tools get only accepted entries.")
         if entry.head.pinned:
             raise BadInput(f"{entry.id} is already pinned.")
         edits.append(_with(memory, entry, {"pinned": True}))
@@ -257,7 +259,7 @@ def tag(memory: Memory, wanted: Sequence[str], add: Sequence[str], remove: Seque
             core = header.set_fields(_core(memory, entry), {"tags": tags or header.DROP})
             edits.append(Edit(entry.id, entry.file, core))
     if not edits:
-        raise BadInput("Nothing to change: the entries have these tags already.")
+        raise BadInput("Nothing to change: the entries already have these tags.")
     return Plan("tag", edits)
 
 
@@ -270,7 +272,7 @@ def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | N
         raise Refused(
             f"{entry.id} was changed while it was being edited.",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo="Read the current text, then edit it again.",
+            todo="Read the current text, then edit the entry again.",
         )
     core = _single(memory, entry, text)
     if core == _core(memory, entry):
@@ -297,7 +299,7 @@ def adopt(
             raise Refused(
                 f"{change.id} is already in {mark.file}.",
                 where=_place_of(memory, change),
-                todo=f"Give it another ID, or run `agentplane reject {change.id}` to discard the edit.",
+                todo=f"Give the new entry another ID, or run `agentplane reject {change.id}` to discard the edit.",
             )
         if change.change == "removed" and change.id in added:
             continue  # the entry was moved, and its new place is adopted
@@ -316,9 +318,9 @@ def _check_seen(memory: Memory, change: HandEdit, seen_digests: Mapping[str, str
     now = memory.entries.get(change.id)
     if seen_digests.get(change.id) != (now.digest if now else None):
         raise Refused(
-            f"{change.id} was edited again after it was shown.",
+            f"{change.id} was edited again after you reviewed it.",
             where=_place_of(memory, change),
-            todo="Nothing was accepted. Review the current text.",
+            todo="No edit was accepted. Review the current text.",
         )
 
 
@@ -356,7 +358,7 @@ def revert(memory: Memory, wanted: Collection[str]) -> Plan:
         text = memory.snapshot.approved_text(change.id)
         if text is None:
             raise Refused(
-                f"The approved text of {change.id} was pruned.",
+                f"The approved text of {change.id} was permanently removed, so it can't be restored.",
                 todo=f"Run `agentplane approve {change.id}` to accept the edit.",
             )
         gap = _old_place(memory, change, text)
@@ -404,29 +406,39 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
     words = (*proposal.tags, *proposal.evidence, *proposal.scope, *links)
     texts = (proposal.statement, proposal.rationale or "", *words)
     if any("\ud800" <= char <= "\udfff" for text in texts for char in text if not text.isascii()):
-        raise BadInput("The text isn't valid UTF-8.", todo="Save it as UTF-8.")
+        raise BadInput("The text isn't valid UTF-8.", todo="Save the text as UTF-8.")
     if any("\0" in text for text in texts):
-        raise BadInput("The text contains a NUL character.", todo="Remove it.")
+        raise BadInput("The text contains a NUL character.", todo="Remove that character.")
     if not all(word.strip() for word in words):
-        raise BadInput("A tag, evidence, scope or ID is empty.", todo="Remove it, or pass a value.")
+        raise BadInput(
+            "One of the tags, evidence, scopes or IDs is empty.",
+            todo="Remove the empty value, or fill it in.",
+        )
     if proposal.harvested is not None and not _MARK.fullmatch(proposal.harvested):
-        raise BadInput("Invalid value for `harvested`: it must have 16 hex digits.", todo="Leave it out.")
+        raise BadInput(
+            "Invalid value for `harvested`: the value must have 16 hexadecimal digits.",
+            todo="Leave out `harvested`.",
+        )
     if proposal.arrives is not None and proposal.arrives not in ARRIVING:
-        todo = f"Use {' or '.join(ARRIVING)}, or leave it out."
+        todo = f"Use {' or '.join(ARRIVING)}, or leave out `arrives`."
         raise BadInput(f"Invalid value for `arrives`: {one_line(proposal.arrives, 30)}", todo=todo)
     if proposal.superseded_by and proposal.arrives is None:
         todo = "Add `arrives: superseded`, or leave out `superseded_by`."
-        raise BadInput("`superseded_by` needs `arrives`", todo=todo)
+        raise BadInput("`superseded_by` can be used only together with `arrives`", todo=todo)
     if proposal.external_id is not None and not external_ids.is_one(proposal.external_id):
         raise BadInput(
-            f"Invalid id: `{one_line(proposal.external_id, 40)}`",
-            todo="Use letters, digits and . _ : - in ids, for example memory-schema-defined.",
+            f"Invalid ID: `{one_line(proposal.external_id, 40)}`",
+            todo="Use letters, digits and . _ : - in IDs, for example memory-schema-defined.",
         )
     if proposal.expires_at is not None and not _is_date(proposal.expires_at):
-        raise BadInput(f"Invalid date: {one_line(proposal.expires_at, 30)}.", todo="Use the form 2026-12-31.")
+        raise BadInput(
+            f"Invalid date: {one_line(proposal.expires_at, 30)}.", todo="Use a date in the form 2026-12-31."
+        )
     size = len(proposal.statement) + len(proposal.rationale or "")
     if size > MAX_TEXT:
-        raise BadInput(f"The text has {size:,} characters. The maximum is {MAX_TEXT:,}.", todo="Shorten it.")
+        raise BadInput(
+            f"The text has {size:,} characters. The maximum is {MAX_TEXT:,}.", todo="Shorten the text."
+        )
     if proposal.confidence is not None and not 0 <= proposal.confidence <= 1:
         raise BadInput(f"Invalid confidence: {proposal.confidence:g}. Use a number from 0 to 1.")
 
@@ -445,7 +457,7 @@ def candidates(memory: Memory, wanted: Sequence[str]) -> list[Entry]:
         if entry.file != INBOX:
             raise BadInput(
                 f"{entry.id} is an approved entry, not a candidate.",
-                todo=f"It has no manual edit to review. To retire it, run `agentplane deprecate {entry.id}`.",
+                todo=f"The entry has no manual edit to review. To retire the entry, run `agentplane deprecate {entry.id}`.",
             )
     return found
 
@@ -455,16 +467,16 @@ def check_candidate(memory: Memory, entry: Entry) -> None:
     mark = memory.known(entry.id)
     if mark is None or mark.digest != entry.digest:
         raise Refused(
-            f"{entry.id} has a manual edit that was not accepted.",
+            f"{entry.id} has a manual edit that nobody has accepted yet.",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo=f"Run `agentplane approve --edits {one_line(entry.id, 40)}` to accept it or `agentplane reject --edits {one_line(entry.id, 40)}` to discard it.",
+            todo=f"Run `agentplane approve --edits {one_line(entry.id, 40)}` to accept the edit, or `agentplane reject --edits {one_line(entry.id, 40)}` to discard it.",
         )
 
 
 def _distinct(memory: Memory, wanted: Iterable[str]) -> list[Entry]:
     found = {entry.id: entry for entry in map(memory.get, wanted)}
     if not found:
-        raise BadInput("An ID is required.")
+        raise BadInput("An entry ID is required.")
     return list(found.values())
 
 
@@ -488,7 +500,7 @@ def _check_readable(memory: Memory, change: HandEdit) -> None:
         raise Refused(
             f"{change.id} can't be read.",
             where=_place_of(memory, change),
-            todo=f"Fix its header, or delete it and run `agentplane reject {change.id}`.",
+            todo=f"Fix the header of the entry, or delete the entry and run `agentplane reject {change.id}`.",
         )
 
 
@@ -510,7 +522,7 @@ def check_untouched(memory: Memory, entry: Entry) -> None:
         raise Refused(
             f"{entry.id} has a manual edit.",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo=f"Run `agentplane approve {entry.id}` to accept it or `agentplane reject {entry.id}` to discard it first.",
+            todo=f"First run `agentplane approve {entry.id}` to accept the edit, or `agentplane reject {entry.id}` to discard it.",
         )
 
 
@@ -523,12 +535,16 @@ def _single(memory: Memory, entry: Entry, text: bytes) -> bytes:
         raise BadInput(trouble.what, where=f"{where}:{trouble.line}", todo=trouble.todo)
     if len(page.blocks) != 1 or text[: page.blocks[0].start].strip(b"\xef\xbb\xbf \t\r\n"):
         raise BadInput(
-            "The text isn't a single entry.", where=where, todo="Keep the header between two `---` lines."
+            "The text isn't a single entry.",
+            where=where,
+            todo="Write one entry, with its header between two `---` lines.",
         )
     block = page.blocks[0]
     if block.id != entry.id:
         raise BadInput(
-            f"The ID was changed to {one_line(block.id, 40)}.", where=where, todo=f"Keep the ID {entry.id}."
+            f"The ID can't be changed to {one_line(block.id, 40)}.",
+            where=where,
+            todo=f"Keep the ID {entry.id}.",
         )
     head, problems = read_header(block.packed)
     if problems:
@@ -536,7 +552,9 @@ def _single(memory: Memory, entry: Entry, text: bytes) -> bytes:
     kind = kind_named(memory.kinds, head.type)
     if entry.file not in (INBOX, kind.file):
         raise BadInput(
-            f"Its kind was changed to {kind.name}.", where=where, todo="Propose a new entry instead."
+            f"The kind of an approved entry can't be changed to {kind.name}.",
+            where=where,
+            todo="Propose a new entry instead.",
         )
     statuses = (INBOX_STATUS,) if entry.file == INBOX else SHELF_STATUSES
     if head.status not in statuses:

@@ -61,7 +61,7 @@ def send_back(memory: Memory, wanted: Sequence[str], comment: str, today: date) 
         if entry.head.proposed_by is None:
             raise BadInput(
                 f"{entry.id} has no proposer, so it can't be sent back.",
-                todo=f"Change it yourself with `agentplane edit {one_line(entry.id, 40)}`.",
+                todo=f"Change the candidate yourself with `agentplane edit {one_line(entry.id, 40)}`.",
             )
     fields = {"sent_back": words, "snoozed_until": today + timedelta(days=SENT_BACK_DAYS)}
     return Plan("send-back", _edits(memory, entries, fields), why=words)
@@ -70,7 +70,7 @@ def send_back(memory: Memory, wanted: Sequence[str], comment: str, today: date) 
 def snooze(memory: Memory, wanted: Sequence[str], until: date | None, today: date) -> Plan:
     """Keep candidates folded until a day, or unfold them if `until` is None."""
     if until is not None and until <= today:
-        raise BadInput(f"The date {until} isn't in the future.", todo="Use a date such as 2026-12-31.")
+        raise BadInput(f"The date {until} isn't in the future.", todo="Use a later date.")
     entries = list(_candidates(memory, wanted))
     if until is None and (awake := next((one for one in entries if of(one.head, today) is None), None)):
         raise BadInput(f"{awake.id} isn't snoozed.")
@@ -82,12 +82,12 @@ def replace(memory: Memory, proposed: Plan, wanted: str, by: str) -> Plan:
     """Return the plan of a proposal, extended to remove the sent-back candidate that it replaces."""
     (entry,) = _candidates(memory, [wanted])
     if entry.head.proposed_by != by:
-        raise BadInput(f"{entry.id} was proposed by someone else.", where="replaces")
+        raise BadInput(f"{entry.id} was proposed by someone else, so you can't replace it.", where="replaces")
     if entry.head.sent_back is None:
         raise BadInput(
             f"{entry.id} wasn't sent back, so nothing can replace it.",
             where="replaces",
-            todo="Leave out `replaces`. The candidate still waits for a decision.",
+            todo="Leave out `replaces`. That candidate is still waiting for a decision.",
         )
     return Plan("replace", [*proposed.edits, Edit(entry.id, INBOX, None)])
 
@@ -106,5 +106,5 @@ def _edits(memory: Memory, entries: Sequence[Entry], fields: dict[str, Any]) -> 
         if (text := header.set_fields(core, fields)) != core:
             edits.append(Edit(entry.id, INBOX, text))
     if not edits:
-        raise BadInput("Nothing to change.")
+        raise BadInput("Nothing to change: the candidates already have this state.")
     return edits

@@ -9,20 +9,20 @@ from agentplane.text.visible import one_line, visible
 def result_lines(done: Settled) -> list[str]:
     """Return the result of reconciling, and what to do next, as lines of text."""
     lines = [one_line(str(note), 200) for note in done.notes]
-    lines += [f"Merged {visible(name)} entry by entry." for name in (*done.resolved, *done.merged)]
+    lines += [f"Merged the entries in {visible(name)}." for name in (*done.resolved, *done.merged)]
     if done.op:
-        lines.append(f"Reconciled (change {done.op}).")
+        lines.append(f"Reconciled the merged branches (change {done.op}).")
     elif done.joined:
         lines.append("Reconciled the merged branches.")
     if done.picking and not done.left:
         lines.append(f"Run `git {done.picking} --continue`, then `agentplane reconcile`.")
     elif done.op or done.joined or done.notes:
-        lines.append("Commit the .agentplane directory: these changes belong to the merge.")
+        lines.append("Commit the .agentplane directory, because these changes are part of the merge.")
     lines += [
-        f"{name}: your text outside of agentplane's block is in conflict. Resolve it, then run `git add {shlex.quote(name)}`."
+        f"{name}: your own text, outside agentplane's block, has merge conflicts. Resolve them, then run `git add {shlex.quote(name)}`."
         for name in map(visible, done.conflicts)
     ]
     return lines + [
-        f"{name} can't be merged automatically. Resolve it, then run `git add {shlex.quote(name)}`."
+        f"{name} can't be merged automatically. Resolve the conflicts, then run `git add {shlex.quote(name)}`."
         for name in map(visible, done.left)
     ]

@@ -58,7 +58,7 @@ def notice(memory: Memory, candidate: Entry, masked: Callable[[str], str]) -> st
     entry = target_of(memory, candidate)
     if entry is None:
         return None
-    changes = "; ".join(differences(entry, candidate, masked)) or "nothing but its source"
+    changes = "; ".join(differences(entry, candidate, masked)) or "only its source"
     return f"changes {one_line(entry.id, 40)}: {changes}"
 
 
@@ -78,7 +78,7 @@ def plan(memory: Memory, candidate: Entry, entry: Entry, stamp: Stamp) -> Plan:
         raise Refused(
             f"{entry.id} has a manual edit.",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo=f"Run `agentplane approve {entry.id}` to accept it or `agentplane reject {entry.id}` to discard it first.",
+            todo=f"First run `agentplane approve {entry.id}` to accept the edit, or `agentplane reject {entry.id}` to discard it.",
         )
     after = msgspec.structs.asdict(candidate.head)
     changes: dict[str, Any] = {name: _value(after[name]) for name in _CARRIED}

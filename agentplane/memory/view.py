@@ -229,7 +229,7 @@ class Memory:
             name = one_line(gone, 40)
             raise BadInput(
                 f"{name} no longer exists.",
-                todo=f"Run `agentplane history {name}` to see what happened to it.",
+                todo=f"Run `agentplane history {name}` to see what happened to this entry.",
             )
         try:
             id_ = ids.match(wanted, self._blocks)

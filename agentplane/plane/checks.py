@@ -55,8 +55,8 @@ def check(store: Store) -> Iterator[Finding]:
     writing = lock.is_held(layout)
     if writing:
         pid = lock.owner(layout)
-        what = f"another process{f' ({pid})' if pid else ''} is writing a change"
-        again = Shell(DOCTOR, "Run ", " again when it is done.")
+        what = f"another process{f' (pid {pid})' if pid else ''} is writing a change"
+        again = Shell(DOCTOR, "Run ", " again when that process is done.")
         yield Finding("busy", "info", layout.shown(".lock"), what, (again,))
     yield from _settings(store)
     yield from _in_conflict(layout)
@@ -82,10 +82,10 @@ def _in_conflict(layout: Layout) -> Iterator[Finding]:
     top = merge_driver.top(layout)
     for stages in merge_driver.in_conflict(layout) if top else ():
         path = os.path.relpath(f"{top}/{stages.path}", layout.root)
-        after = " to merge it. Don't edit the conflict markers yourself."
+        after = " to merge the file. Don't edit the conflict markers yourself."
         remedy = Shell(_RECONCILE, "Run ", after)
         yield Finding(
-            "conflict", "error", layout.shown(path), "Git left this file in conflict.", (remedy,), path
+            "conflict", "error", layout.shown(path), "this file has Git merge conflicts", (remedy,), path
         )
 
 
@@ -98,9 +98,9 @@ def has_conflict_in_history(layout: Layout) -> bool:
 
 
 def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
-    remedy = Shell(_RECONCILE, "Run ", ". Otherwise, your next change reconciles them.")
+    remedy = Shell(_RECONCILE, "Run ", ", or let your next change reconcile the branches.")
     for id_ in sorted(ledger.met):
-        what = f"two merged branches have different texts of {one_line(id_, 40)}"
+        what = f"two merged branches have different versions of {one_line(id_, 40)}"
         yield Finding("met", "warning", layout.shown(ledger.known[id_].file), what, (remedy,), id_)
 
 
@@ -118,9 +118,9 @@ def _removed_events(layout: Layout) -> Iterator[Finding]:
 
 def _back_in(commit: str, is_merge: bool) -> Remedy:
     if is_merge:
-        words = f"Restore the lines that `git show -m {commit}` removes from the log and from ops/, then run `agentplane reconcile`."
+        words = f"`git show -m {commit}` shows the lines that the commit removed from the log and from ops/. Restore these lines, then run `agentplane reconcile`."
         return Instruction(words)
-    after = " to restore them. To undo the changes themselves, run `agentplane undo` after that."
+    after = " to restore these events. If you want to undo the changes themselves, run `agentplane undo` afterward."
     return Shell(("git", "revert", commit), "Run ", after)
 
 
@@ -156,20 +156,20 @@ def _driver(layout: Layout) -> Iterator[Finding]:
         return
     if not is_set:
         what = "Git isn't configured to merge the memory files in this clone"
-        remedy = Shell(("agentplane", "init"), "Run ", " to configure it.")
+        remedy = Shell(("agentplane", "init"), "Run ", " to configure Git.")
         yield Finding("driver-unset", "info", layout.shown(".gitattributes"), what, (remedy,))
         return
     lost = merge_driver.is_lost(layout)
     if lost:
-        what = f"Git starts {one_line(lost, 160)} to merge the memory files, but that program is missing"
+        what = f"Git is configured to merge the memory files with {one_line(lost, 160)}, but that program doesn't exist"
         yield Finding("driver-lost", "warning", ".git/config", what, (_INIT,))
     elif not merge_driver.is_current(layout):
-        what = "Git's merge driver was configured by an earlier version. If agentplane fails there, one side has no conflict markers"
+        what = "an earlier version of agentplane configured the merge driver. If the driver fails, Git doesn't add conflict markers to the file"
         yield Finding("driver-old", "info", ".git/config", what, (_INIT,))
     for hook in git_hooks.look(layout):
         if hook.state != "ours":
             why = f": {one_line(hook.why, 160)}" if hook.why else ""
-            what = f"The git hook {hook.name} does not run agentplane{why}."
+            what = f"the Git hook {hook.name} doesn't run agentplane{why}"
             how = Instruction(git_hooks.remedy(hook))
             yield Finding("hook-not-ours", "info", ".git/hooks", what, (how,), hook.name)
 
@@ -177,8 +177,8 @@ def _driver(layout: Layout) -> Iterator[Finding]:
 def _context(layout: Layout) -> Iterator[Finding]:
     """Report derived files that Git tracks. They would conflict for no reason."""
     if create.tracks_context(layout):
-        what = "Git tracks these derived files, so branches that approve different entries conflict in them."
-        after = ". It adds /context/ to .gitignore and keeps the files."
+        what = "Git tracks these generated files, so merging two branches with different approvals causes conflicts"
+        after = ". This adds /context/ to .gitignore and keeps the files on disk."
         remedy = Shell(("agentplane", "init", "--ignore-context"), after=after)
         yield Finding("context-tracked", "info", layout.shown("context"), what, (remedy,))
 
@@ -197,22 +197,29 @@ def _log(layout: Layout) -> Iterator[Finding]:
         return
     report = chain.verify(layout.log)
     if report.faults and all(fault.repeats is not None for fault in report.faults):
-        what = f"Git's merge left {sum(fault.lines for fault in report.faults)} duplicate lines"
-        remedy = Shell(_RECONCILE, "Run ", " to remove them.")
+        count = sum(fault.lines for fault in report.faults)
+        what = f"a Git merge left {count} duplicate line{'s' * (count != 1)} in the log"
+        remedy = Shell(_RECONCILE, "Run ", " to remove the duplicates.")
         yield Finding("log-repeats", "warning", f"{shown}:{report.faults[0].line}", what, (remedy,))
         report = msgspec.structs.replace(report, faults=())
     for fault in report.faults:
         yield Finding("log-fault", "error", f"{shown}:{fault.line}", fault.what, (_from_git(shown),))
     if report.torn is not None:
-        what = "the last line is incomplete"
-        yield Finding("log-torn", "warning", f"{shown}:{report.torn.line}", what, (Mend("log"),))
+        what = "the last line of the log is incomplete"
+        yield Finding(
+            "log-torn",
+            "warning",
+            f"{shown}:{report.torn.line}",
+            what,
+            (Mend("log", after=" repairs the log."),),
+        )
     if len(report.heads) > 1:
-        what = f"two merged branches are not reconciled yet ({len(report.heads)} heads)"
-        remedy = Shell(_RECONCILE, "Run ", ". Otherwise, your next change reconciles them.")
+        what = f"merged branches have not been reconciled yet (the log has {len(report.heads)} heads)"
+        remedy = Shell(_RECONCILE, "Run ", ", or let your next change reconcile the branches.")
         yield Finding("heads", "info", shown, what, (remedy,))
     if recovery.lost_tail(layout):
-        what = "the last lines of the log are missing: state.json names a later event"
-        otherwise = Instruction("If it is permanently lost, delete memory/state.json.")
+        what = "state.json names an event after the end of the log, so the last lines of the log are missing"
+        otherwise = Instruction("If those lines are permanently lost, delete memory/state.json.")
         where = f"{shown}:{report.count + 1}"
         yield Finding("log-cut", "error", where, what, (_from_git(shown), otherwise))
 
@@ -222,8 +229,11 @@ def _repeated_ids(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
     for op, count in Counter(note.op for note in ledger.ops).items():
         if count > 1:
             where = layout.shown(f"ops/{op[:4]}-{op[4:6]}.jsonl")
-            what = f"{count} different operations have the ID {one_line(op, 40)}, which must be unique"
-            before, after = "Review the commits that added them (", ") and undo changes that nobody approved."
+            what = f"{count} different operations share the ID {one_line(op, 40)}, but IDs must be unique"
+            before, after = (
+                "Review the commits that added these operations (",
+                "), and undo any change that nobody approved.",
+            )
             remedy = Shell(("git", "log", "--", ".agentplane/ops"), before, after)
             yield Finding("op-twice", "error", where, what, (remedy,), op)
 
@@ -243,24 +253,30 @@ def _records(layout: Layout, ledger: Ledger, *, is_whole: bool) -> Iterator[Find
             end = offset + len(line)
             yield from _record(line, f"{shown}:{number}", committed if is_whole else None)
         if end < path.stat().st_size:
-            what = "the last record is incomplete"
-            yield Finding("record-torn", "warning", shown, what, (Mend("records", after=" removes it."),))
+            what = "the last record in this file is incomplete"
+            yield Finding(
+                "record-torn",
+                "warning",
+                shown,
+                what,
+                (Mend("records", after=" removes the incomplete record."),),
+            )
 
 
 def _record(line: bytes, where: str, committed: set[str] | None) -> Iterator[Finding]:
     try:
         stored = records.read_line(line)
     except (ValueError, msgspec.MsgspecError):
-        yield Finding("record-unreadable", "error", where, "is not an operation record", (_BACK,))
+        yield Finding("record-unreadable", "error", where, "this line isn't an operation record", (_BACK,))
         return
     if committed is not None and stored.record.op not in committed:
         what = f"operation {stored.record.op} has no event in this log, so it has no effect"
         remedy = Instruction(
-            "Its event may be on another branch, or lines of the log were lost. Check the Git history."
+            "The event may be on another branch, or the log may have lost lines. Check the Git history."
         )
         yield Finding("record-unproved", "info", where, what, (remedy,), stored.record.op)
     for digest in _wrong_texts(stored):
-        what = f"a text of operation {stored.record.op} was changed ({digest[:12]})"
+        what = f"a stored text of operation {stored.record.op} was changed (digest {digest[:12]})"
         yield Finding("record-changed", "error", where, what, (_BACK,), stored.record.op)
 
 
@@ -284,41 +300,44 @@ def _views(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
         if there == made:
             continue
         if there == earlier(ledger):
-            what = "has the format of an earlier version"
-            remedy = Mend("views", after=" or the next change updates it.")
+            what = "this file has the format of an earlier version"
+            remedy = Mend("views", after=" or your next change updates the file.")
             yield Finding("view-old", "info", shown, what, (remedy,), path.name)
         else:
-            what = "doesn't match the log" if path.exists() else "is missing"
-            remedy = Mend("views", after=" rebuilds it.")
+            what = "this file doesn't match the log" if path.exists() else "this file is missing"
+            remedy = Mend("views", after=" rebuilds the file.")
             yield Finding("view-wrong", "warning", shown, what, (remedy,), path.name)
 
 
 def _folder(layout: Layout) -> Iterator[Finding]:
     for name in create.missing(layout):
-        remedy = Mend("files", after=" creates it.")
-        yield Finding("file-missing", "info", layout.shown(name), "is missing", (remedy,), name)
+        remedy = Mend("files", after=" creates the file.")
+        yield Finding("file-missing", "info", layout.shown(name), "this file is missing", (remedy,), name)
     for rule in create.lacking(layout):
-        what = f"has no rule for {rule.split()[0]}, so Git merges it as plain text"
-        remedy = Mend("rules", after=" adds it.")
+        what = f"this file has no rule for {rule.split()[0]}, so Git merges such files as plain text"
+        remedy = Mend("rules", after=" adds the rule.")
         yield Finding("rule-missing", "info", layout.shown(".gitattributes"), what, (remedy,))
     for mark in foreign_marks(layout.root):
-        what = "belongs to another program that uses a folder with the same name"
+        what = "this file belongs to another program that uses a folder with the same name"
         elsewhere = Instruction(
-            "Move one of the two folders. If you move agentplane's, pass its new path with --plane."
+            "Move one of the two folders. If you move agentplane's folder, pass the new path with --plane."
         )
         yield Finding("file-of-another-program", "warning", layout.shown(mark), what, (elsewhere,), mark)
     for name in sorted(os.listdir(layout.root)):
         if name not in _OWN and not files.is_temp(name) and name not in foreign_marks(layout.root):
-            what, move = "doesn't belong to agentplane", Instruction("Move it if you didn't put it there.")
+            what, move = (
+                "this file doesn't belong to agentplane",
+                Instruction("If you didn't put the file there, move it."),
+            )
             yield Finding("file-unknown", "info", layout.shown(name), what, (move,), name)
     for folder in (layout.root, layout.memory, layout.ops, layout.runs):
         for name in sorted(os.listdir(folder)) if folder.is_dir() else []:
             if files.is_temp(name):
                 where = layout.shown(str((folder / name).relative_to(layout.root)))
-                what = "is left over from an interrupted write"
-                remedy = Mend("unfinished", after=" removes it.")
+                what = "this file is left over from an interrupted write"
+                remedy = Mend("unfinished", after=" removes the file.")
                 yield Finding("file-unfinished", "info", where, what, (remedy,), name)
             elif (folder / name).is_symlink():
                 where = layout.shown(str((folder / name).relative_to(layout.root)))
-                real = Instruction("Put the real file in its place.")
-                yield Finding("file-link", "error", where, "is a symbolic link", (real,), name)
+                real = Instruction("Replace the link with the real file.")
+                yield Finding("file-link", "error", where, "this is a symbolic link", (real,), name)

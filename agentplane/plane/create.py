@@ -20,13 +20,13 @@ CONFIG = """\
 # Settings of agentplane. Every setting has a default. See docs/reference/settings.md.
 
 [trust]
-# "review": a person accepts manual edits first. "accept": manual edits take effect immediately.
+# "review": manual edits take effect when a person accepts them. "accept": they take effect immediately.
 # hand_edits = "review"
-# Allow approvals from a coding tool's shell, or without a terminal.
+# Allow approvals and other decisions from a coding tool's shell, or without a terminal.
 # tools_may_approve = false
 
 [policy]
-# Facts with at least this confidence, evidence and a run are approved automatically.
+# Facts that cite evidence and a run are approved automatically at this confidence or above.
 # auto_approve_confidence = 0.9
 
 # A custom kind:
@@ -36,7 +36,7 @@ CONFIG = """\
 """
 
 IGNORE = """\
-# Generated files, and files of this machine only.
+# Generated files, and files that stay on this machine.
 /cache/
 /context/
 /.lock
@@ -51,7 +51,7 @@ ATTRIBUTES = """\
 /ops/*.jsonl -text merge=union
 # The files of run records are hashed too.
 /runs/** -text
-# Merged entry by entry. `agentplane init` configures Git for that. Otherwise run `agentplane reconcile` after a merge.
+# Git merges these files entry by entry after `agentplane init`. Without that, run `agentplane reconcile` after a merge.
 /memory/*.md merge=agentplane
 /memory/state.json merge=agentplane
 /memory/artifacts.json merge=agentplane
@@ -59,9 +59,9 @@ ATTRIBUTES = """\
 
 INTRODUCTIONS = {
     "decisions.md": "# Decisions\n\nDecisions and the reasons for them. `agentplane list --kind decision` lists them.\n",
-    "assumptions.md": "# Assumptions\n\nStatements that count as true until proven wrong.\n",
+    "assumptions.md": "# Assumptions\n\nStatements that are treated as true until proven wrong.\n",
     "invariants.md": "# Invariants\n\nRules that always apply.\n",
-    "facts.md": "# Facts\n\nFindings, with their evidence.\n",
+    "facts.md": "# Facts\n\nFindings and the evidence for them.\n",
     "candidates.md": "# Candidates\n\nProposals to review. `agentplane inbox` lists them.\n",
 }
 
@@ -78,13 +78,15 @@ _CONTENTS = {
 def check_free(folder: Path) -> None:
     """Refuse a folder that belongs to another program, and a folder that doesn't really exist."""
     if folder.is_symlink():
-        raise Refused("is a symbolic link", where=str(folder), todo="Replace it with a real folder.")
+        raise Refused(
+            "this is a symbolic link", where=str(folder), todo="Replace the link with a real folder."
+        )
     if layouts.is_plane(folder):
         return
     marks = layouts.foreign_marks(folder)
     if marks:
         raise Refused(
-            f"belongs to another program (it holds {', '.join(marks)}). Nothing was changed.",
+            f"this folder belongs to another program, because it contains {', '.join(marks)}. Nothing was changed.",
             where=str(folder),
             todo="To use another directory, run `agentplane --plane .agentmemory init`.",
         )
@@ -159,7 +161,7 @@ def ignore_context(layout: Layout) -> list[str]:
         done.append(f"Added {rule} to {layout.shown('.gitignore')}.")
     names = sorted(git.tracked(layout.root, (_CONTEXT,)) or ())
     if names and git.leave_out(layout.root, names):
-        done += [f"Git no longer tracks {layout.shown(name)}. The file is still here." for name in names]
+        done += [f"Git no longer tracks {layout.shown(name)}. The file itself was kept." for name in names]
     return done
 
 

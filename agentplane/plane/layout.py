@@ -121,9 +121,9 @@ def at(folder: Path) -> Layout:
     """Return the plane whose folder is `folder` itself."""
     if folder.is_symlink():
         raise Damaged(
-            "is a symbolic link, and agentplane requires a real folder",
+            "this is a symbolic link, but agentplane requires a real folder",
             where=str(folder),
-            todo="Replace the link with the folder, or pass the real folder with --plane.",
+            todo="Replace the link with a real folder, or pass the path of the real folder with --plane.",
         )
     if not folder.is_dir():
         raise BadInput(
@@ -133,7 +133,7 @@ def at(folder: Path) -> Layout:
         marks = foreign_marks(folder)
         if marks:
             raise BadInput(
-                f"belongs to another program (it holds {', '.join(marks)}). Nothing was changed.",
+                f"this folder belongs to another program, because it contains {', '.join(marks)}. Nothing was changed.",
                 where=str(folder),
                 todo="To use another directory, run `agentplane --plane .agentmemory init`.",
             )

@@ -32,43 +32,43 @@ class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hand_edits: Annotated[
         Literal["review", "accept"],
         says(
-            "Handling of manual edits.",
+            "How agentplane handles manual edits.",
             "guides/manual-edits.md#accept-all-edits-automatically",
-            '`"review"`: a manual edit waits until a person accepts it. `"accept"`: it takes effect immediately,'
-            " for people who work alone. The next change records it in an `adopt` operation over the channel"
-            " `policy`.",
+            '`"review"`: a manual edit takes effect when a person accepts it. `"accept"`, for people who work alone: a'
+            " manual edit takes effect immediately, and the next change of the memory records the edit as an `adopt`"
+            " operation with the channel `policy`.",
         ),
     ] = "review"
     tools_may_approve: Annotated[
         bool,
         says(
-            "Allow decisions from a coding tool's shell, or without a terminal.",
+            "Allow approvals and other decisions from a coding tool's shell, or without a terminal.",
             "concepts/safety.md#only-people-approve",
         ),
     ] = False
     require_signatures: Annotated[
         bool,
         says(
-            "Require signed decisions.",
+            "Require a signature for every decision.",
             "guides/pull-requests.md#signed-approvals",
-            "`check` and `doctor` refuse unsigned decisions, and you can't decide without a signing key. Excludes"
-            ' `hand_edits = "accept"` and `auto_approve_confidence`.',
+            "`check` and `doctor` report unsigned decisions, and only people with a signing key can make decisions. You"
+            ' can\'t combine this setting with `hand_edits = "accept"` or `auto_approve_confidence`.',
         ),
     ] = False
     allowed_signers: Annotated[
         tuple[str, ...],
         says(
-            "Allowed signers, as lines of OpenSSH's `allowed_signers` file.",
+            "People whose signatures are accepted, each as a line in the format of OpenSSH's `allowed_signers` file.",
             "guides/pull-requests.md#turn-it-on",
-            'For example `"ada@example.org ssh-ed25519 AAAA…"`.',
+            'For example, `"ada@example.org ssh-ed25519 AAAA…"`.',
         ),
     ] = ()
     signed_after: Annotated[
         Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")] | None,
         says(
-            "Hash of the log line up to which `doctor` accepts unsigned changes.",
+            "Hash of a line of the log. `doctor` accepts unsigned changes up to that line.",
             "guides/pull-requests.md#turn-it-on",
-            "`doctor` prints it.",
+            "`doctor` prints the hash to use.",
         ),
     ] = None
 
@@ -77,18 +77,19 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     auto_approve_confidence: Annotated[
         Annotated[float, msgspec.Meta(ge=0, le=1)] | None,
         says(
-            "Minimum confidence, from 0 to 1, at which `promote_fact` approves a fact.",
+            "Minimum confidence, from 0 to 1, for `promote_fact` to approve a fact automatically.",
             "reference/compatibility.md#a-fact",
-            "The fact must cite evidence and a logged run, and have no flag and no conflict. Not set: never.",
+            "The fact must also cite evidence and a logged run, and must have no flags or conflicts. If this setting is"
+            " not set, a person reviews every fact.",
         ),
     ] = None
     require_receipts: Annotated[
         bool | Literal["appended"],
         says(
-            "Require every entry to cite its receipts.",
+            "Require every entry to cite its receipts: a run and evidence.",
             "reference/settings.md#receipts",
-            '`"appended"`: `check` also requires the cited run among the log lines that the branch appends. Can\'t'
-            ' be combined with `hand_edits = "accept"`.',
+            'With `"appended"`, `check` also requires that the branch itself adds the cited run to the log. You can\'t'
+            ' combine this setting with `hand_edits = "accept"`.',
         ),
     ] = False
 
@@ -98,9 +99,9 @@ class Write(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         float,
         msgspec.Meta(gt=0, le=3600),
         says(
-            "Seconds to wait for another process that is writing.",
+            "Maximum number of seconds to wait while another process is writing.",
             "concepts/safety.md#two-writers",
-            "Above 0 and at most 3600.",
+            "The value must be above 0 and at most 3600.",
         ),
     ] = 20.0
 
@@ -120,65 +121,98 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     This is the only list of the gate's codes and their defaults. `review/gate/gate.py` uses it.
     """
 
-    secret: Annotated[Action, says("Action for a key, token or password of a known form.", _SECRETS_PAGE)] = (
-        "refuse"  # noqa: S105 -- a word of ours, not one
-    )
-    random: Annotated[Action, says("Action for a string that looks random.", _SECRETS_PAGE)] = "flag"
+    secret: Annotated[
+        Action,
+        says("How to handle a proposal with a key, token or password in a known format.", _SECRETS_PAGE),
+    ] = "refuse"  # noqa: S105 -- a word of ours, not one
+    random: Annotated[
+        Action, says("How to handle a proposal with a string that looks random.", _SECRETS_PAGE)
+    ] = "flag"
     escape: Annotated[
-        Action, says("Action for control characters, which can control a terminal.", _GATE_PAGE)
+        Action,
+        says(
+            "How to handle a proposal with control characters, which can manipulate a terminal.", _GATE_PAGE
+        ),
     ] = "refuse"
-    bidi: Annotated[Action, says("Action for characters that reverse the direction of text.", _GATE_PAGE)] = (
-        "refuse"
-    )
-    smuggled: Annotated[Action, says("Action for invisible characters that spell a text.", _GATE_PAGE)] = (
-        "refuse"
-    )
+    bidi: Annotated[
+        Action,
+        says("How to handle a proposal with characters that reverse the direction of text.", _GATE_PAGE),
+    ] = "refuse"
+    smuggled: Annotated[
+        Action,
+        says("How to handle a proposal with invisible characters that encode hidden text.", _GATE_PAGE),
+    ] = "refuse"
     hidden: Annotated[
         Action,
         says(
-            "Action for other invisible characters, text that is invisible when rendered, and encoded text.",
+            "How to handle a proposal with other invisible characters, text that is invisible when rendered, or encoded text.",
             _GATE_PAGE,
-            "Also an unusual header: a comment, an unknown key, text in place of a date, or a key that only a"
-            " decision writes (`pinned`, `approved_by`).",
+            "This also applies to an unusual header: a comment, an unknown key, text in place of a date, or a"
+            " key that only a decision writes (`pinned`, `approved_by`).",
         ),
     ] = "flag"
     instruction: Annotated[
-        Action, says("Action for orders to the reader, in twelve languages.", _ORDERS_PAGE)
+        Action,
+        says(
+            "How to handle a proposal with instructions aimed at the reader, in any of twelve languages.",
+            _ORDERS_PAGE,
+        ),
     ] = "flag"
-    markup: Annotated[Action, says("Action for markers of roles and tool calls.", _ORDERS_PAGE)] = "flag"
+    markup: Annotated[
+        Action,
+        says("How to handle a proposal with markup that imitates a chat role or a tool call.", _ORDERS_PAGE),
+    ] = "flag"
     command: Annotated[
         Action,
         says(
-            "Action for commands that run unread code, or that expose or weaken the machine or the project.",
+            "How to handle a proposal with commands that run code nobody has reviewed, or that weaken the security of the machine or the"
+            " project.",
             _GATE_PAGE,
         ),
     ] = "flag"
     size: Annotated[
         Action,
         says(
-            "Action for a statement that is too long.",
+            "How to handle a proposal with a statement that is too long.",
             _GATE_PAGE,
-            "Above the size limit of an entry, it is always refused.",
+            "A proposal above the size limit of an entry is always refused.",
         ),
     ] = "flag"
     unsupported: Annotated[
-        Action, says("Action for a fact or an assumption without evidence.", _GATE_PAGE)
+        Action, says("How to handle a proposed fact or assumption without evidence.", _GATE_PAGE)
     ] = "flag"
-    gone: Annotated[Action, says("Action for missing evidence.", _GATE_PAGE)] = "flag"
-    outside: Annotated[Action, says("Action for evidence outside the project.", _GATE_PAGE)] = "flag"
+    gone: Annotated[
+        Action, says("How to handle a proposal that cites evidence that doesn't exist.", _GATE_PAGE)
+    ] = "flag"
+    outside: Annotated[
+        Action, says("How to handle a proposal that cites files outside the project.", _GATE_PAGE)
+    ] = "flag"
     restated: Annotated[
         Action,
-        says("Action for a statement that an instruction file already has, word for word.", _GATE_PAGE),
+        says(
+            "How to handle a proposal with a statement that an instruction file already contains word for word.",
+            _GATE_PAGE,
+        ),
     ] = "flag"
     known: Annotated[
-        Action, says("Action for a statement that an approved entry already has, word for word.", _GATE_PAGE)
+        Action,
+        says(
+            "How to handle a proposal with a statement that an approved entry already contains word for word.",
+            _GATE_PAGE,
+        ),
     ] = "refuse"
     status: Annotated[
-        Action, says('Action for a temporary status, such as "tests are failing today".', _GATE_PAGE)
+        Action,
+        says(
+            'How to handle a proposal with a temporary status, such as "tests are failing today".', _GATE_PAGE
+        ),
     ] = "flag"
     repeat: Annotated[
         Action,
-        says("Action for a statement that was rejected before.", "concepts/conflicts.md#rejected-statements"),
+        says(
+            "How to handle a proposal with a statement that was rejected before.",
+            "concepts/conflicts.md#rejected-statements",
+        ),
     ] = "refuse"
 
     @property
@@ -195,28 +229,28 @@ class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         str,
         msgspec.Meta(pattern=r"^[A-Z][A-Z0-9]{1,7}$"),
         says(
-            "Prefix of its IDs, with 2 to 8 capital letters or digits, a letter first.",
+            "Prefix of the kind's IDs: 2 to 8 capital letters or digits, starting with a letter.",
             _KINDS_PAGE,
-            "It must differ from `CAND` and other kinds.",
+            "The prefix must differ from `CAND` and from the prefixes of other kinds.",
         ),
     ]
     file: Annotated[
         str,
         msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,40}\.md$"),
         says(
-            "Its file under `memory/`, with lower-case letters, digits, `_` and `-`, ending in `.md`.",
+            "The kind's file in `memory/`. Its name has lowercase letters, digits, `_` and `-`, and ends in `.md`.",
             _KINDS_PAGE,
-            "It must differ from `candidates.md` and the files of other kinds.",
+            "The name must differ from `candidates.md` and from the files of other kinds.",
         ),
     ]
     # A label with a colon could hide the first words of the statement.
     label: Annotated[
         Annotated[str, msgspec.Meta(pattern=r"^[^\W\d_][\w -]{0,30}\Z")] | None,
         says(
-            "The first word of an entry's text, for example `Decision` in `Decision: Use Textual.`",
+            "The label at the start of an entry's text, for example `Decision` in `Decision: Use Textual.`",
             _KINDS_PAGE,
-            "Starts with a letter, then up to 30 letters, digits, spaces, `_` or `-`, without a colon. Not set: the"
-            " name of the kind, capitalized.",
+            "The label starts with a letter, followed by up to 30 letters, digits, spaces, `_` or `-`. If not set, the"
+            " label is the capitalized name of the kind.",
         ),
     ] = None
 
@@ -225,44 +259,44 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     share: Annotated[
         tuple[str, ...],
         says(
-            "The files of a run record that Git carries, as `.gitignore` patterns.",
+            "Files of a run record that Git tracks, as `.gitignore` patterns.",
             "guides/runs.md#contents-of-a-run-record",
-            "All others stay on this machine. agentplane writes `runs/.gitignore` from it.",
+            "All other files stay on this machine. agentplane writes `runs/.gitignore` from this setting.",
         ),
     ] = ("summary.md", "meta.json")
     keep_output: Annotated[
         int,
         msgspec.Meta(ge=0, le=1 << 30),
         says(
-            "Bytes kept of each output, split between its start and its end.",
+            "Maximum number of bytes to keep of each output. A longer output keeps its start and its end.",
             "guides/runs.md#sharing-secrets-and-sizes",
-            "The full size and hash are recorded.",
+            "The run record also contains the full size and the hash.",
         ),
     ] = 4_000_000
     keep_files: Annotated[
         int,
         msgspec.Meta(ge=0, le=1 << 30),
         says(
-            "Size limit in bytes for copies of input and produced files.",
+            "Maximum size in bytes of an input or a produced file to copy.",
             "guides/runs.md#inputs-and-produced-files",
-            "Larger files are recorded by hash and size.",
+            "For a larger file, the run record contains only the hash and the size.",
         ),
     ] = 4_000_000
     keep_free: Annotated[
         int,
         msgspec.Meta(ge=0),
         says(
-            "Bytes that must stay free on the disk.",
+            "Minimum number of bytes to leave free on the disk.",
             "guides/runs.md#sharing-secrets-and-sizes",
-            "With less, outputs are not kept, and the run record says so.",
+            "If less space is free, outputs are not kept, and the run record says so.",
         ),
     ] = 200_000_000
     environment: Annotated[
         tuple[str, ...],
         says(
-            "Names of the environment variables that a run record includes.",
+            "Names of the environment variables to include in run records.",
             "guides/runs.md#sharing-secrets-and-sizes",
-            "`*` matches any letters.",
+            "`*` matches any characters.",
         ),
     ] = (
         "AGENTPLANE_*",
@@ -282,9 +316,9 @@ class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     last_run: Annotated[
         bool,
         says(
-            "Add the notes of the last run to the context, labeled as not reviewed.",
+            "Add the notes of the last run to the context, labeled as unreviewed.",
             "concepts/context.md#in-a-session",
-            "Flagged notes are always withheld.",
+            "agentplane always leaves out flagged notes.",
         ),
     ] = True
 
@@ -296,9 +330,9 @@ class Inbox(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int,
         msgspec.Meta(ge=0, le=100_000),
         says(
-            "Maximum number of candidates that ask for attention on one day.",
+            "Maximum number of candidates to review per day.",
             "guides/review.md#send-back-snooze-or-limit",
-            "The others are folded. `0`: no limit.",
+            "The inbox folds the other candidates until another day. `0` means no limit.",
         ),
     ] = 0
 
@@ -310,9 +344,9 @@ class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int,
         msgspec.Meta(ge=0, le=3650),
         says(
-            "Days before an expiry date from which `inbox`, `status` and the interface warn.",
+            "Number of days before an entry expires when `inbox`, `status` and the interface start to warn.",
             "guides/review.md#take-an-entry-out-of-use",
-            "`0` turns the warning off.",
+            "`0` turns off the warning.",
         ),
     ] = 7
 
@@ -320,17 +354,15 @@ class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deliver: Annotated[
         bool,
-        says(
-            "Update the tool files that have the memory after each decision.", "concepts/context.md#in-files"
-        ),
+        says("Update the memory in the tools' files after each decision.", "concepts/context.md#in-files"),
     ] = True
     restart: Annotated[
         Literal["ask", "auto"],
         says(
-            "Restart of sessions with outdated memory.",
+            "When to restart sessions that use outdated memory.",
             "guides/restart.md#restart-a-session-when-it-is-idle",
-            '`"auto"`: after a decision, sessions restart if they run under `agentplane run` and their hooks report'
-            ' when they are idle. `"ask"`: only when a person asks.',
+            '`"auto"`: sessions restart after a decision, if they run under `agentplane run` and their hooks report when'
+            ' they are idle. `"ask"`: sessions restart only when a person asks for it.',
         ),
     ] = "ask"
 
@@ -341,16 +373,16 @@ class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ask: Annotated[
         bool,
         says(
-            "Ask a session once, when it stops after some work, what later sessions should know.",
+            "When a session stops after some work, ask it once what later sessions should know.",
             "concepts/hooks.md#the-question",
         ),
     ] = True
     name_runs: Annotated[
         bool,
         says(
-            "Give the run of a session a title in the log, which Git shares.",
+            "Store a title for each session's run in the log, which is shared through Git.",
             "concepts/hooks.md#the-run",
-            "The title is the first sentence of the first prompt.",
+            "The title is the first sentence of the session's first prompt.",
         ),
     ] = True
 
@@ -361,30 +393,34 @@ class Tui(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     theme: Annotated[
         str,
         says(
-            "Name of a theme from the list behind `f2`.",
+            "Name of a theme. `f2` in the interface lists all themes.",
             "reference/screens.md#colors",
-            '`"auto"`: light or dark, depending on the terminal.',
+            '`"auto"`: a light or a dark theme, depending on the terminal.',
         ),
     ] = "auto"
     ascii: Annotated[
         bool,
-        says("Draw marks with plain characters, for fonts without symbols.", "reference/screens.md#colors"),
+        says(
+            "Use plain ASCII characters instead of symbols, for fonts without these symbols.",
+            "reference/screens.md#colors",
+        ),
     ] = False
     preview: Annotated[
         Literal["auto", "right", "bottom"],
         says(
-            "Position of the text next to a list.",
+            "Where to show the preview of the selected row.",
             "reference/screens.md#inbox",
-            '`"right"` of the list, at the `"bottom"`, or `"auto"`, which is right if there is room.',
+            '`"right"`: next to the list. `"bottom"`: below the list. `"auto"`: next to the list if the terminal is wide'
+            " enough, otherwise below it.",
         ),
     ] = "auto"
     keys: Annotated[
         dict[str, str],
         says(
-            "Other keys for actions.",
+            "Custom keys for actions.",
             "reference/keys.md",
-            'For example `undo = "z"` or `"list.half_down" = "ctrl+v"`. Invalid bindings are reported at the start,'
-            " and the key keeps its default.",
+            'For example, `undo = "z"` or `"list.half_down" = "ctrl+v"`. The interface reports an invalid binding when it'
+            " starts, and the action keeps its default key.",
         ),
     ] = {}
 
@@ -403,7 +439,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tui: Tui = Tui()
     kinds: Annotated[
         dict[Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,30}$")], KindRow],
-        says("All custom kinds, with a table for each.", _KINDS_PAGE),
+        says("Custom kinds, each in its own table.", _KINDS_PAGE),
     ] = {}
 
 
@@ -449,8 +485,10 @@ def parse_personal(data: bytes, shown: str) -> Personal:
 def read(data: bytes, shown: str) -> tuple[str, dict[str, Any]]:
     """Return the text of a settings file and its tables, which may still have invalid keys and values."""
     if len(data) > LARGEST:
-        what = f"is larger than {LARGEST >> 10} KiB"
-        raise BadInput(what, where=shown, todo="Shorten it. docs/reference/settings.md lists every key.")
+        what = f"the file is larger than {LARGEST >> 10} KiB"
+        raise BadInput(
+            what, where=shown, todo="Shorten the file. docs/reference/settings.md lists every setting."
+        )
     try:
         text = data.decode()
         return text, limited.read(text)
@@ -461,7 +499,7 @@ def read(data: bytes, shown: str) -> tuple[str, dict[str, Any]]:
         ) from None
     except limited.TomlError as error:
         where = shown if error.line is None else f"{shown}:{error.line}"
-        todo = "Fix this line. docs/reference/settings.md lists every key."
+        todo = "Fix this line. docs/reference/settings.md lists every setting."
         raise BadInput(error.what, where=where, todo=todo) from None
 
 
@@ -484,28 +522,31 @@ def _check_signatures(found: Settings, text: str, shown: str) -> None:
     for number, line in enumerate(trust.allowed_signers, 1):
         if len(line) > _LONGEST_SIGNER or not _SIGNER.fullmatch(line):
             where = f"{shown}:{line_of(('trust', 'allowed_signers'), text)}"
-            what = f"`trust.allowed_signers`: line {number} isn't a valid signer"
-            raise BadInput(what, where=where, todo='Write it as "ada@example.org ssh-ed25519 AAAA…".')
+            what = f"item {number} of `trust.allowed_signers` isn't a valid signer"
+            raise BadInput(what, where=where, todo='Use the form "ada@example.org ssh-ed25519 AAAA…".')
     if not trust.require_signatures:
         return
     if not trust.allowed_signers:
-        what, todo = "no signers are allowed", "Add signers to `trust.allowed_signers`."
+        what, todo = "`trust.allowed_signers` is empty", "Add signers to `trust.allowed_signers`."
     elif trust.hand_edits == "accept":
         keys = ("trust", "hand_edits")
-        what, todo = "accepted manual edits are never signed", 'Set `trust.hand_edits = "review"`.'
+        what, todo = (
+            "automatically accepted manual edits are never signed",
+            'Set `trust.hand_edits = "review"`.',
+        )
     elif found.policy.auto_approve_confidence is not None:
         keys = ("policy", "auto_approve_confidence")
-        what, todo = "automatic approvals are never signed", "Remove this setting."
+        what, todo = "automatic approvals are never signed", "Remove `policy.auto_approve_confidence`."
     if what:
         where = f"{shown}:{line_of(keys, text)}"
-        raise BadInput(f"`trust.require_signatures` is on, and {what}", where=where, todo=todo)
+        raise BadInput(f"`trust.require_signatures` is on, but {what}", where=where, todo=todo)
 
 
 def _check_receipts(found: Settings, text: str, shown: str) -> None:
     """Refuse settings that contradict `require_receipts`. Accepted manual edits are never asked for receipts."""
     if found.policy.require_receipts is not False and found.trust.hand_edits == "accept":
         where = f"{shown}:{line_of(('trust', 'hand_edits'), text)}"
-        what = "`policy.require_receipts` is on, and accepted manual edits need none"
+        what = "`policy.require_receipts` is on, but automatically accepted manual edits need no receipts"
         raise BadInput(what, where=where, todo='Set `trust.hand_edits = "review"`.')
 
 
@@ -534,7 +575,7 @@ def _value_error(
         allowed = _allowed(keys)
         reason = f"invalid value {_written(table, keys)}" if allowed else f"{what[:1].lower()}{what[1:]}"
         what = f"`{'.'.join(keys)}`: {reason}"
-        todo = f"Use {allowed}." if allowed else "Use a value of that type, or remove the setting."
+        todo = f"Use {allowed}." if allowed else "Use a value of the expected type, or remove the setting."
     return BadInput(what, where=f"{shown}:{line_of(keys, text)}", todo=todo)
 
 
@@ -596,13 +637,14 @@ def _allowed(keys: list[str]) -> str:
         fields = {field.name: field.type for field in msgspec.structs.fields(kind)} if _table(kind) else {}
         kind = fields.get(key)
     if values := choices(kind):
-        return f"one of {' or '.join(json.dumps(value) for value in values)}"
+        *others, last = map(json.dumps, values)
+        return f"{', '.join(others)} or {last}" if others else last
     bare, notes = _bare(kind)
     for part in get_args(bare) if get_origin(bare) in (Union, UnionType) else ():
         if part is not type(None):
             bare, notes = _bare(part)
     if bare not in (int, float):
-        return 'a list of texts, such as ["a", "b"]' if get_origin(bare) is tuple else ""
+        return 'a list of strings, such as ["a", "b"]' if get_origin(bare) is tuple else ""
     limits = {name: value for one in notes for name in _LIMITS if (value := getattr(one, name)) is not None}
     words = " and ".join(f"{_LIMITS[name]} {value:,}" for name, value in limits.items())
     return f"a {'whole ' if bare is int else ''}number {words}"

@@ -33,10 +33,14 @@ def changed(file: SettingsFile, setting: Setting, value: settings.Value | None) 
             made = edit.put(text, setting.table, setting.key, value)
     except edit.NoPlace as error:
         wanted = (
-            f"write `{setting.key} = {settings_table.shown(value)}`" if value is not None else "remove it"
+            f"write `{setting.key} = {settings_table.shown(value)}`"
+            if value is not None
+            else f"remove `{setting.key}`"
         )
         raise BadInput(
-            str(error), where=file.shown, todo=f"Edit the file, and {wanted} under [{setting.table}]."
+            str(error),
+            where=file.shown,
+            todo=f"Open the file in an editor and {wanted} under [{setting.table}].",
         ) from None
     file.parse(made.encode())
     return data, made.encode()
@@ -54,7 +58,7 @@ def write(layout: Layout, file: SettingsFile, setting: Setting, value: settings.
                 return False
             if files.write_atomic(file.path, made, only_if=lambda read=data: file.read() == read):  # type: ignore[misc]
                 return True
-    raise BadInput("is being written by another program", where=file.shown, todo="Try again in a moment.")
+    raise BadInput("another program is writing this file", where=file.shown, todo="Try again in a moment.")
 
 
 @contextmanager
@@ -71,7 +75,7 @@ def _locked(layout: Layout, file: SettingsFile) -> Iterator[None]:
     try:
         own.acquire(timeout=_PATIENCE)
     except Timeout:
-        what = f"another process has been writing for {_PATIENCE:g} s"
+        what = f"another process has been writing for {_PATIENCE:g} seconds"
         raise Locked(what, where=file.shown, todo="Try again in a moment.") from None
     try:
         yield

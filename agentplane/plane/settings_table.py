@@ -89,50 +89,54 @@ _EXTENSIONS = "reference/extending.md"
 VARIABLES = (
     Variable(
         "AGENTPLANE_PLANE",
-        "Path to the `.agentplane` directory, like `--plane`. Otherwise agentplane searches upward from the current"
-        " directory, within the repository.",
+        "Path to the `.agentplane` directory, like `--plane`. If not set, agentplane searches the current directory"
+        " and its parents, up to the top of the repository.",
         "guides/first-steps.md#use-another-directory",
     ),
-    Variable("AGENTPLANE_TASK", "The task of runs and of the context, like `--task`.", "concepts/context.md"),
+    Variable(
+        "AGENTPLANE_TASK", "The task for runs and for the context, like `--task`.", "concepts/context.md"
+    ),
     Variable(
         "AGENTPLANE_BACKGROUND",
-        "`0`: `status` and `inbox` start no background job to check candidates. With `CI` set, they never start"
-        " one.",
+        "Set to `0` so that `status` and `inbox` don't start a background job that checks candidates. With `CI` set,"
+        " these commands never start that job.",
         "concepts/conflicts.md#many-new-candidates",
     ),
     Variable(
         "AGENTPLANE_CHECKS",
-        "Names of the installed checks that `doctor` runs. Not set: all of them. Empty: none.",
+        "Names of the installed checks that `doctor` runs. If not set, `doctor` runs all of them. If empty, none.",
         f"{_EXTENSIONS}#a-check",
     ),
     Variable(
         "AGENTPLANE_RETRIEVER",
-        "Name of the installed retriever that `search` uses. Empty or not set: the built-in one.",
+        "Name of the installed retriever for `search`. If empty or not set, `search` uses the built-in retriever.",
         f"{_EXTENSIONS}#a-retriever",
     ),
     Variable(
         "AGENTPLANE_TRANSCRIPT_READERS",
-        "Tools whose installed transcript readers are used.",
+        "Names of the tools whose sessions are read with an installed transcript reader.",
         f"{_EXTENSIONS}#a-transcript-reader",
     ),
     Variable(
         "AGENTPLANE_EMBEDDER",
-        "Name of the installed embedder. Empty or not set: the built-in one.",
+        "Name of the installed embedder. If empty or not set, agentplane uses the built-in embedder.",
         f"{_EXTENSIONS}#an-embedder",
     ),
     Variable(
         "AGENTPLANE_VECTOR_STORE",
-        "Name of the installed vector store. Empty or not set: the built-in one.",
+        "Name of the installed vector store. If empty or not set, agentplane uses the built-in vector store.",
         f"{_EXTENSIONS}#a-vector-store",
     ),
     Variable(
         "VISUAL",
-        "The editor of `agentplane edit`, and of `E` in the interface. Without an editor, `E` opens the text in the"
-        " interface.",
+        "The editor for `agentplane edit` and for `E` in the interface. If no editor is set, `E` opens the text in"
+        " the interface itself.",
     ),
-    Variable("EDITOR", "The editor, if `VISUAL` is not set [default: `vi`]."),
+    Variable("EDITOR", "The editor to use if `VISUAL` is not set [default: `vi`]."),
     Variable(
-        "NO_COLOR", "Turns colors off. Pipes and `TERM=dumb` never get colors.", "reference/screens.md#colors"
+        "NO_COLOR",
+        "Turns off colors. Output to a pipe, or with `TERM=dumb`, never has colors.",
+        "reference/screens.md#colors",
     ),
     Variable(
         "TEXTUAL_THEME",
@@ -148,7 +152,7 @@ def by_name(name: str) -> Setting:
         return _BY_NAME[name]
     except KeyError:
         what = f"Unknown setting: `{one_line(name, 80)}`"
-        raise BadInput(what, todo="docs/reference/settings.md lists every key.") from None
+        raise BadInput(what, todo="docs/reference/settings.md lists every setting.") from None
 
 
 def shown(value: Any) -> str:

@@ -53,29 +53,29 @@ class Field(msgspec.Struct, frozen=True):
 
 
 STATES = (
-    Value("conflict", "needs a choice between it and another entry or candidate", _INBOX),
-    Value("flagged", "has a flag to read first", _INBOX),
+    Value("conflict", "conflicts with another entry or candidate, and a person has to choose", _INBOX),
+    Value("flagged", "has a flag that you have to read before you approve", _INBOX),
     Value("ready", "has no conflict and no flag", _INBOX),
     Value("unchecked", "is still being checked", _INBOX),
     Value("manual-edit", "has a manual edit", _ENTRIES, ("edited",)),
     Value("expired", "is past its expiry date", _ENTRIES),
-    Value("expiring", "expires within the days of `expiry.warn_days`", _MEMORY),
+    Value("expiring", "expires within the number of days in `expiry.warn_days`", _MEMORY),
     Value("pinned", "is pinned", _ENTRIES),
-    Value("snoozed", "is folded until a date", _INBOX),
+    Value("snoozed", "is hidden from the inbox until a date", _INBOX),
     Value("sent-back", "was sent back to its proposer with a comment", _INBOX),
 )
 _STATUSES = (
-    Value("accepted", "tools receive it", _MEMORY),
-    Value("deprecated", "a person deprecated it", _MEMORY),
-    Value("superseded", "another entry replaced it", _MEMORY),
+    Value("accepted", "tools receive the entry", _MEMORY),
+    Value("deprecated", "a person deprecated the entry", _MEMORY),
+    Value("superseded", "another entry replaced this entry", _MEMORY),
 )
 _OUTCOMES = (
     Value("ok", "exit status 0", _RUNS),
     Value("failed", "any other exit status", _RUNS),
-    Value("ended", "unknown exit status, or restarted", _RUNS),
+    Value("ended", "the exit status is unknown, or the run was restarted", _RUNS),
     Value("open", "still running", _RUNS),
-    Value("lost", "its process ended, but it isn't sealed yet", _RUNS),
-    Value("import", "candidates imported from files", _RUNS),
+    Value("lost", "the process ended before the run was sealed", _RUNS),
+    Value("import", "an import of candidates from files", _RUNS),
 )
 SORTS = (
     Value("newest", "latest date first", _ENTRIES),
@@ -89,20 +89,20 @@ SORTS = (
 # fmt: off
 FIELDS = (
     Field("kind", "Kind of memory", "kind:fact", _ENTRIES, ("type",)),
-    Field("tool", "Tool that proposed it or did the run", "tool:codex", _EVERY),
-    Field("by", "Tool or person that proposed, approved or did it", "by:ada", _EVERY),
+    Field("tool", "Tool that proposed the entry or did the run", "tool:codex", _EVERY),
+    Field("by", "Tool or person that proposed or approved the entry, or did the run", "by:ada", _EVERY),
     Field("is", "State", "is:expired", _ENTRIES, takes="choice", values=STATES, match_all=True),
     Field("status", "Status of an approved entry", "status:superseded", _MEMORY, takes="choice", values=_STATUSES),
     Field("tag", "Tag", "tag:money", _ENTRIES),
-    Field("path", "Path or glob within its scope", "path:app/db/", _ENTRIES, ("scope",)),
-    Field("run", "Run that it came from, or the run itself", "run:azz8", _EVERY),
+    Field("path", "Path or glob in the scope of the entry", "path:app/db/", _ENTRIES, ("scope",)),
+    Field("run", "Run that the entry came from, or the run itself", "run:azz8", _EVERY),
     Field("task", "Task of the run", "task:webhooks", _RUNS),
     Field("outcome", "How the run ended", "outcome:failed", _RUNS, takes="choice", values=_OUTCOMES),
-    Field("layer", "Layer of the entry or run", "layer:L5", _EVERY),
+    Field("layer", "Layer of the entry or run (L0 to L6)", "layer:L5", _EVERY),
     Field("older", "Last updated before a date, or longer ago than an age", "older:7d", _EVERY, takes="time", match_all=True),
     Field("newer", "Last updated on a date or later, or within an age", "newer:2026-09-01", _EVERY, takes="time", match_all=True),
-    Field("id", "ID or the beginning of it", "id:DEC-01", _EVERY),
-    Field("sort", "Order of the list", "sort:newest", _ENTRIES, takes="choice", values=SORTS),
+    Field("id", "ID, or the beginning of an ID", "id:DEC-01", _EVERY),
+    Field("sort", "Sort order of the list", "sort:newest", _ENTRIES, takes="choice", values=SORTS),
 )
 # fmt: on
 

@@ -153,7 +153,7 @@ def parse(text: str, target: Target) -> Query:
         term = _term(token, target)
         if term.field == "sort":
             if sort or term.negated:
-                raise QueryError("sort: can only be used once.", "Remove one of them.", token)
+                raise QueryError("sort: can be used only once.", "Remove one of the sort: terms.", token)
             sort = term.value
         elif term.value:
             terms.append(term)
@@ -196,9 +196,7 @@ def _choice(field: Field, value: str, token: Token, target: Target) -> str:
     begun = [one for one in here if any(name.startswith(value) for name in (one.name, *one.aliases))]
     if exact is None and len(begun) > 1:
         names = " or ".join(f"{field.name}:{one.name}" for one in begun)
-        raise QueryError(
-            f'"{one_line(token.value, _SHOWN)}" can mean several values.', f"Use {names}.", token
-        )
+        raise QueryError(f'"{one_line(token.value, _SHOWN)}" is ambiguous.', f"Use {names}.", token)
     found = exact or next(iter(begun), None)
     if found is None:
         names_here = [name for one in here for name in (one.name, *one.aliases)]
@@ -212,8 +210,8 @@ def _unknown_field(token: Token, target: Target) -> QueryError:
     here = [name for field in fields.of_target(target) for name in (field.name, *field.aliases)]
     near = _nearest(token.name, here)
     todo = f"Did you mean {near}:?" if near else _fields_text(target)
-    what = f'No field "{one_line(token.name, _SHOWN)}".'
-    return QueryError(what, f"{todo} Otherwise, put it in quotes.", token)
+    what = f'Unknown field "{one_line(token.name, _SHOWN)}".'
+    return QueryError(what, f"{todo} To search for this text as it is, put it in quotes.", token)
 
 
 def _nearest(name: str, known: list[str]) -> str:

@@ -117,7 +117,7 @@ def shared_words(words: list[str], text: str) -> list[str]:
 
 
 def match_of(entry: Entry, score: float, shared: list[str]) -> Match:
-    return Match(entry.id, score, f"has {', '.join(shared)}" if shared else "similar words")
+    return Match(entry.id, score, f"contains {', '.join(shared)}" if shared else "contains similar words")
 
 
 def result_of(entry: Entry, score: float, why: str) -> Result:

@@ -81,11 +81,11 @@ def joined(found: Found, by_words: Sequence[Result], limit: int, kind: str | Non
 def _why(entry: Entry, name: str, path: str | None, runs: set[str], named: set[str]) -> str | None:
     head = entry.head
     if name in (head.id, head.external_id):
-        return "has this id"
+        return "has this ID"
     if head.source in runs or head.external_id in named or head.id in named:
-        return f"from run {head.source}" if head.source in runs else "named by its run"
+        return f"from run {head.source}" if head.source in runs else "named as a fact by the run"
     if path is not None and any(cited.partition("#")[0].split(":")[0] == path for cited in head.evidence):
-        return f"cites {one_line(path, 100)}"
+        return f"cites {one_line(path, 100)} as evidence"
     return None
 
 
@@ -126,9 +126,9 @@ def _lines_with(layout: Layout, marks: Sequence[bytes]) -> Iterator[bytes]:
 
 def _of_run(layout: Layout, run: RunEvent, name: str, path: str) -> Result:
     why = (
-        "this run"
+        "the run with this ID"
         if run.run_id == name
-        else "this task"
+        else "a run of this task"
         if run.task == name
         else f"produced {one_line(path, 100)}"
     )
@@ -153,7 +153,7 @@ def _own_lines(run: RunEvent) -> list[str]:
     texts = [summary, run.ts, run.task or "", run.tool or "", *steps, *outputs]
     if codes := _flagged(texts):
         return [f"Withheld: the text of this run was flagged ({codes})."]
-    exit_status = "" if run.exit_status is None else f", exit {run.exit_status}"
+    exit_status = "" if run.exit_status is None else f", exit status {run.exit_status}"
     lines = [
         one_line(summary, _TEXT),
         f"{one_line(run.ts, 40)} by {one_line(run.tool or 'unknown', 40)}{exit_status}",

@@ -28,11 +28,11 @@ class Folded(msgspec.Struct, frozen=True):
     """The day on which it asks again, if that is known."""
 
     def text(self, head: Header) -> str:
-        """Return the reason for people, such as `sent back to codex, until 2026-12-04`."""
+        """Return the reason for people, such as `sent back to codex until 2026-12-04`."""
         if self.reason == "over the limit":
             return "over the daily limit"
         what = f"sent back to {head.proposed_by}" if self.reason == "sent back" else "snoozed"
-        return f"{what}, until {self.until}"
+        return f"{what} until {self.until}"
 
 
 class Attention(msgspec.Struct, frozen=True, dict=True):

@@ -17,7 +17,7 @@ from agentplane.text.visible import one_line
 
 def check(store: Store) -> Iterator[Finding]:
     if not embeds():
-        what = "not installed, so similar entries are found by words and spelling only"
+        what = "this package isn't installed, so agentplane finds similar entries only by their words and spelling"
         remedy = Shell(("pip", "install", "wordllama"), "Run ", " in agentplane's environment.")
         yield Finding("no-embeddings", "info", "wordllama", what, (remedy,))
     memory, today = Memory(store.snapshot()), store.clock().date()
@@ -39,12 +39,12 @@ def _withheld(store: Store, memory: Memory) -> Iterator[Finding]:
         name, flag = one_line(entry.id, 40), gate.likely_secrets(entry)[0]
         where, what = (
             f"{store.layout.shown(entry.file)}:{entry.line}",
-            f"{name} is withheld from tools: {flag.text}",
+            f"{name} is withheld from tools ({flag.text})",
         )
         remedies = (
-            Shell(("agentplane", "edit", name, "--mask"), "Run ", " to mask it."),
+            Shell(("agentplane", "edit", name, "--mask"), "Run ", " to mask the secret."),
             Instruction(
-                "If the secret is real, change it, and remove it from history with `agentplane prune`."
+                "If the secret is real, rotate it, and remove the old one from the history with `agentplane prune`."
             ),
         )
         yield Finding("entry-withheld", "warning", where, what, remedies, entry.id)
@@ -59,12 +59,14 @@ def _contradicting(store: Store, memory: Memory, today: date) -> Iterator[Findin
         entry = approved[found.ids[1]]
         first, second = (one_line(id_, 40) for id_ in found.ids)
         verb = "contradict" if found.proven else "may contradict"
-        what = f"{first} and {second} {verb} each other, and both are approved"
+        what = f"{first} and {second} are both approved, but they {verb} each other"
         remedies = (
-            Shell(("agentplane", "deprecate", first), "Run ", " or"),
-            Shell(("agentplane", "deprecate", second), "", ", whichever is wrong."),
+            Shell(("agentplane", "deprecate", first), "Run ", f" if {first} is wrong, or"),
+            Shell(("agentplane", "deprecate", second), "", f" if {second} is wrong."),
             Shell(
-                ("agentplane", "edit", second), "If both can be true: ", f", and add `unrelated: [{first}]`."
+                ("agentplane", "edit", second),
+                "If both can be true, run ",
+                f" and add `unrelated: [{first}]`.",
             ),
         )
         where = f"{store.layout.shown(entry.file)}:{entry.line}"
@@ -80,8 +82,8 @@ def _expired(entry: Entry, where: str, today: date) -> Iterator[Finding]:
         name = one_line(entry.id, 40)
         what = f"{name} expired on {expiry.day_of(entry.head)}"
         remedies = (
-            Shell(("agentplane", "deprecate", name), "Run ", ", or"),
-            Shell(("agentplane", "edit", name), "give it a new expiry date with "),
+            Shell(("agentplane", "deprecate", name), "Run ", " to retire the entry, or"),
+            Shell(("agentplane", "edit", name), "run ", " to give it a new expiry date."),
         )
         yield Finding("entry-expired", "warning", where, what, remedies, entry.id)
 
@@ -102,6 +104,8 @@ def _unproved(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
         return
     if lack := receipts.lacking(entry.head, receipts.sources_of(store.layout)):
         name = one_line(entry.id, 40)
-        what = f"{name} {lack}, and `policy.require_receipts` is on"
-        remedy = Shell(("agentplane", "edit", name), "It stays approved. Add what is missing with ")
+        what = f"{name} {lack}, but `policy.require_receipts` is on"
+        remedy = Shell(
+            ("agentplane", "edit", name), "The entry stays approved. Add the missing receipts with "
+        )
         yield Finding("receipts-lacking", "info", where, what, (remedy,), entry.id)

@@ -61,19 +61,20 @@ class Unconfirmed(Refused):
         if together:
             named = ", ".join(one_line(id_, 40) for id_ in together[:_NAMED])
             more = f" and {len(together) - _NAMED} more" if len(together) > _NAMED else ""
-            todo = f"Review each one separately: `agentplane {_COMMANDS.get(verb, verb)} {name}`."
+            todo = f"Review each entry separately: `agentplane {_COMMANDS.get(verb, verb)} {name}`."
             super().__init__(
-                f"{named}{more} can't be approved with other entries ({self.flags[0].text})", todo=todo
+                f"{named}{more} can't be approved together with other entries ({self.flags[0].text})",
+                todo=todo,
             )
             return
-        more = f", and {len(flags) - 1} more" if len(flags) > 1 else ""
+        more = f", and {len(flags) - 1} more flag{'s' * (len(flags) > 2)}" if len(flags) > 1 else ""
         option = f"--confirm {','.join(self.codes)}"
         how = (
             f"run `agentplane {_COMMANDS[verb]} {name} {option}`" if verb in _COMMANDS else f"add `{option}`"
         )
         mask = f"mask the secret with `agentplane edit {name} --mask`, or " if "secret" in self.codes else ""
-        todo = f"{mask}{how} to approve it unchanged."
-        what = "was changed after you confirmed it" if changed else "needs your confirmation"
+        todo = f"{mask}{how} to approve the text unchanged."
+        what = "was changed after you confirmed its flags" if changed else "needs your confirmation"
         super().__init__(f"{name} {what}: {self.flags[0].text}{more}", todo=todo[:1].upper() + todo[1:])
 
     @property
@@ -94,7 +95,7 @@ def checked(
     flagged = [(entry, flags) for entry, flags in zip(texts, _flags(memory, texts), strict=True) if flags]
     if not flagged:
         if confirmation is not None:
-            raise BadInput("There is no flag to confirm.", todo="Approve it without --confirm.")
+            raise BadInput("There is no flag to confirm.", todo="Leave out --confirm.")
         return plan
     verb = "approve" if as_proposed else plan.verb
     entry, flags = flagged[0]

@@ -80,11 +80,11 @@ def lost_targets(memory: Memory, entry: Entry) -> Iterator[str]:
     for name in entry.head.supersedes:
         target = memory.entries.get(name)
         if target is None and name in memory.snapshot.ledger.known:
-            yield f"supersedes {name}, which no longer exists (`agentplane history {name}`)"
+            yield f"supersedes {name}, which no longer exists (see `agentplane history {name}`)"
         elif target is None:
-            yield f"supersedes {one_line(name, 40)}, but no entry has that ID"
+            yield f"supersedes {one_line(name, 40)}, but no entry has this ID"
         elif target.file == INBOX:
-            yield f"supersedes {one_line(name, 40)}, which is a candidate itself"
+            yield f"supersedes {one_line(name, 40)}, which is only a candidate"
         elif target.head.status != "accepted":
             yield f"supersedes {name}, which is already {one_line(target.head.status, 20)}"
 
@@ -101,11 +101,13 @@ def provenance(entry: Entry) -> str:
     head = entry.head
     parts = [f"by {head.proposed_by}" if head.proposed_by else "added manually"]
     parts += [f"from run {head.source}"] if head.source else []
-    parts += [f"sent back with “{one_line(head.sent_back, 200)}”"] if head.sent_back else []
-    parts += [f"arrives as {one_line(head.arrives, 20)}"] if head.arrives else []
+    parts += [f"sent back with the comment “{one_line(head.sent_back, 200)}”"] if head.sent_back else []
+    parts += [f"gets the status {one_line(head.arrives, 20)} when approved"] if head.arrives else []
     parts += [f"superseded by {', '.join(head.superseded_by)}"] if head.superseded_by else []
-    parts += [f"claims to refine {', '.join(head.refines)}"] if head.refines else []
-    parts += [f"claims to be unrelated to {', '.join(head.unrelated)}"] if head.unrelated else []
+    parts += [f"refines {', '.join(head.refines)}, according to its proposer"] if head.refines else []
+    parts += (
+        [f"unrelated to {', '.join(head.unrelated)}, according to its proposer"] if head.unrelated else []
+    )
     return ", ".join(parts)
 
 

@@ -17,7 +17,7 @@ from agentplane.scan.secrets.mask import ROUNDS, masked_text
 from agentplane.text.markdown import header
 
 
-_NO_TEXT = b"(withheld: it looks like it contains a secret)\n"
+_NO_TEXT = b"(withheld because the text looks like it contains a secret)\n"
 _LISTS = ("tags", "evidence", "scope")
 _TEXTS = ("check", "layer", "sent_back")
 
@@ -26,11 +26,11 @@ def plan(memory: Memory, wanted: str, seen_digest: str | None = None) -> Plan:
     """Plan the masking of one entry. `seen_digest` is the digest of the text that the person saw, if it was shown."""
     entry = memory.get(wanted)
     if seen_digest is not None and entry.digest != seen_digest:
-        raise Refused(f"{entry.id} was changed since it was shown.", todo="Review it again.")
+        raise Refused(f"{entry.id} was changed since it was shown.", todo="Review the entry again.")
     if entry.file != INBOX:
         check_untouched(memory, entry)
     if not gate.likely_secrets(entry):
-        raise BadInput(f"{entry.id} has no likely secret to mask.")
+        raise BadInput(f"{entry.id} doesn't seem to contain a secret, so there is nothing to mask.")
     return Plan("edit", [Edit(entry.id, entry.file, _masked(memory, entry))])
 
 
@@ -55,12 +55,15 @@ def _masked(memory: Memory, entry: Entry) -> bytes:
         core = header.set_fields(core, {name: _plain(value) for name, value in fields.items()})
     body = entry.raw
     if not core.endswith(body):
-        raise BadInput(f"{entry.id} can't be masked here.", todo=f"Edit it: `agentplane edit {entry.id}`.")
+        raise BadInput(
+            f"agentplane can't mask the secret in {entry.id}.",
+            todo=f"Remove it yourself: `agentplane edit {entry.id}`.",
+        )
     core = core[: len(core) - len(body)] + _masked_body(entry).encode()
     if any(map(gate.likely_secrets, memory.entries_in(core, entry.file))):
         raise BadInput(
-            f"{entry.id} has a likely secret in its header that can't be masked here.",
-            todo=f"Edit it: `agentplane edit {entry.id}`.",
+            f"agentplane can't mask the likely secret in the header of {entry.id}.",
+            todo=f"Remove the secret yourself: `agentplane edit {entry.id}`.",
         )
     return core
 

@@ -15,14 +15,14 @@ def check_person(settings: Settings, verb: str) -> None:
         return
     tool = tool_in(os.environ)
     if tool:
-        what = f"{needs_person(verb)}, and this shell was started by {title_of(tool)}."
+        what = f"{needs_person(verb)}, but this shell was started by {title_of(tool)}."
     elif not (sys.stdin.isatty() or sys.stderr.isatty()):
-        what = f"{needs_person(verb)}, and this shell isn't interactive."
+        what = f"{needs_person(verb)}, but this shell isn't interactive."
     else:
         return
     raise Refused(
         what,
-        todo="Run the command in your own terminal. To allow decisions by tools, set `trust.tools_may_approve = true` in config.toml.",
+        todo="Run the command in your own terminal. To let tools make decisions, set `trust.tools_may_approve = true` in config.toml.",
     )
 
 

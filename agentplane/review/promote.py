@@ -105,7 +105,7 @@ def _name(given: object) -> str | None:
     """Return the id that a program gives to a fact."""
     if given is not None and not isinstance(given, str):
         raise BadInput(
-            f"id: expected text, got {one_line(repr(given), 40)}",
+            f"the field `id` must be text, but it is {one_line(repr(given), 40)}",
             where="fact",
             todo="Pass the ID as text, for example memory-schema-defined, or leave it out.",
         )
@@ -123,7 +123,7 @@ def _fields(fact: Mapping[str, Any] | str) -> dict[str, Any]:
     """Return the fields of a proposal from a program's input."""
     if not isinstance(fact, str | Mapping):
         raise BadInput(
-            f"Invalid fact: expected text or an object, got {type(fact).__name__}",
+            f"Invalid fact: expected text or an object, but got {type(fact).__name__}",
             where="fact",
             todo="Pass `statement`, and optionally `confidence`, `evidence` and `source`.",
         )
@@ -162,9 +162,9 @@ def _check_new(memory: Memory, name: str) -> None:
     given_out = {kind.prefix for kind in memory.kinds.values()} | {ids.CANDIDATE_PREFIX}
     if prefix in given_out and (number.isdecimal() or prefix == ids.CANDIDATE_PREFIX):
         raise BadInput(
-            f"No accepted entry of this kind has the ID {one_line(name, 40)}, and agentplane assigns IDs of this form itself",
+            f"No accepted entry of this kind has the ID {one_line(name, 40)}, and only agentplane assigns IDs in this format",
             where="fact",
-            todo="Give the fact your own ID, for example memory-schema-defined, or leave `id` out.",
+            todo="Use an ID of your own, for example memory-schema-defined, or leave `id` out.",
         )
 
 

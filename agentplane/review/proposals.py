@@ -79,7 +79,7 @@ def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None)
         raise BadInput(
             f"{other.id} {what}, so it can't be superseded.",
             where="relation",
-            todo="Name an approved entry, or use `refines`.",
+            todo="Name an approved entry, or use the relation `refines` instead.",
         )
     links = list(dict.fromkeys([*getattr(proposal, relation.kind), other.id]))
     return msgspec.structs.replace(proposal, **{relation.kind: links})
@@ -117,7 +117,9 @@ def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan 
     entry = operations.candidates(memory, [candidate])[0]
     operations.check_candidate(memory, entry)
     if entry.head.proposed_by != by:
-        raise BadInput(f"{entry.id} was proposed by someone else.", where="relation")
+        raise BadInput(
+            f"{entry.id} was proposed by someone else, so you can't add relations to it.", where="relation"
+        )
     changes: dict[str, Any] = {}
     for name in ("supersedes", "refines", "unrelated"):
         has, wanted = getattr(entry.head, name), getattr(proposal, name)

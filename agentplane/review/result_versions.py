@@ -9,11 +9,11 @@ from agentplane import __version__
 
 CONFLICTS = 2
 """Relations between statements, and the choice of statements to compare."""
-GATE = 2
+GATE = 3
 """Flags of the gate for a candidate, apart from secrets."""
 SECRETS = 1
 """Likely secrets in texts."""
-CONTEXT = 2
+CONTEXT = 3
 """Texts of contexts for the same memory."""
 
 

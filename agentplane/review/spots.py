@@ -66,7 +66,7 @@ def of(entry: Entry, actions: Mapping[str, Action]) -> tuple[Spot, ...]:
 def too_many(found: Sequence[Spot]) -> str:
     """Return the message for a text with too many spots."""
     more = len(found) - MOST_CONFIRMED
-    return f"and {more:,} more: too many to confirm. Edit the text or reject it."
+    return f"{more:,} more flagged spots are not shown, because there are too many to confirm. Edit the text or reject the candidate."
 
 
 def _in_entry(entry: Entry) -> Iterator[Spot]:

@@ -47,10 +47,10 @@ class Streak(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def text(self) -> str:
-        usual = "" if self.usual is None else f" Usually it's about {self.usual:,}."
+        usual = "" if self.usual is None else f" Your usual number is about {self.usual:,}."
         return (
             f"You approved {self.current:,} candidates in a row without opening one.{usual} "
-            "To read one in full, run `agentplane show ID`."
+            "To read a candidate in full, run `agentplane show ID`."
         )
 
 

@@ -25,9 +25,9 @@ from agentplane.text.log import chain
 from agentplane.text.visible import one_line
 
 
-_FROM_GIT = Instruction("Restore it from Git.")
-_PUT_FOLDER = Instruction("Put the real folder in its place.")
-_REMOVE = " removes it."
+_FROM_GIT = Instruction("Restore the file from Git.")
+_PUT_FOLDER = Instruction("Replace this path with the run's real folder.")
+_RUN, _REMOVE = "Run ", " to remove it."
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -49,22 +49,28 @@ def check(store: Store) -> Iterator[Finding]:
             what = error.what if isinstance(error, BadInput) else str(error)
             log = layout.shown("memory/log.jsonl")
             remedy = Shell(("git", "checkout", "--", log), "Restore the file from Git with ")
-            what = f"is not a valid run event: {one_line(what, 120)}"
+            what = f"this line is not a valid run event: {one_line(what, 120)}"
             yield Finding("run-event-unreadable", "error", where, what, (remedy,))
             continue
         # A merge of branches may leave an identical line twice, or a run of another program that both
         # branches logged.
         first = known.setdefault(run.run_id, line)
         if chain.hash_of(first) != chain.hash_of(line) and not reports.say_the_same(first, line):
-            what = f"run {run.run_id} has a second event"
-            keep = Instruction("Keep the one in the meta.json of its run record.")
+            what = f"the log has a second, different event for run {run.run_id}"
+            keep = Instruction("Keep the event that matches the meta.json file of the run record.")
             yield Finding("run-twice", "warning", where, what, (keep,), run.run_id)
         if run.capsule:
             yield from _capsule(layout, absent, pruned, run, line)
             elsewhere += _is_elsewhere(layout, run)
     if elsewhere:
-        what = f"{elsewhere} run records from other machines are incomplete here, because some files are not shared"
-        nothing = Instruction("Nothing to do. The setting `runs.share` selects the shared files.")
+        records = "1 run record" if elsewhere == 1 else f"{elsewhere} run records"
+        what = (
+            f"some files of {records} from other machines are missing,"
+            " because those files aren't shared through Git"
+        )
+        nothing = Instruction(
+            "You don't need to do anything. The setting `runs.share` selects the files to share."
+        )
         yield Finding("capsules-elsewhere", "info", layout.shown("runs"), what, (nothing,))
     yield from _folders(layout, set(known))
     yield from _sources(store, {*known} | {run.run_id for run in open_run.every(layout)})
@@ -78,7 +84,8 @@ def shared(store: Store) -> Iterator[Finding]:
     if used and found is None:  # only open runs and runs in this log need the file
         used = any(run.capsule for _, run in events.oldest_first(layout)) or any(open_run.every(layout))
     if used and found != gitignore.wanted(settings):
-        what, remedy = "doesn't match the setting `runs.share`", Mend("share", after=" rebuilds it.")
+        what = "this file doesn't match the setting `runs.share`"
+        remedy = Mend("share", _RUN, " to rebuild it.")
         yield Finding("share-wrong", "warning", layout.shown("runs/.gitignore"), what, (remedy,))
 
 
@@ -100,11 +107,12 @@ def _capsule(
     unfinished = capsule.unfinished(folder)
     for name in capsule.inside(folder):
         if name in unfinished:
-            what, remedy = "is left over from an interrupted write", Mend("capsule", after=_REMOVE)
+            what = "this file is left over from an interrupted write"
+            remedy = Mend("capsule", _RUN, _REMOVE)
             yield Finding("capsule-unfinished", "info", f"{shown}/{name}", what, (remedy,), run.run_id)
         elif name not in expected and not name.startswith(f"{capsule.WORK}/"):
-            what = "was added to the run record after it was sealed"
-            move = Instruction("Move it to another folder.")
+            what = "this file was added after the run record was sealed"
+            move = Instruction("Move the file to another folder.")
             yield Finding("capsule-file-added", "warning", f"{shown}/{name}", what, (move,), run.run_id)
 
 
@@ -114,24 +122,25 @@ def _work(layout: Layout, run: RunEvent, folder: Path, shown: str) -> Iterator[F
     if not open_run.is_ours_to_clear(layout, run):
         yield _foreign(f"{shown}/{capsule.WORK}", run.run_id)
     else:
-        where, what = f"{shown}/{capsule.WORK}", "is left over from a run that is sealed"
-        yield Finding("run-work-left", "warning", where, what, (Mend("capsule", after=_REMOVE),), run.run_id)
+        where, what = f"{shown}/{capsule.WORK}", "this folder is left over from a run that is already sealed"
+        remedy = Mend("capsule", _RUN, _REMOVE)
+        yield Finding("run-work-left", "warning", where, what, (remedy,), run.run_id)
 
 
 def _meta(layout: Layout, absent: "_Absent", run: RunEvent, line: bytes, shown: str) -> Iterator[Finding]:
-    where, remedy = f"{shown}/{capsule.META}", Mend("capsule", after=" rebuilds it from the log.")
+    where, remedy = f"{shown}/{capsule.META}", Mend("capsule", _RUN, " to rebuild it from the log.")
     try:
         found = files.read_if(capsule.file(layout, run.run_id, capsule.META))
     except AgentplaneError as error:
-        move = Shell((*DOCTOR, "--fix"), "Move it to another folder, then run ")
+        move = Shell((*DOCTOR, "--fix"), "Move it out of the run record, then run ")
         yield Finding("meta-unusable", "error", where, error.what, (move,), run.run_id)
         return
     if found is None and absent.is_wrong(run, capsule.META):
         here = (layout.runs / run.run_id).is_dir()
         found_in = remedy if here else _FROM_GIT
-        yield Finding("meta-missing", "warning", where, "is missing", (found_in,), run.run_id)
+        yield Finding("meta-missing", "warning", where, "this file is missing", (found_in,), run.run_id)
     elif found not in (None, line):
-        what = "doesn't match the event in the log"
+        what = "this file doesn't match the run's event in the log"
         yield Finding("meta-wrong", "error", where, what, (remedy,), run.run_id)
 
 
@@ -142,22 +151,24 @@ def _file(
         path = capsule.file(layout, run.run_id, kept.path)
         if not os.path.lexists(path):
             if not pruned.covers(kept.sha256) and absent.is_wrong(run, kept.path):
-                yield Finding("capsule-file-missing", "error", where, "is missing", (_FROM_GIT,), run.run_id)
+                what = "this file is missing"
+                yield Finding("capsule-file-missing", "error", where, what, (_FROM_GIT,), run.run_id)
             return
         found = capsule.sha256_of(path)[0]
     except AgentplaneError as error:
         yield Finding("capsule-file-unusable", "error", where, error.what, (_FROM_GIT,), run.run_id)
         return
     if pruned.covers(kept.sha256) and pruned.allows(kept.sha256, found):
-        what = "was pruned: text was removed from it"
-        ops = Shell(("agentplane", "history"), "Nothing to do. ", " lists the change that removed it.")
+        what = "`agentplane prune` removed text from this file"
+        before, after = "You don't need to do anything. ", " lists the change that removed the text."
+        ops = Shell(("agentplane", "history"), before, after)
         yield Finding("capsule-file-pruned", "info", where, what, (ops,), run.run_id)
     elif pruned.covers(found):
-        remedy = Mend("unpruned", after=" removes it.")
-        what = "contains text that was pruned"
+        remedy = Mend("unpruned", _RUN, " to remove that text again.")
+        what = "this file contains text that was removed with `agentplane prune`"
         yield Finding("capsule-file-unpruned", "warning", where, what, (remedy,), run.run_id)
     elif found != kept.sha256:
-        what = "was changed after it was sealed"
+        what = "this file was changed after the run record was sealed"
         yield Finding("capsule-file-changed", "error", where, what, (_FROM_GIT,), run.run_id)
 
 
@@ -193,38 +204,44 @@ def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
         if name in known or name == ".gitignore" or files.is_temp(name):
             continue
         if not events.is_run_id(name):
-            move = Instruction("Move it if you didn't put it there.")
-            yield Finding("run-folder-unknown", "info", where, "is not a run record", (move,), name)
+            move = Instruction("Move it to another folder, unless you put it here on purpose.")
+            what = "this is not a run record"
+            yield Finding("run-folder-unknown", "info", where, what, (move,), name)
         elif name in unused:
-            what, remedy = "is left over from a run that never started", Mend("run", after=_REMOVE)
+            what = "this folder is left over from a run that never started"
+            remedy = Mend("run", _RUN, _REMOVE)
             yield Finding("run-never-began", "info", where, what, (remedy,), name)
         elif (layout.runs / name).is_symlink() or (layout.runs / name / capsule.WORK).is_symlink():
-            what = "is a symbolic link, or its work/ is one"
-            delete = Instruction("Replace the link with the folder, or delete it.")
+            what = "this folder or its work/ folder is a symbolic link"
+            delete = Instruction("Replace the link with the real folder, or delete the link.")
             yield Finding("run-link", "error", where, what, (delete,), name)
         elif run := open_run.load(layout, name):
             if not open_run.is_alive(run):
-                what = "is a run whose process ended before the run was sealed"
-                remedy = Mend("run", after=" seals it with the recorded files.")
+                what = "the process of this run ended before the run was sealed"
+                remedy = Mend("run", _RUN, " to seal the run with the files that were recorded.")
                 yield Finding("run-unsealed", "warning", where, what, (remedy,), name)
         elif open_run.is_foreign(layout, name):
             yield _foreign(where, name)
         elif os.path.lexists(layout.runs / name / capsule.WORK / capsule.OPEN):
-            what = "is an open run whose open.json can't be read"
-            see = Instruction("Save useful files from its work/ folder, then delete the folder.")
+            what = "this run is open, but its open.json file can't be read"
+            see = Instruction("Copy the files you need from its work/ folder, then delete the run's folder.")
             yield Finding("run-unreadable", "warning", where, what, (see,), name)
         elif any(capsule.inside(layout.runs / name)):
-            what = "is a run record whose run is not in this log"
+            what = "the log has no run for this run record"
             delete = Instruction(
-                "Its event may be on another branch. If it is on no branch, delete the folder."
+                "The run may be in the log of another branch. If no branch has it, delete this folder."
             )
             yield Finding("run-not-in-log", "info", where, what, (delete,), name)
 
 
 def _foreign(where: str, run_id: str) -> Finding:
-    what = "is an open run from a clone or a copy, which was not started here"
+    what = "this open run was started in another clone or copy of the project"
     remedies = (
-        Shell(("git", "rm", "-r", "-f", where), "Nothing uses it. Delete it with ", ", or"),
+        Shell(
+            ("git", "rm", "-r", "-f", where),
+            "agentplane doesn't use this folder. Delete it with ",
+            ", or with",
+        ),
         Instruction("`rm -r`."),
     )
     return Finding("run-foreign", "warning", where, what, remedies, run_id)
@@ -237,10 +254,10 @@ def _sources(store: Store, known: set[str]) -> Iterator[Finding]:
         where = f"{store.layout.shown(entry.file)}:{entry.line}"
         source, name = entry.head.source, one_line(entry.id, 40)
         if source is None and entry.head.type == "fact" and not entry.head.evidence:
-            what = f"{name}: a fact without a run and without evidence"
-            remedy = Shell(("agentplane", "edit", name), "Run ", " to add one.")
+            what = f"{name} is a fact that has neither evidence nor a run as its source"
+            remedy = Shell(("agentplane", "edit", name), "Run ", " to add evidence or a source.")
             yield Finding("fact-unsupported", "info", where, what, (remedy,), entry.id)
         elif source is not None and events.is_run_id(source) and source not in known:
-            what = f"{name} cites run {source}, which is not in the log"
-            remedy = Shell(("agentplane", "edit", name), "")
+            what = f"{name} names run {source} as its source, but the log has no such run"
+            remedy = Shell(("agentplane", "edit", name), "Run ", " to correct or remove the source.")
             yield Finding("run-not-found", "warning", where, what, (remedy,), entry.id)

@@ -103,7 +103,9 @@ def run(
             )
             opened = open_run.begin(store, asked, by, variables)
             if signals:
-                ending = Ending(128 + signals[0], "Stopped before it started", timestamp(store.clock()))
+                ending = Ending(
+                    128 + signals[0], "Stopped before the command started", timestamp(store.clock())
+                )
                 ran = _sealed(store, opened, ending, [], ran.code)
                 return msgspec.structs.replace(ran, earlier=tuple(earlier))
 
@@ -128,7 +130,7 @@ def _one(
         ending = relay.run(asked.command, env=given, cwd=Path(asked.cwd), sink=recorder.take, watch=watch)
     except AgentplaneError as error:
         recorder.close()
-        words = f"Could not be started: {error.what}"
+        words = f"The command could not be started: {error.what}"
         failed = Ending(error.exit_code, words, timestamp(store.clock()))
         _sealed(store, opened, failed, [], error.exit_code)
         raise
@@ -146,7 +148,7 @@ def _decide(
     store: Store, opened: OpenRun, asked: RunSpec, request: Request, restarter: Restarter
 ) -> Decision:
     if hook_notes.at_work(str(store.layout.root), opened.run_id):
-        return Waits("it is working on a request")
+        return Waits("the tool is working on a request")
     return restarter(_now(store, opened), asked, request)
 
 
@@ -182,16 +184,16 @@ def _sealed(store: Store, opened: OpenRun, ending: Ending, recorded: list[Record
 
 
 def _words(ending: relay.Exit, lost: Exception | None, again: Again | None = None) -> str:
-    cause = f"Restarted with memory {again.revision}; " if again else _cause(ending)
+    cause = f"Restarted with memory revision {again.revision}. " if again else _cause(ending)
     if ending.left_running:
-        return f"{cause}it runs on without being recorded"
-    how = f"ended by signal {ending.signal}" if ending.signal else f"ended with exit code {ending.code}"
-    missing = f"; not all of its output could be recorded: {_reason(lost)}" if lost else ""
-    return (cause + how)[:1].upper() + (cause + how)[1:] + missing
+        return f"{cause}The command is still running, but it is no longer recorded"
+    how = f"Ended by signal {ending.signal}" if ending.signal else f"Ended with exit code {ending.code}"
+    missing = f". Some of the output could not be recorded: {_reason(lost)}" if lost else ""
+    return cause + how + missing
 
 
 def _cause(ending: relay.Exit) -> str:
-    return "Its terminal went away, or it was told to end; " if ending.hung_up else ""
+    return "The terminal was closed, or another process told the command to end. " if ending.hung_up else ""
 
 
 def _reason(error: Exception) -> str:

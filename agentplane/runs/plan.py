@@ -59,9 +59,9 @@ def read(given: str, folder: Path, project: Path) -> Plan:
             data = file.read(_LARGEST + 1)
     except OSError as error:
         why = (error.strerror or "unknown error").lower()
-        raise BadInput(f"Plan file can't be read: {why}", where=name, todo="Check the path.") from None
+        raise BadInput(f"The plan file can't be read: {why}", where=name, todo="Check the path.") from None
     if len(data) > _LARGEST:
-        raise BadInput("The plan is larger than 1 MB", where=name, todo="Pass a shorter file.")
+        raise BadInput("The plan is larger than 1 MB", where=name, todo="Pass a smaller file.")
     text = data.decode(errors="replace")
     shown = _shown(path, project)
     return Plan(text, shown, canonical.sha256(data), len(data), _stated(_fields(text)))

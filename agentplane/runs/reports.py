@@ -92,7 +92,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return self.outputs if isinstance(self.outputs, list) else []
 
 
-_FIELDS = f"The fields are {', '.join(RunReport.__struct_fields__)}."
+_FIELDS = f"The valid fields are {', '.join(RunReport.__struct_fields__)}."
 
 
 def write(store: Store, report: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> RunEvent:
@@ -102,9 +102,9 @@ def write(store: Store, report: Mapping[str, Any], variables: Mapping[str, str] 
     line = append(store, filled, {times.WRITTEN: now}, is_new=given.run_id is None)
     if line is None:
         raise BadInput(
-            f"run_id: {filled.run_id} is already in the log",
+            f"run_id: run {filled.run_id} is already in the log",
             where="event",
-            todo="Remove it to get a new one.",
+            todo="Remove `run_id` to get a new ID.",
         )
     return RUN.decode(line)
 
@@ -146,13 +146,15 @@ def read(event: Mapping[str, Any]) -> RunReport:
         ) from None
     except UnicodeError as error:
         raise BadInput(
-            f"A text isn't valid UTF-8: {error}", where="event", todo="Save it as UTF-8."
+            f"A field isn't valid UTF-8: {error}", where="event", todo="Encode the field as UTF-8."
         ) from None
     for name in ("run_id", "parent_run_id"):
         value = getattr(found, name)
         if value is not None and not events.is_run_id(value):
             raise BadInput(
-                f"{name}: invalid run ID: {value[:40]!r}", where="event", todo="Remove it to get a new one."
+                f"{name}: invalid run ID: {value[:40]!r}",
+                where="event",
+                todo=f"Pass a valid run ID, or remove `{name}`.",
             )
     for name in ("ts", "started"):
         _check_time(name, getattr(found, name))
@@ -197,7 +199,7 @@ def event_of(line: bytes) -> RunEvent:
     run = RUN.decode(line)
     _report_in(line)
     if not events.is_run_id(run.run_id):
-        raise BadInput("run_id: is missing", where="event")
+        raise BadInput("`run_id` is missing", where="event")
     return run
 
 
@@ -274,7 +276,7 @@ def _output(layout: Layout, output: Output, number: int, tracked: set[str] | Non
         raise BadInput(
             f"outputs[{number}]: {output.path[:80]!r} can't be read: {error.what}",
             where="event",
-            todo="Use a file of the project, or add its sha256.",
+            todo="Pass a file in the project, or add the file's `sha256`.",
         ) from None
     return msgspec.structs.replace(output, sha256=sha256, size=size)
 
@@ -296,7 +298,8 @@ def _is_inside(path: str) -> bool:
 
 def _check_hash(field: str, value: str | None) -> None:
     if value is not None and not canonical.is_sha256(value.lower()):
-        raise BadInput(f"{field}: not 64 hex digits", where="event", todo="Pass the sha256 of the file.")
+        what = f"{field}: a SHA-256 hash must have 64 hexadecimal digits"
+        raise BadInput(what, where="event", todo="Pass the SHA-256 hash of the file.")
 
 
 def _check_time(field: str, ts: str | None) -> None:
@@ -305,7 +308,7 @@ def _check_time(field: str, ts: str | None) -> None:
     moment = times.read(ts)
     if moment is None or moment.tzinfo is None:
         raise BadInput(
-            f"{field}: not a time with a time zone: {ts[:40]!r}",
+            f"{field}: invalid time: {ts[:40]!r}",
             where="event",
-            todo="Leave it out to use the current time.",
+            todo=f"Pass a time with a time zone, such as 2026-09-01T12:00:00Z, or remove `{field}`.",
         )

@@ -10,20 +10,20 @@ from agentplane.text.visible import one_line
 
 
 LAYERS = {
-    "L0": "observation: what is measured or seen, such as logs and incidents",
-    "L1": "principles: what always holds, such as safety and privacy rules",
-    "L2": "objectives: what the project wants to reach",
-    "L3": "properties: what the system guarantees, such as limits and invariants",
-    "L4": "architecture: parts, formats and contracts between them",
+    "L0": "observation: measurements and reports, such as logs and incidents",
+    "L1": "principles: rules that always apply, such as safety and privacy rules",
+    "L2": "objectives: the goals of the project",
+    "L3": "properties: guarantees of the system, such as limits and invariants",
+    "L4": "architecture: components, formats, and the contracts between components",
     "L5": "workflow: how people and tools work, such as reviews and releases",
     "L6": "automation: scripts, jobs and tools that do the work",
 }
 """The layers, the deepest first. A change to one layer affects all layers with a higher number."""
 SCALES = {
-    "1": "one place: a line, a text or a value",
+    "1": "one place, such as a line, a text or a value",
     "3": "one module or one page",
     "5": "several modules, or all users of one feature",
-    "7": "the whole project, or a format that others read",
+    "7": "the whole project, or a format that other programs read",
     "10": "other projects and teams that depend on this one",
 }
 LOWEST, HIGHEST = 1, 10
@@ -82,16 +82,16 @@ def impact(given: object, where: str) -> str:
     text = " ".join(given.split()) if isinstance(given, str) else ""
     if not text or len(text) > _MOST_IMPACT:
         why = (
-            "it isn't text"
+            "the value isn't text"
             if not isinstance(given, str)
-            else "it is empty"
+            else "the text is empty"
             if not text
-            else f"it has {len(text)} characters"
+            else f"the text has {len(text)} characters"
         )
         raise BadInput(
             f"Invalid impact: {why}",
             where=where,
-            todo=f"Describe in up to {_MOST_IMPACT} characters what gets better, and for whom.",
+            todo=f"In up to {_MOST_IMPACT} characters, say what gets better and for whom.",
         )
     return text
 
@@ -101,7 +101,7 @@ def wanted_layers(text: str) -> tuple[str, ...]:
     named = [name.strip() for name in text.split(",") if name.strip()]
     if not named:
         raise BadInput(
-            "A layer is required.", where="--layer", todo="Use a layer such as L5, or several, such as L4,L5."
+            "A layer is required.", where="--layer", todo="Pass one layer (L5) or several (L4,L5)."
         )
     return tuple((f"l{found[1]}" if (found := _LAYER.fullmatch(name)) else name.casefold()) for name in named)
 
@@ -111,7 +111,9 @@ def wanted_range(text: str) -> Range:
     found = _RANGE.fullmatch(text.strip())
     if found is None:
         raise BadInput(
-            f"Invalid scale: {one_line(text, 40)!r}", where="--scale", todo="Use 4, 3..5, >=4 or <=4."
+            f"Invalid scale: {one_line(text, 40)!r}",
+            where="--scale",
+            todo="Use a number (4), a range (3..5) or a limit (>=4 or <=4).",
         )
     if found[3] is not None:
         return Range(*sorted((float(found[3]), float(found[4]))))

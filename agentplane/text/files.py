@@ -38,18 +38,24 @@ _LONGEST_IN_TEMP = 200
 _WORDS = {
     errno.ENOSPC: ("no space is left on the disk", "Free some space, then try again."),
     errno.EDQUOT: ("your disk quota is used up", "Free some space, then try again."),
-    errno.EFBIG: ("the file would become larger than is allowed here", "Raise the limit on file sizes."),
-    errno.EROFS: ("the disk is read-only", "Make it writable, then try again."),
-    errno.EACCES: ("permission denied", "Check its owner and its permissions."),
-    errno.EPERM: ("the system does not permit this", "Check who owns it and whether it is protected."),
+    errno.EFBIG: ("the file would exceed the file size limit", "Raise the file size limit."),
+    errno.EROFS: ("the disk is read-only", "Make the disk writable, then try again."),
+    errno.EACCES: ("permission denied", "Check the owner and the permissions of the file."),
+    errno.EPERM: (
+        "the operating system doesn't permit this operation",
+        "Check who owns the file and whether it is protected.",
+    ),
     errno.ENOENT: ("the file or its folder doesn't exist", "Check the path."),
-    errno.ENOTDIR: ("a part of the path isn't a folder", "Move the file that is in the folder's place."),
-    errno.EISDIR: ("is a folder, not a file", "Move the folder away."),
-    errno.ELOOP: ("is a symbolic link", "Put the real file in its place."),
-    errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter one."),
+    errno.ENOTDIR: ("part of the path is a file instead of a folder", "Move that file, or use another path."),
+    errno.EISDIR: ("this is a folder, not a file", "Move the folder to another place."),
+    errno.ELOOP: ("this is a symbolic link", "Replace the link with the real file."),
+    errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter name."),
     errno.EMFILE: ("too many files are open", "Close some programs, then try again."),
     errno.ENFILE: ("too many files are open", "Close some programs, then try again."),
-    errno.EIO: ("the disk reports an error", "Check the disk, and that there is a backup."),
+    errno.EIO: (
+        "the disk reported an error",
+        "Check the disk for errors, and make sure that you have a backup.",
+    ),
 }
 
 
@@ -61,8 +67,8 @@ def read(path: StrPath, most: int | None = None) -> bytes:
             return _first(fd, most)
         if size > _LARGEST:
             # A file with a hole can have any size and cost its author nothing.
-            todo = "Put the real file in its place."
-            raise Damaged(f"is larger than {_LARGEST >> 30} GiB", where=str(path), todo=todo)
+            todo = "Replace this file with the real one."
+            raise Damaged(f"this file is larger than {_LARGEST >> 30} GiB", where=str(path), todo=todo)
         whole = os.read(fd, size)
         # The system may return less at once, and the file may have grown since.
         rest = iter(lambda: os.read(fd, _PIECE), b"")
@@ -223,7 +229,7 @@ def truncate(path: StrPath, size: int) -> None:
     with _opened(path, os.O_WRONLY) as fd:
         if size > os.fstat(fd).st_size:
             raise Damaged(
-                f"is shorter than {size} bytes",
+                f"this file is shorter than the expected {size} bytes",
                 where=str(path),
                 todo="Run `agentplane doctor`.",
                 sees_doctor=True,
@@ -259,9 +265,9 @@ def plain_folder(path: StrPath, root: StrPath) -> None:
     elif Path(folder).is_relative_to(top):
         below = Path(folder).relative_to(top).parts
     else:
-        raise Damaged(f"is outside {top}", where=str(path), todo="Use a path inside that folder.")
+        raise Damaged(f"this path is outside {top}", where=str(path), todo=f"Use a path inside {top}.")
     if ".." in below:
-        raise Damaged("contains `..`", where=str(path), todo="Use a path without `..`.")
+        raise Damaged("this path contains `..`", where=str(path), todo="Use a path without `..`.")
     step = top
     try:
         _must_be_folder(step)
@@ -338,22 +344,22 @@ def _usable(path: StrPath) -> str:
         usable = False
     if not usable:
         raise Damaged(
-            "isn't a valid path", where=ascii(name), todo="Choose a name without control characters."
+            "this isn't a valid path", where=ascii(name), todo="Choose a name without control characters."
         )
     return name
 
 
 def _must_be_file(mode: int, path: StrPath) -> None:
     if not stat.S_ISREG(mode):
-        todo = "Put the real file in its place."
-        raise Damaged(f"is {_kind_name(mode)}, not a plain file", where=str(path), todo=todo)
+        todo = "Replace this with a regular file."
+        raise Damaged(f"this is {_kind_name(mode)}, not a regular file", where=str(path), todo=todo)
 
 
 def _must_be_folder(path: str) -> None:
     mode = os.lstat(path).st_mode
     if not stat.S_ISDIR(mode):
-        todo = "Put a real folder in its place."
-        raise Damaged(f"is {_kind_name(mode)}, not a plain folder", where=path, todo=todo)
+        todo = "Replace this with a real folder."
+        raise Damaged(f"this is {_kind_name(mode)}, not a real folder", where=path, todo=todo)
 
 
 def _kind_name(mode: int) -> str:

@@ -10,7 +10,7 @@ from agentplane.errors import BadInput, Refused
 
 
 _LARGEST = 4096
-_ADVICE = "Run `chmod 600` on it, or use another file."
+_ADVICE = "Run `chmod 600` on the token file, or use another file."
 
 
 def read(path: str | os.PathLike[str]) -> str:
@@ -35,11 +35,19 @@ def read(path: str | os.PathLike[str]) -> str:
     finally:
         os.close(fd)
     if len(data) > _LARGEST:
-        raise BadInput("The token file is too large.", where=where, todo="Write one line into it.")
+        raise BadInput(
+            "The token file is too large.",
+            where=where,
+            todo="Use a file that contains only the token, on one line.",
+        )
     try:
         return data.decode().strip()
     except UnicodeDecodeError:
-        raise BadInput("The token file isn't text.", where=where, todo="Write one line into it.") from None
+        raise BadInput(
+            "The token file isn't text.",
+            where=where,
+            todo="Use a file that contains only the token, on one line.",
+        ) from None
 
 
 def make(path: str | os.PathLike[str], text: str) -> bool:
@@ -63,5 +71,5 @@ def _check_folder(where: str) -> None:
     folder = os.path.dirname(os.path.abspath(where))
     mode = os.stat(folder).st_mode
     if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-        todo = "Run `chmod o-w` on the folder, or use a file in another one."
+        todo = "Run `chmod o-w` on the folder, or use a file in another folder."
         raise Refused("Every user can replace files in the folder of the token file.", where=where, todo=todo)

@@ -46,7 +46,7 @@ def _behind(store: Store) -> Iterator[Finding]:
     revision = memory.snapshot.ledger.revision()
     for one in sync.standings(project, root.name, tools, packs):
         if one.state == "old" and one.revision == revision:
-            what = "is out of date: its other text changed after the last sync, or an entry expired"
+            what = "this file is out of date: either its text outside agentplane's block changed, or an entry expired"
             remedy = Shell(_SYNC, "Run ", " to update it.")
             yield Finding("tool-file-old", "warning", one.path, what, (remedy,), one.path)
 
@@ -55,9 +55,19 @@ def _in_conflict(store: Store) -> Iterator[Finding]:
     for path, _ in git_conflicts.in_conflict(store.layout):
         remedies = (
             Shell(("agentplane", "reconcile")),
-            Shell(("git", "add", shlex.quote(path)), "If it names the file, resolve the rest and run "),
+            Shell(
+                ("git", "add", shlex.quote(path)),
+                "If the command lists this file, resolve the remaining conflicts, then run ",
+            ),
         )
-        yield Finding("tool-file-conflict", "error", path, "Git left this file in conflict.", remedies, path)
+        yield Finding(
+            "tool-file-conflict",
+            "error",
+            path,
+            "this file has unresolved conflicts after a Git merge",
+            remedies,
+            path,
+        )
 
 
 def _merging(store: Store) -> Iterator[Finding]:
@@ -65,7 +75,7 @@ def _merging(store: Store) -> Iterator[Finding]:
     layout = store.layout
     wired = sync.wired(layout.project, TOOLS)
     if wired and merge_driver.is_set(layout) and not git_attributes.is_current(layout, git_conflicts.paths()):
-        what = "Git does not use agentplane to merge every file that tools read."
+        what = "Git doesn't use agentplane's merge driver for every instruction file"
         remedy = Shell(("agentplane", "init"))
         yield Finding("tool-merge-unset", "info", ".git/info/attributes", what, (remedy,))
 
@@ -76,8 +86,8 @@ def _imports(store: Store) -> Iterator[Finding]:
     if os.path.lexists(layout.root / active.ACTIVE):
         return
     for path in sync.importing(layout.project, layout.root.name, TOOLS):
-        what = f"This file imports {layout.shown(active.ACTIVE)}, which is not in this clone yet."
-        after = " to create it. The next session of a connected tool creates it too."
+        what = f"this file imports {layout.shown(active.ACTIVE)}, which doesn't exist in this clone yet"
+        after = " to create the imported file. The next session of a connected tool also creates it."
         yield Finding("import-missing", "info", path, what, (Shell(_SYNC, after=after),), path)
 
 
@@ -85,7 +95,7 @@ def _left_over(store: Store) -> Iterator[Finding]:
     project = store.layout.project
     for path in foreign_file.left_over(project, desired.written_paths()):
         where = one_line(os.path.relpath(path, os.path.realpath(project)), 120)
-        what = "is left over from an interrupted write"
+        what = "this file is left over from an interrupted write"
         yield Finding("tool-file-unfinished", "info", where, what, (Shell(_SYNC, "Run ", " to remove it."),))
 
 
@@ -98,8 +108,8 @@ def _failed_calls(store: Store) -> Iterator[Finding]:
         return
     event, tool, what = rows[-1]
     calls = "1 hook call" if len(rows) == 1 else f"{len(rows)} hook calls"
-    last = f"{one_line(event, 20)} of {one_line(tool, 40)}: {one_line(what, 200)}"
-    message = f"{calls} failed in the last few days, so the tool received no memory. The last failure: {last}"
+    last = f"{one_line(event, 20)} hook of {one_line(tool, 40)}: {one_line(what, 200)}"
+    message = f"{calls} failed in the last 3 days, so the tool received no memory. Last failure: {last}"
     remedy = Instruction("Fix the problem, then delete this file.")
     yield Finding("hook-failed", "warning", store.layout.shown(f"cache/{error_log.NAME}"), message, (remedy,))
 

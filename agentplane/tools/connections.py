@@ -231,7 +231,7 @@ def _of_all_projects(project: Path) -> str:
     """Return the reason nothing is connected in the home folder, where settings apply to all projects."""
     if os.path.realpath(project) != os.path.realpath(os.path.expanduser("~")):
         return ""
-    return "is in your home folder and would apply to all projects"
+    return "is in your home folder, so its settings would apply to all projects"
 
 
 def _rivalled(project: Path, place: Place) -> str:
@@ -245,4 +245,4 @@ def _rivalled(project: Path, place: Place) -> str:
         return ""
     if root.child("hooks") is None:
         return ""
-    return f"would disable the hooks in {place.rival}. Move them here first"
+    return f"would disable the hooks in {place.rival}. Move those hooks to {place.path} first"

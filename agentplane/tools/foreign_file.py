@@ -51,13 +51,13 @@ def trouble(project: Path, path: str) -> str:
     except FileNotFoundError:
         return ""
     except OSError:
-        return "is in a path that isn't a folder"
+        return "can't be reached, because part of its path isn't a folder"
     if not stat.S_ISREG(found.st_mode):
         return "isn't a regular file"
     if not found.st_mode & stat.S_IWUSR:
         return "is read-only"
     if found.st_size > _LARGEST:
-        return "is too large for a file of settings or instructions"
+        return f"is larger than {_LARGEST >> 20} MB, the limit for settings and instruction files"
     try:
         return "is not UTF-8" if files.read(target).startswith(_UTF16) else ""
     except AgentplaneError as error:
@@ -74,18 +74,18 @@ def write(project: Path, change: Change) -> str:
     try:
         if change.after is None:
             if not is_as_read():
-                return "was changed by another program at the same time"
+                return "was changed by another program in the meantime"
             files.remove(target)
             drop_folders(project, target.parent)
             return ""
         if change.before is None and _is_not_checked_out(target):
             wanted = shlex.quote(os.path.dirname(change.path) or change.path)
-            return f"is in Git, but not checked out here. Run `git sparse-checkout add {wanted}` first"
+            return f"is in Git, but it isn't checked out here. Run `git sparse-checkout add {wanted}` first"
         make_folders(project, target.parent)
         done = files.write_atomic(target, change.after, only_if=is_as_read)
     except AgentplaneError as error:
         return f"can't be written: {error.what}"
-    return "" if done else "was changed by another program at the same time"
+    return "" if done else "was changed by another program in the meantime"
 
 
 def _is_not_checked_out(target: Path) -> bool:

@@ -41,6 +41,6 @@ def named(names: Sequence[str]) -> list[Tool]:
         tool = by_name.get(name.strip().lower())
         if tool is None:
             known = ", ".join(tool.name for tool in TOOLS)
-            raise BadInput(f"Unknown tool: {one_line(name, 40)}.", todo=f"The tools are {known}.")
+            raise BadInput(f"Unknown tool: {one_line(name, 40)}.", todo=f"The supported tools are {known}.")
         found.append(tool)
     return list(dict.fromkeys(found))

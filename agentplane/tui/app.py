@@ -335,7 +335,7 @@ class PlaneApp(App[None]):
 
         reviewed = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
         if reviewed is not None and reviewed.conflicts and isinstance(error, NeedsChoice):
-            return f"Press {self.keys_wanted.key('list.open')} to compare them and to choose."
+            return f"Press {self.keys_wanted.key('list.open')} to compare the conflicting entries and choose."
         if isinstance(error, Unconfirmed):
             return f"Press {self.keys_wanted.key('approve')} to see the flagged text and confirm it."
         return None
@@ -347,9 +347,9 @@ class PlaneApp(App[None]):
             return
         what, seconds = slow
         if seconds >= _SLOW_SECONDS:
-            more = f", {self._queue.left - 1} more queued" if self._queue.left > 1 else ""
+            more = f", with {self._queue.left - 1} more queued" if self._queue.left > 1 else ""
             self.say(
-                f"Still {what} after {seconds:.0f} s{more}. Another process may be writing.",
+                f"Still {what} after {seconds:.0f} s{more}. Another process may be using the project memory.",
                 stays=True,
             )
         self.set_timer(_SLOW_SECONDS, self._look_at_queue)
@@ -562,7 +562,7 @@ class PlaneApp(App[None]):
 
     def action_refresh(self) -> None:
         self.reload()
-        self.say("Reading all files again", show_while=lambda: self._reader.reading)
+        self.say("Reloading all files", show_while=lambda: self._reader.reading)
 
     async def action_leave(self) -> None:
         """Go back to the inbox. If it is open, quit."""
@@ -581,7 +581,8 @@ class PlaneApp(App[None]):
             count = self._queue.left
             what = "one change" if count == 1 else f"{count} changes"
             self.say(
-                f"Finishing {what}. Press ctrl+q again to cancel changes that have not started.", stays=True
+                f"Finishing {what} before quitting. Press ctrl+q again to cancel changes that haven't started.",
+                stays=True,
             )
         self._leave_when_done()
 

@@ -53,5 +53,5 @@ def _run_app(plane_dir: str | None, hints: "Hints | None") -> "PlaneApp":
     from agentplane.text.visible import visible
 
     for path in app.unsaved_drafts:
-        print(f"Unsaved text: {visible(path)}", file=sys.stderr)
+        print(f"Your unsaved text was kept in {visible(path)}", file=sys.stderr)
     return app

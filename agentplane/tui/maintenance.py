@@ -72,13 +72,17 @@ class Maintenance:
     def status(self) -> None:
         from agentplane.tui.backend import maintenance
 
-        self._run("Reading memory", maintenance.status_text, partial(self._show_report, "Status"))
+        self._run("Reading the project memory", maintenance.status_text, partial(self._show_report, "Status"))
 
     def diff(self) -> None:
         from agentplane.tui.backend import maintenance
 
         title = "Memory changes since the last commit"
-        self._run("Comparing memory", maintenance.diff_text, partial(self._show_report, title))
+        self._run(
+            "Comparing the memory with the last commit",
+            maintenance.diff_text,
+            partial(self._show_report, title),
+        )
 
     def check(self) -> None:
         from agentplane.tui.backend import maintenance
@@ -90,8 +94,9 @@ class Maintenance:
         from agentplane.tui.widgets.modals.question_modal import Question
 
         text = (
-            "This resolves memory files that Git merged from two branches. IDs that both branches assigned are "
-            "renumbered, and entries that both changed become conflicts in the inbox."
+            "This reconciles the memory files after Git merged two branches. If both branches assigned the same ID, "
+            "one of the entries gets a new ID. If both branches changed the same entry, the two versions become "
+            "a conflict in the inbox."
         )
 
         def answered(yes: bool | None) -> None:
@@ -127,7 +132,9 @@ class Maintenance:
 
         names = tuple(tool.name for tool in planned.tools)
         if not names:
-            self._app.say(f"No tool is connected. Press {self._app.keys_wanted.key('tools')} for the tools.")
+            self._app.say(
+                f"No tool is connected. Press {self._app.keys_wanted.key('tools')} to connect a tool."
+            )
         elif not planned.changes:
             self._app.say("All tool files are up to date")
         else:
@@ -160,7 +167,7 @@ class Maintenance:
             title = f"Check against {one_line(base, 60)}: {_findings(findings)}"
             await self._show_report(title, maintenance.findings_text(findings))
         else:
-            self._app.say(f"No problems found. Compared with {one_line(base, 60)}")
+            self._app.say(f"No problems found compared with {one_line(base, 60)}")
 
     async def _show_findings(self, findings: "list[Finding]") -> None:
         from agentplane.tui.backend import maintenance

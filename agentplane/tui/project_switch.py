@@ -39,7 +39,7 @@ class ProjectSwitch:
         others = [one for one in found if one.root != here.root.resolve()]
         if not others:
             self._app.say(
-                "No other project. Run `agentplane init` or `agentplane inbox` in one to list it here."
+                "No other project found. To list one here, run `agentplane init` or `agentplane inbox` in its folder."
             )
             return
 
@@ -61,9 +61,9 @@ class ProjectSwitch:
         if not found:
             return
         total = sum(one.count for one in found)
-        what = f"{total} more to review in other worktrees"
+        what = f"{total} more candidate{'' if total == 1 else 's'} to review in other worktrees"
         key = self._app.keys_wanted.key("projects")
-        self._app.say(f"{what} ({', '.join(map(_name, found))}). Press {key} to open one.", stays=True)
+        self._app.say(f"{what} ({', '.join(map(_name, found))}). Press {key} to open a worktree.", stays=True)
 
     def _label(self, one: "Waiting") -> str:
         badge = one.badge

@@ -41,9 +41,11 @@ class ReceiverWatch:
         self._app.notices.set_tools(tools)
         if new:
             names = ", ".join(new)
-            verb = "is" if len(new) == 1 else "are"
+            verb, get, them = ("is", "doesn't get", "it") if len(new) == 1 else ("are", "don't get", "them")
             key = self._app.keys_wanted.key("tools")
-            self._app.say(f"{names} {verb} used here without this memory. {key} opens Tools to connect.")
+            self._app.say(
+                f"{names} {verb} used in this project, but {get} its memory. Press {key} to connect {them} in Tools."
+            )
 
 
 def _looked(plane: "Plane", memory: "Memory") -> "tuple[Receivers, tuple[str, ...]]":

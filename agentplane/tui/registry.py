@@ -68,7 +68,7 @@ SCREENS: tuple[ScreenRow, ...] = (
         "Inbox",
         "Inbox: candidates to review",
         Tab(
-            "Go to the candidates to review.",
+            "Go to the inbox of candidates to review.",
             "agentplane.tui.screens.inbox.screen:InboxScreen",
             lambda view: view.waiting,
         ),
@@ -79,7 +79,7 @@ SCREENS: tuple[ScreenRow, ...] = (
     ScreenRow(
         "shelf",
         "Memory",
-        "Memory: the approved entries, which tools get",
+        "Memory: the approved entries that tools get",
         Tab(
             "Go to the approved entries.",
             "agentplane.tui.screens.memory.screen:MemoryScreen",
@@ -92,17 +92,17 @@ SCREENS: tuple[ScreenRow, ...] = (
     ScreenRow(
         "runs",
         "Runs",
-        "Runs: recorded work of tools and people, with its result",
+        "Runs: the recorded work of tools and people, with results",
         Tab("Go to the recorded runs.", "agentplane.tui.screens.runs.screen:RunsScreen"),
         "● ok   × failed   · unknown exit status   + import   ▸ running   ? lost   ◆ selected",
         {"·": "-"},
         has_list=True,
     ),
-    ScreenRow("two runs", "Two runs", "Two runs: their differences"),
+    ScreenRow("two runs", "Two runs", "Two runs: the differences between them"),
     ScreenRow(
         "tools",
         "Tools",
-        "Tools: coding tools, their connections and sessions",
+        "Tools: coding tools with their connections and sessions",
         Tab(
             "Go to the coding tools and their connections.",
             "agentplane.tui.screens.tools.screen:ToolsScreen",
@@ -114,7 +114,7 @@ SCREENS: tuple[ScreenRow, ...] = (
     ScreenRow(
         "pack",
         "Context",
-        "Context: the entries that a tool gets, and the ones left out",
+        "Context: the entries that a tool gets, and the ones that are left out",
         Tab(
             "Go to the context that tools get.",
             "agentplane.tui.screens.context.screen:ContextScreen",
@@ -126,7 +126,7 @@ SCREENS: tuple[ScreenRow, ...] = (
     ScreenRow(
         "settings",
         "Settings",
-        "Settings: their values, and the files that set them",
+        "Settings: the current values, and the files that set them",
         Tab(
             "Go to the settings.",
             "agentplane.tui.screens.settings.screen:SettingsScreen",
@@ -137,7 +137,7 @@ SCREENS: tuple[ScreenRow, ...] = (
         has_list=True,
     ),
     ScreenRow("conflict", "Conflict", "Conflict: a candidate and the entry it conflicts with"),
-    ScreenRow("edit", "Edit", "Editing: unsaved text is kept in a draft file"),
+    ScreenRow("edit", "Edit", "Edit: unsaved text is kept in a draft file"),
 )
 
 

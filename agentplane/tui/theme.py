@@ -42,7 +42,7 @@ def chosen(wanted: str, known: Container[str]) -> tuple[str, str]:
         return wanted, ""
     named = os.environ.get("TEXTUAL_THEME", "")
     automatic = named if named in known else LIGHT.name if is_light() else DARK.name
-    return automatic, "" if wanted == "auto" else f"[tui] theme: no theme `{wanted[:30]}`"
+    return automatic, "" if wanted == "auto" else f"[tui] theme: no theme is called `{wanted[:30]}`"
 
 
 def is_light() -> bool:

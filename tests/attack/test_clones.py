@@ -153,6 +153,6 @@ def test_an_open_run_that_came_with_a_clone_is_left_alone_and_named(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     looks = told.stdout.partition("$ timeline")[2].rpartition("$ doctor")
     assert RUN not in looks[0]
-    assert looks[2].count("is an open run from a clone or a copy") == 1
+    assert looks[2].count("this open run was started in another clone or copy") == 1
     assert f"rm -r -f .agentplane/runs/{RUN}" in looks[2]
     assert RUN not in (ground.plane / "memory/log.jsonl").read_text()

@@ -344,7 +344,7 @@ def test_one_module_of_the_command_line_prints() -> None:
     # The first names a file, in a process without the command line. The second prints what `--help` prints, which
     # is the program's own text. The third hides what is typed.
     assert found == {
-        "agentplane/tui/main.py: print(f'Unsaved text: {visible(path)}', file=sys.stderr)",
+        "agentplane/tui/main.py: print(f'Your unsaved text was kept in {visible(path)}', file=sys.stderr)",
         "agentplane/cli/help.py: click.echo(here.get_help())",
         "agentplane/cli/memory/prune.py: click.prompt('Text to prune', hide_input=True, err=True)",
     }

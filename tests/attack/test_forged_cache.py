@@ -296,7 +296,7 @@ def test_where_no_secret_can_be_kept_the_cache_is_not_used(
     plane.propose(decision("Buttons have sharp corners."))
     after = {name: (plane.layout.cache / name).stat().st_mtime_ns for name in names(plane) if name in before}
     assert after == {name: before[name] for name in after}
-    (finding,) = [one for one in health.collect(plane.store) if "no cache" in one.what]
+    (finding,) = [one for one in health.collect(plane.store) if "doesn't use a cache" in one.what]
     assert finding.severity == "info"
 
 

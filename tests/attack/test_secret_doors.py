@@ -479,7 +479,7 @@ def test_no_approval_without_confirmation(flagged: tuple[Plane, str, str]) -> No
         with pytest.raises(Unconfirmed) as error:
             attempt()
         assert SECRET not in str(error.value)
-    with pytest.raises(Unconfirmed, match="was changed after you confirmed it"):
+    with pytest.raises(Unconfirmed, match="was changed after you confirmed its flags"):
         plane.inbox.approve([id_], confirmed=stale)
     plane.inbox.approve_clean()
     memory = plane.memory.read()

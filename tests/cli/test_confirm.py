@@ -44,14 +44,16 @@ def test_a_plain_approval_shows_the_spot_and_asks(leaky: Plane, cli: Cli, person
 
     assert person("approve", id_, typing="y\n").code == 0
     assert leaky.history.ops()[0].confirmed == ["secret"]
-    assert "confirmed: secret" in person("history").out
-    assert "confirmed: secret" in person("history", "DEC-001").out
+    assert "confirmed flags: secret" in person("history").out
+    assert "confirmed flags: secret" in person("history", "DEC-001").out
 
 
 def test_more_spots_than_anybody_reads_are_not_confirmed(leaky: Plane, person: Cli) -> None:
     id_ = leaky.propose(decision("a\u200bb " * (spots.MOST_CONFIRMED + 1)))
     for words in (("approve", id_), ("approve", id_, "--confirm", "hidden")):
-        said = person(*words, typing="y\n").refused(3, f"{spots.MOST_CONFIRMED + 1} flagged spots, too many")
+        said = person(*words, typing="y\n").refused(
+            3, f"{spots.MOST_CONFIRMED + 1} flagged passages, which is too many"
+        )
         assert f"agentplane edit {id_}" in said
     assert leaky.memory.read().shelf == []
 
@@ -95,7 +97,7 @@ def test_what_was_typed_before_the_question_is_no_answer(
         monkeypatch.setattr(output, "confirmed", answer)
         with pytest.raises(Unconfirmed):
             confirming.carried_out(leaky, Approve((id_,)), None)
-    assert asked == [f"Approve {entry.id} with this text unchanged?"]
+    assert asked == [f"Approve {entry.id} without changing the flagged text?"]
     assert leaky.memory.read().shelf == []
 
 
@@ -117,8 +119,10 @@ def test_without_an_answer_nothing_is_approved(leaky: Plane, cli: Cli, person: C
 
 def test_the_flag_is_named_for_one_candidate(leaky: Plane, cli: Cli, person: Cli) -> None:
     id_, other = candidate(cli, SAID), candidate(cli, "Buttons have round corners.")
-    person("approve", id_, other, "--confirm", "secret").refused(2, "--confirm needs exactly one ID")
-    person("approve", "--all-clean", "--confirm", "secret").refused(2, "--confirm needs exactly one ID")
+    person("approve", id_, other, "--confirm", "secret").refused(2, "--confirm can be used with only one ID")
+    person("approve", "--all-clean", "--confirm", "secret").refused(
+        2, "--confirm can be used with only one ID"
+    )
     assert "has other flags as well: secret" in person("approve", id_, "--confirm", "hidden").err
     assert "has no flag hidden" in person("approve", id_, "--confirm", "secret,hidden").err
     person("approve", other, "--confirm", "secret").refused(2, "There is no flag to confirm")
@@ -130,7 +134,7 @@ def test_the_flag_is_named_for_one_candidate(leaky: Plane, cli: Cli, person: Cli
 def test_several_at_once_are_refused_by_name(leaky: Plane, cli: Cli, person: Cli) -> None:
     id_, other = candidate(cli, SAID), candidate(cli, "Buttons have round corners.")
     said = person("approve", id_, other, typing="y\ny\n").refused(
-        3, id_, "can't be approved with other entries"
+        3, id_, "can't be approved together with other entries"
     )
     assert SECRET not in said
     assert leaky.memory.read().shelf == []
@@ -162,7 +166,7 @@ def test_one_option_masks_and_undo_brings_it_back(leaky: Plane, cli: Cli, person
     assert leaky.memory.read().get(id_).digest == before.digest
     person("redo")
     assert person("approve", id_).code == 0
-    person("edit", "DEC-001", "--mask").refused(2, "no likely secret")
+    person("edit", "DEC-001", "--mask").refused(2, "there is nothing to mask")
 
 
 @pytest.mark.parametrize(
@@ -187,7 +191,7 @@ def test_a_secret_in_any_field_is_masked(leaky: Plane, more: dict[str, object]) 
 def test_an_approved_entry_is_masked_too(leaky: Plane, person: Cli) -> None:
     id_ = leaky.propose(decision(SAID))
     approve_seen(leaky, id_)
-    assert "Withheld because of a likely secret: DEC-001" in person("context").err
+    assert "Tools don't receive DEC-001, because it probably contains a secret" in person("context").err
     assert "DEC-001" in person("recall", "uploader").err
     assert person("recall", "uploader", "--json").json("recall")["withheld"] == ["DEC-001"]
     assert person("edit", "DEC-001", "--mask").code == 0

@@ -75,8 +75,8 @@ def test_a_near_miss_is_guessed(plane: Plane, cli: Cli) -> None:
         ("tools conect codex", "Unknown command: tools conect. Did you mean `agentplane tools connect`?"),
         ("tools list", "Did you mean `agentplane tools`?"),
         ("status --jsno", "Unknown option: --jsno. Did you mean --json?"),
-        ("--json status", "Put it after the command: `agentplane status --json`."),
-        ("status --plane x", "Put it before the command: `agentplane --plane … status`."),
+        ("--json status", "Put --json after the command: `agentplane status --json`."),
+        ("status --plane x", "Put --plane before the command: `agentplane --plane … status`."),
         ("tools connect --plane x", "`agentplane --plane … tools connect`."),
         ("propose two words", "Put the statement in quotes"),
         ("approve --all-clean CAND-7F3K2Q", "Use either candidate IDs or --all-clean, not both."),
@@ -138,7 +138,7 @@ def test_hostile_words_are_answered_in_two_lines_at_most(shelf: Plane, person: C
 
     assert wrong == []
     assert all(
-        "no entry has that ID" in row["what"] for row in person("doctor", "--json").json("doctor")["findings"]
+        "no entry has this ID" in row["what"] for row in person("doctor", "--json").json("doctor")["findings"]
     )
 
 

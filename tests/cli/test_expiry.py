@@ -68,6 +68,6 @@ def test_list_show_and_recall(dated: Plane, cli: Cli) -> None:
 
 
 def test_pack(dated: Plane, cli: Cli) -> None:
-    assert f"Left out DEC-001: expired on {PAST}" in cli("context").err
+    assert f"DEC-001 was left out: expired on {PAST}" in cli("context").err
     (cut,) = cli("context", "--json").json("pack")["receipt"]["cut"]
     assert (cut["id"], cut["kind"]) == ("DEC-001", "expired")

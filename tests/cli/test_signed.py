@@ -45,7 +45,7 @@ def test_a_signature_that_proves_nothing_is_shown_as_that(plane: Plane, key: Pat
     assert "INVALID SIGNATURE" in person("history", "DEC-001").out
     newest, *_ = person("history", "--json").json("ops")["ops"]
     assert newest["signed_by"] is None
-    assert "does not allow" in newest["signature"]
+    assert "doesn't allow" in newest["signature"]
 
 
 def test_without_a_key_the_next_step_is_said(plane: Plane, key: Path, person: Cli) -> None:

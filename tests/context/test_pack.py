@@ -49,7 +49,7 @@ def test_only_what_was_approved_is_given(plane: Plane) -> None:
     text = plane.tools.pack(Ask()).text
     assert UNLIKE[0] in text
     assert UNLIKE[1] not in text
-    assert "Proposed and not reviewed: 1" in text
+    assert "Proposed but not reviewed: 1" in text
 
 
 def test_a_hand_edit_is_not_given_and_what_was_approved_is(plane: Plane) -> None:
@@ -59,7 +59,7 @@ def test_a_hand_edit_is_not_given_and_what_was_approved_is(plane: Plane) -> None
     text = plane.tools.pack(Ask()).text
     assert UNLIKE[0] in text
     assert "XML" not in text
-    assert f"With a manual edit that was not reviewed: {id_}" in text
+    assert f"Edited by hand but not reviewed: {id_}" in text
 
 
 def test_an_entry_removed_or_added_by_hand_changes_nothing(plane: Plane) -> None:
@@ -116,7 +116,9 @@ def test_scope_says_what_is_about_these_paths() -> None:
     assert ids(choice.ordered) == ["DEC-002", "DEC-001"]
     assert ids(choice.outside) == ["DEC-003"]
     receipt = pack.make(Sources("r", tuple(entries)), Ask(paths=("app/hooks.py",))).receipt
-    assert [(cut.id, cut.why) for cut in receipt.cut] == [("DEC-003", "its scope doesn't match these paths")]
+    assert [(cut.id, cut.why) for cut in receipt.cut] == [
+        ("DEC-003", "its scope doesn't match the given paths")
+    ]
 
 
 def test_an_invariant_goes_last_and_never_without_a_word() -> None:

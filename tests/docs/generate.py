@@ -286,7 +286,7 @@ def _spans(line: str) -> Iterator[str]:
 
 def steady(text: str) -> str:
     """Without what differs from run to run: dates and commits are in what a revision is made of, and ages grow."""
-    text = re.sub(r"\d+ d old[^<\n]*", "0 d old", text)
+    text = re.sub(r"\d+ days? old[^<\n]*", "0 days old", text)
     text = re.sub(r"git checkout [0-9a-f]{12}\b", "git checkout 000000000000", text)
     return re.sub(r"(?i)(memory revision) [0-9a-f]{8}", r"\1 00000000", text)
 

@@ -31,7 +31,7 @@ _LOOSE = (
     (re.compile(r"(?<=anchor:        )[0-9a-f]{12}"), r"[0-9a-f]{12}"),
     (re.compile(r"(?<=git checkout )[0-9a-f]{12}\b"), r"[0-9a-f]{12}"),
     # Ages grow with the days, and what follows on the line is cut off where it ends.
-    (re.compile(r"\b\d+ d old.*"), r"\d+ d old.*"),
+    (re.compile(r"\b\d+ days? old.*"), r"\d+ days? old.*"),
     (re.compile(r"(?<=terminal, )\w+(?=\))"), r"[\w.-]+"),
     # How long a run took, as wide as it is; how long ago it was; the part of its id that names it.
     (re.compile(r"\b\d+(?:\.\d+)? s(?: *)(?= )"), r"\d+(?:\.\d+)? (?:s|min) *"),

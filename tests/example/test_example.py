@@ -49,11 +49,11 @@ def test_what_its_entries_cite_is_true(made: Path) -> None:
     plane = make.opened(made)
     memory = plane.memory.read()
     by_statement = {entry.statement: entry for entry in memory.entries.values()}
-    old = by_statement["Retry failed webhooks after a fixed 30 s."]
+    old = by_statement["Retry failed webhooks after a fixed delay of 30 seconds."]
     assert (old.head.status, old.head.superseded_by) == ("superseded", ("DEC-011",))
-    rival = by_statement["Retry webhooks after a fixed 60 s instead of backing off."]
+    rival = by_statement["Retry webhooks after a fixed delay of 60 seconds instead of backing off."]
     target = memory.get(rival.head.supersedes[0])
-    assert target.statement == "Retry webhooks with exponential backoff, at most an hour."
+    assert target.statement == "Retry webhooks with exponential backoff of at most one hour."
 
 
 def test_its_capsules_can_be_looked_at(made: Path) -> None:

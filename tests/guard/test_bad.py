@@ -55,7 +55,7 @@ def hand_written_candidate(repo: Repo) -> str:
 
 @bad(
     "",
-    r"DEC-001 was changed manually \(text\): it differs from the text that operation \S+ \(approve of .*DEC-001\) wrote",
+    r"DEC-001 was changed manually \(text\): the entry differs from the text that operation \S+ \(approve .*DEC-001\) wrote",
 )
 def text_changed_by_hand(repo: Repo) -> str:
     swap(repo, DECISIONS, "Use Textual", "Use curl | sh")
@@ -77,7 +77,7 @@ def waiting_candidate_changed_by_hand(repo: Repo) -> str:
     return f"{MEMORY}/candidates.md:{repo.line_of(f'{MEMORY}/candidates.md', 'id: CAND') - 1}"
 
 
-@bad("", r"DEC-002 was removed manually: after operation \S+ \(approve of .*\), it was still here")
+@bad("", r"DEC-002 was removed manually: the entry was still here after operation \S+ \(approve .*\)")
 def entry_deleted_by_hand(repo: Repo) -> str:
     where = repo.entry_at("decisions.md", "DEC-002")
     data = repo.path(DECISIONS).read_text()
@@ -98,13 +98,13 @@ def relate(repo: Repo, file: str, id_: str, old: bytes, new: bytes) -> None:
     repo.plane().store.commit(lambda _: Plan("relate", [edit]), Origin("codex", "mcp", "codex"))
 
 
-@bad(rf"{LOG}:\d+", r"relate of CAND-\w+\) changes CAND-\w+ in a different way than `relate` would \(text\)")
+@bad(rf"{LOG}:\d+", r"relate CAND-\w+\) changes CAND-\w+ differently than `relate` would \(text\)")
 def text_changed_by_what_should_relate(repo: Repo) -> None:
     id_ = repo.plane("codex", "mcp", "codex").propose(decision("Queues run on Redis.", source=branches.RUN))
     relate(repo, INBOX, id_, b"on Redis", b"on NATS")
 
 
-@bad(rf"{LOG}:\d+", r"relate of CAND-\w+\) was made over the channel `mcp`")
+@bad(rf"{LOG}:\d+", r"relate CAND-\w+\) was made through the channel `mcp`")
 def candidate_of_another_related(repo: Repo) -> None:
     id_ = repo.plane("Mara").propose(decision("Queues run on Redis."))
     relate(repo, INBOX, id_, b"status: proposed\n", b"status: proposed\nrefines: [DEC-001]\n")
@@ -128,7 +128,7 @@ def replace(repo: Repo, actor: str, *, sent_back: bool = True) -> None:
     other.store.commit(lambda _: Plan("replace", edits), other.origin)
 
 
-@bad(rf"{LOG}:\d+", r"replace of CAND-\w+, CAND-\w+\) was made over the channel `mcp`")
+@bad(rf"{LOG}:\d+", r"replace CAND-\w+, CAND-\w+\) was made through the channel `mcp`")
 def candidate_of_another_replaced(repo: Repo) -> None:
     replace(repo, "gemini-cli")
 
@@ -138,20 +138,20 @@ def candidate_replaced_that_nobody_sent_back(repo: Repo) -> None:
     replace(repo, "codex", sent_back=False)
 
 
-@bad(rf"{LOG}:\d+", r"send-back of CAND-\w+\) was made over the channel `mcp`")
+@bad(rf"{LOG}:\d+", r"send-back CAND-\w+\) was made through the channel `mcp`")
 def candidate_sent_back_by_a_tool(repo: Repo) -> None:
     plane = repo.plane("codex", "mcp", "codex")
     plane.inbox.send_back(plane.memory.read().inbox_ids, "Name the file.")
 
 
-@bad(rf"{LOG}:\d+", r"changes DEC-001 in a different way than `tag` would \(text\)")
+@bad(rf"{LOG}:\d+", r"changes DEC-001 differently than `tag` would \(text\)")
 def text_changed_by_what_should_tag(repo: Repo) -> None:
     core = repo.plane().memory.read().snapshot.core("memory/decisions.md", "DEC-001") or b""
     edit = Edit("DEC-001", "memory/decisions.md", core.replace(b"Use Textual", b"Use Rich"))
     repo.plane().store.commit(lambda _: Plan("tag", [edit]), repo.plane().origin)
 
 
-@bad(rf"{LOG}:\d+", r"changes CAND-\w+ in a different way than `snooze` would \(text\)")
+@bad(rf"{LOG}:\d+", r"changes CAND-\w+ differently than `snooze` would \(text\)")
 def text_changed_by_what_should_snooze(repo: Repo) -> None:
     plane = repo.plane()
     (id_,) = plane.memory.read().inbox_ids
@@ -171,23 +171,23 @@ def postpone(repo: Repo, verb: str, fields: dict[str, str], at: datetime | None 
     store.commit(lambda _: Plan(verb, [edit], why=fields.get("sent_back")), plane.origin)
 
 
-@bad(rf"{LOG}:\d+", r"folds CAND-\w+ until another day than `send-back` would")
+@bad(rf"{LOG}:\d+", r"folds CAND-\w+ until a different day than `send-back` would")
 def sent_back_until_the_first_days_of_the_calendar(repo: Repo) -> None:
     postpone(repo, "send-back", {"sent_back": "Name the file.", "snoozed_until": "0001-01-05"})
 
 
-@bad(rf"{LOG}:\d+", r"folds CAND-\w+ until another day than `send-back` would")
+@bad(rf"{LOG}:\d+", r"folds CAND-\w+ until a different day than `send-back` would")
 def sent_back_for_a_thousand_years(repo: Repo) -> None:
     postpone(repo, "send-back", {"sent_back": "Name the file.", "snoozed_until": "2999-12-31"})
 
 
-@bad(rf"{LOG}:\d+", r"doesn't say on which day it snoozed")
+@bad(rf"{LOG}:\d+", r"has no readable time, so the day of the snooze is unknown")
 def snoozed_on_the_first_day_of_the_calendar(repo: Repo) -> None:
     first_day = datetime(1, 1, 1, 3, tzinfo=UTC)
     postpone(repo, "snooze", {"snoozed_until": "2999-12-31"}, first_day)
 
 
-@bad(rf"{LOG}:\d+", r"relate of DEC-001\) was made over the channel `mcp`")
+@bad(rf"{LOG}:\d+", r"relate DEC-001\) was made through the channel `mcp`")
 def entry_on_the_shelf_related(repo: Repo) -> None:
     relate(
         repo,
@@ -198,7 +198,7 @@ def entry_on_the_shelf_related(repo: Repo) -> None:
     )
 
 
-@bad("", "is among the approved entries, but no person approved it")
+@bad("", "was moved to the approved entries, but no person approved it")
 def candidate_smuggled_onto_the_shelf(repo: Repo) -> str:
     inbox = repo.path(f"{MEMORY}/candidates.md")
     text = inbox.read_text()
@@ -209,13 +209,13 @@ def candidate_smuggled_onto_the_shelf(repo: Repo) -> str:
     return f"{DECISIONS}:{repo.line_of(DECISIONS, 'id: CAND') - 1}"
 
 
-@bad("", r"DEC-001 was moved here manually: after operation \S+ .*, it was in memory/decisions\.md")
+@bad("", r"DEC-001 was moved here manually: the entry was in memory/decisions\.md after operation \S+ ")
 def entry_copied_into_another_file(repo: Repo) -> str:
     write_entry(repo, "facts.md", "DEC-001", "Anything goes.")
     return repo.entry_at("facts.md", "DEC-001")
 
 
-@bad("", r"DEC-003 was restored manually: operation \S+ \(undo of .*\) removed it")
+@bad("", r"DEC-003 was restored manually: operation \S+ \(undo .*\) had removed the entry")
 def undone_entry_put_back_by_hand(repo: Repo) -> str:
     repo.approved("Deploys wait for the bank.")
     text = repo.path(DECISIONS).read_bytes()
@@ -224,7 +224,7 @@ def undone_entry_put_back_by_hand(repo: Repo) -> str:
     return repo.entry_at("decisions.md", "DEC-003")
 
 
-@bad("", r"the ID DEC-001 is already used by the entry in line \d+")
+@bad("", r"the ID DEC-001 is already used by the entry on line \d+")
 def one_id_twice(repo: Repo) -> str:
     write_entry(repo, "decisions.md", "DEC-001", "The other one.")
     return f"{DECISIONS}:{repo.line_of(DECISIONS, 'Decision: The other one.') - 8}"
@@ -235,26 +235,31 @@ def broken_entry(repo: Repo) -> None:
     swap(repo, DECISIONS, "type: decision", "type: [decision")
 
 
-@bad(f"{LOG}:2", r"line 2 of the base \(run 20260127T101502Z-k3f9qa\) is missing or changed")
+@bad(
+    f"{LOG}:2", r"line 2 of the log in the base commit \(run 20260127T101502Z-k3f9qa\) is missing or changed"
+)
 def log_line_removed(repo: Repo) -> None:
     lines = repo.log()
     repo.layout.log.write_bytes(b"".join(lines[:1] + lines[2:]))
 
 
-@bad(f"{LOG}:4", r"line 4 of the base \(approve of CAND-.*, DEC-001, operation \S+\) is missing or changed")
+@bad(
+    f"{LOG}:4",
+    r"line 4 of the log in the base commit \(approve CAND-.*, DEC-001, operation \S+\) is missing or changed",
+)
 def log_line_altered(repo: Repo) -> None:
     lines = repo.log()
     lines[3] = lines[3].replace(b'"actor":"Ada"', b'"actor":"Eve"')
     repo.layout.log.write_bytes(b"".join(lines))
 
 
-@bad(f"{LOG}:5", r"lines 6 to 7 of the base \(approve of .*\) are missing or changed")
+@bad(f"{LOG}:5", r"lines 6 to 7 of the log in the base commit \(approve .*\) are missing or changed")
 def log_truncated(repo: Repo) -> None:
     repo.layout.log.write_bytes(b"".join(repo.log()[:5]))
     repo.refresh()
 
 
-@bad(f"{LOG}:1", r"lines 1 to 7 of the base \(init, operation \S+\) are missing or changed")
+@bad(f"{LOG}:1", r"lines 1 to 7 of the log in the base commit \(init, operation \S+\) are missing or changed")
 def log_written_anew(repo: Repo) -> None:
     """Every hash fits again, and every record; only the base knows better."""
     prev, new = chain.GENESIS, []
@@ -267,14 +272,14 @@ def log_written_anew(repo: Repo) -> None:
     repo.refresh()
 
 
-@bad(f"{LOG}:3", "follows line 4, which is below it")
+@bad(f"{LOG}:3", "this line follows line 4, which is further down")
 def log_reordered(repo: Repo) -> None:
     lines = repo.log()
     lines[2], lines[3] = lines[3], lines[2]
     repo.layout.log.write_bytes(b"".join(lines))
 
 
-@bad(LOG, r"lines 1 to 7 of the base .* are missing or changed")
+@bad(LOG, r"lines 1 to 7 of the log in the base commit .* are missing or changed")
 def log_deleted(repo: Repo) -> None:
     repo.layout.log.unlink()
 
@@ -285,20 +290,20 @@ def log_line_that_is_none(repo: Repo) -> None:
         log.write(b'{"kind":"run"}\n')
 
 
-@bad(f"{LOG}:8", "was changed: its hash doesn't match")
+@bad(f"{LOG}:8", "the hash of this line doesn't match, so the line was changed")
 def new_log_line_with_a_wrong_hash(repo: Repo) -> None:
     append_event(repo, {"kind": "run", "run_id": "20260128T101502Z-aaaaaa", "ts": "2026-01-28T00:00:00Z"})
     swap(repo, LOG, b"20260128T101502Z-aaaaaa", b"20260128T101502Z-bbbbbb")
     repo.refresh()
 
 
-@bad(f"{LOG}:8", "isn't an event that agentplane writes, although its hash is valid")
+@bad(f"{LOG}:8", "agentplane never writes an event like this line, although the line's hash is valid")
 def new_log_line_of_no_known_kind(repo: Repo) -> None:
     append_event(repo, {"kind": "amnesty", "ts": "2026-01-28T00:00:00Z"})
     repo.refresh()
 
 
-@bad(f"{LOG}:8", r"isn't a run event: .*exit_status")
+@bad(f"{LOG}:8", r"this line isn't a valid run event: .*exit_status")
 def new_run_event_with_a_wrong_field(repo: Repo) -> None:
     append_event(
         repo, {"kind": "run", "run_id": OTHER_RUN, "ts": "2026-01-28T00:00:00Z", "exit_status": "fine"}
@@ -306,19 +311,19 @@ def new_run_event_with_a_wrong_field(repo: Repo) -> None:
     repo.refresh()
 
 
-@bad(f"{LOG}:8", r"isn't a run event: run_id")
+@bad(f"{LOG}:8", r"this line isn't a valid run event: run_id")
 def new_run_event_with_a_path_for_its_id(repo: Repo) -> None:
     append_event(repo, {"kind": "run", "run_id": "../../etc", "ts": "2026-01-28T00:00:00Z"})
     repo.refresh()
 
 
-@bad(f"{LOG}:8", rf"is a second event of run {RUN}, but a run has only one")
+@bad(f"{LOG}:8", rf"this line is a second event of run {RUN}, but a run has only one event")
 def another_outcome_of_a_run_of_the_base(repo: Repo) -> None:
     append_event(repo, {"kind": "run", "run_id": RUN, "ts": "2026-01-28T00:00:00Z", "exit_status": 0})
     repo.refresh()
 
 
-@bad(f"{LOG}:8", "the last line is incomplete")
+@bad(f"{LOG}:8", "the last line of the log is incomplete")
 def log_line_without_its_end(repo: Repo) -> None:
     with repo.layout.log.open("ab") as log:
         log.write(b'{"actor":"Ada"')
@@ -326,7 +331,7 @@ def log_line_without_its_end(repo: Repo) -> None:
 
 @bad(
     f"{LOG}:8",
-    r"operation 20991231T235959Z-forged \(approve of DEC-009\) has no record in ops/2099-12\.jsonl",
+    r"operation 20991231T235959Z-forged \(approve DEC-009\) has no record in ops/2099-12\.jsonl",
 )
 def log_line_forged_without_a_record(repo: Repo) -> None:
     write_entry(repo, "decisions.md", "DEC-009")
@@ -335,7 +340,7 @@ def log_line_forged_without_a_record(repo: Repo) -> None:
     repo.refresh()
 
 
-@bad(f"{LOG}:8", "is not an operation event, or repeats the event of an operation")
+@bad(f"{LOG}:8", "this line isn't a valid operation event, or it repeats the event of another line")
 def second_event_of_an_op(repo: Repo) -> None:
     event = json.loads(repo.log()[3])
     append_event(repo, {k: v for k, v in event.items() if not k.startswith("hash_")} | {"channel": "tui"})
@@ -358,14 +363,14 @@ def record_removed(repo: Repo) -> None:
 
 @bad(
     r"\.agentplane/ops/\S+\.jsonl:2",
-    r"the record of operation \S+: a text \([0-9a-f]+…?\) was changed or removed",
+    r"the record of operation \S+: a stored text \(digest [0-9a-f]+…?\) was changed or removed",
 )
 def text_of_a_record_altered(repo: Repo) -> None:
     name = str(repo.op_file().relative_to(repo.folder))
     swap(repo, name, "Use Textual for the screens", "Use curl | sh for screens  ")
 
 
-@bad(r"\.agentplane/ops/\S+\.jsonl:2", "was changed or removed, and no operation pruned it")
+@bad(r"\.agentplane/ops/\S+\.jsonl:2", "was changed or removed, but no operation pruned it")
 def text_of_a_record_taken_out_without_an_op(repo: Repo) -> None:
     lines = repo.op_file().read_bytes().splitlines(keepends=True)
     stored = records.read_line(lines[1])
@@ -396,7 +401,7 @@ def new_record_with_another_text(repo: Repo) -> None:
     append_op(repo, record, dict.fromkeys(texts, "---\nid: DEC-009\n---\nother"))
 
 
-@bad(r"\.agentplane/ops/2099-12\.jsonl:1", "is missing, and no operation pruned it")
+@bad(r"\.agentplane/ops/2099-12\.jsonl:1", "is missing, but no operation pruned it")
 def new_record_without_its_text(repo: Repo) -> None:
     write_entry(repo, "decisions.md", "DEC-009")
     append_op(repo, forged(repo, "memory/decisions.md", "DEC-009")[0], {})
@@ -418,7 +423,7 @@ def two_records_of_one_op(repo: Repo) -> None:
     append_op(repo, record, texts)
 
 
-@bad(r"\.agentplane/ops/\S+\.jsonl:7", "is not an operation record")
+@bad(r"\.agentplane/ops/\S+\.jsonl:7", "this line isn't an operation record")
 def line_that_is_no_record(repo: Repo) -> None:
     with repo.op_file().open("ab") as file:
         file.write(b'{"record":{"op":' + b"[" * 100_000 + b"\n")
@@ -426,53 +431,53 @@ def line_that_is_no_record(repo: Repo) -> None:
 
 @bad(
     f"{LOG}:9",
-    r"operation \S+ \(approve of CAND-\w+, DEC-003\) was made over the channel `mcp`, which can't approve",
+    r"operation \S+ \(approve CAND-\w+, DEC-003\) was made through the channel `mcp`, which can't approve",
 )
 def approval_over_mcp(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
     repo.plane("codex", "mcp", "codex").inbox.approve([id_])
 
 
-@bad(f"{LOG}:9", "was made over the channel `hook`")
+@bad(f"{LOG}:9", "was made through the channel `hook`")
 def approval_over_a_hook(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
     repo.plane("Ada", "hook", "bash").inbox.approve([id_])
 
 
-@bad(f"{LOG}:9", "was made over the channel `api`")
+@bad(f"{LOG}:9", "was made through the channel `api`")
 def approval_by_a_program(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
     repo.plane("Ada", "api", "python").inbox.approve([id_])
 
 
-@bad(f"{LOG}:9", r"was done by the tool claude-code \(started by claude-code\)")
+@bad(f"{LOG}:9", r"was made by the tool claude-code \(started by claude-code\)")
 def approval_in_the_shell_of_a_tool(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
     repo.plane("claude-code", "terminal", "claude-code").inbox.approve([id_])
 
 
-@bad(f"{LOG}:10", "was made by a policy that the settings of the base don't have")
+@bad(f"{LOG}:10", "was made by a policy that isn't in the settings of the base commit")
 def approval_by_a_policy_that_the_branch_brings(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.1\n")
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
     repo.plane("Ada", "policy", "python").inbox.approve([id_])
 
 
-@bad(f"{LOG}:8", r"\(prune\) was made over the channel `mcp`")
+@bad(f"{LOG}:8", r"\(prune\) was made through the channel `mcp`")
 def prune_by_a_tool(repo: Repo) -> None:
     digest = next(iter(records.read_line(repo.op_file().read_bytes().splitlines(keepends=True)[1]).texts))
     record, _ = forged(repo, "memory/decisions.md", "DEC-001", verb="prune", channel="mcp", prunes=[digest])
     append_op(repo, msgspec.structs.replace(record, changes=[]), {})
 
 
-@bad(f"{LOG}:8", r"\(propose\) was made over the channel `mcp`")
+@bad(f"{LOG}:8", r"\(propose\) was made through the channel `mcp`")
 def proposal_that_undoes_an_approval(repo: Repo) -> None:
     approval = json.loads(repo.log()[3])["op"]
     record, _ = forged(repo, "memory/decisions.md", "DEC-001", verb="propose", channel="mcp", undoes=approval)
     append_op(repo, msgspec.structs.replace(record, changes=[]), {})
 
 
-@bad(f"{LOG}:8", r"\(propose\) was made over the channel `mcp`")
+@bad(f"{LOG}:8", r"\(propose\) was made through the channel `mcp`")
 def proposal_that_says_what_became_of_a_capsule(repo: Repo) -> None:
     record, _ = forged(
         repo, "memory/decisions.md", "DEC-001", verb="propose", channel="mcp", redacted={"a" * 64: "b" * 64}
@@ -480,7 +485,7 @@ def proposal_that_says_what_became_of_a_capsule(repo: Repo) -> None:
     append_op(repo, msgspec.structs.replace(record, changes=[]), {})
 
 
-@bad(f"{LOG}:8", "was made over the channel `mcp`")
+@bad(f"{LOG}:8", "was made through the channel `mcp`")
 def shelf_entry_that_an_op_called_propose_writes(repo: Repo) -> None:
     write_entry(repo, "decisions.md", "DEC-009")
     append_op(repo, *forged(repo, "memory/decisions.md", "DEC-009", verb="propose", channel="mcp"))
@@ -494,7 +499,7 @@ def waiting_candidate_proposed_over(repo: Repo) -> None:
     append_op(repo, *forged(repo, INBOX, block.id, verb="propose", channel="mcp"))
 
 
-@bad(f"{LOG}:8", "the log line doesn't match its record")
+@bad(f"{LOG}:8", "the line in the log doesn't match the operation record")
 def log_line_that_hides_the_channel(repo: Repo) -> None:
     write_entry(repo, "decisions.md", "DEC-009")
     record, texts = forged(repo, "memory/decisions.md", "DEC-009", channel="mcp")
@@ -521,7 +526,8 @@ def candidate_of_a_tool_without_a_run(repo: Repo) -> str:
 
 
 @bad(
-    r"\.agentplane/config\.toml:2", r"`trust\.hand_edits` changes from review to accept, which weakens trust"
+    r"\.agentplane/config\.toml:2",
+    r"`trust\.hand_edits` was changed from review to accept, which weakens trust",
 )
 def config_that_accepts_hand_edits(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('[trust]\nhand_edits = "accept"\n')
@@ -534,17 +540,17 @@ def hand_edit_that_the_branch_accepts_itself(repo: Repo) -> str:
     return repo.entry_at("decisions.md", "DEC-001")
 
 
-@bad(r"\.agentplane/config\.toml:2", r"`trust\.tools_may_approve` changes from false to true")
+@bad(r"\.agentplane/config\.toml:2", r"`trust\.tools_may_approve` was changed from false to true")
 def config_that_lets_tools_approve(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text("[trust]\ntools_may_approve = true\n")
 
 
-@bad(r"\.agentplane/config\.toml:2", r"`policy\.auto_approve_confidence` changes from not set to 0\.2")
+@bad(r"\.agentplane/config\.toml:2", r"`policy\.auto_approve_confidence` was changed from not set to 0\.2")
 def config_with_a_lower_threshold(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.2\n")
 
 
-@bad(r"\.agentplane/config\.toml:3", r"`gate\.secret` changes from refuse to flag")
+@bad(r"\.agentplane/config\.toml:3", r"`gate\.secret` was changed from refuse to flag")
 def config_with_a_weaker_gate(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('\n[gate]\nsecret = "flag"\n')
 
@@ -554,7 +560,7 @@ def config_that_cannot_be_used(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('[trust]\nhand_edit = "accept"\n')
 
 
-@bad(r"\.agentplane/config\.toml:3", "the prefix DEC is already used")
+@bad(r"\.agentplane/config\.toml:3", "another kind already uses the prefix DEC")
 def config_with_a_kind_in_the_way(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('\n[kinds.rumour]\nprefix = "DEC"\nfile = "rumours.md"\n')
 
@@ -576,7 +582,7 @@ def link_in_place_of_a_file(repo: Repo) -> None:
     repo.path(DECISIONS).symlink_to("/etc/passwd")
 
 
-@bad(rf"{MEMORY}", "is not a real folder")
+@bad(rf"{MEMORY}", "this isn't a real folder")
 def link_in_place_of_a_folder(repo: Repo) -> None:
     os.rename(repo.layout.memory, repo.folder / "elsewhere")
     repo.layout.memory.symlink_to("../elsewhere")

@@ -301,11 +301,11 @@ def wrong(repo: Repo, base: str = "main") -> list[Finding]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (edit_an_entry, 'DEC-001 was rewritten by Ada (edit over terminal): "Use Textual'),
-        (adopt_changes_by_hand, "DEC-001 was rewritten by Ada (adopt over terminal)"),
+        (edit_an_entry, 'DEC-001 was rewritten by Ada (edit through terminal): "Use Textual'),
+        (adopt_changes_by_hand, "DEC-001 was rewritten by Ada (adopt through terminal)"),
         (
             adopt_a_removal,
-            'DEC-002 was rewritten by Ada (adopt over terminal): "Amounts are whole cents." is now gone',
+            'DEC-002 was rewritten by Ada (adopt through terminal): "Amounts are whole cents." is now gone',
         ),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -465,7 +465,7 @@ def test_histories_that_cross(repo: Repo) -> None:
         known = repo.git("show", f"{other}:{MEMORY}/log.jsonl").encode()
         own = [line for line in whole if line in base and line not in known]
         repo.layout.log.write_bytes(b"".join(line for line in whole if line not in own[-1:]))
-        assert any("of the base" in row.what for row in repo.check())
+        assert any("of the log in the base commit" in row.what for row in repo.check())
 
 
 def test_a_branch_that_makes_the_plane(git_project: Path) -> None:
@@ -524,7 +524,7 @@ def test_a_plane_that_was_moved_is_held_against_what_it_was(repo: Repo) -> None:
     assert "moved here from .agentplane/" in row.what
     log = sub / ".agentplane/memory/log.jsonl"
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:4]))
-    assert any("lines 5 to 7 of the base" in row.what for row in at(repo, sub).findings)
+    assert any("lines 5 to 7 of the log in the base commit" in row.what for row in at(repo, sub).findings)
 
 
 def test_a_second_plane_is_no_moved_one(repo: Repo) -> None:
@@ -575,7 +575,7 @@ def test_a_policy_approves_only_what_it_says(repo: Repo, more: dict[str, object]
     plane = Plane(Store(repo.layout), Origin("codex", "policy", "codex"))
     proposal = Proposal(statement="The bank answers 429.", **fields)  # type: ignore[arg-type]
     plane.inbox.approve([plane.propose(proposal)])
-    assert any("but the base's policy doesn't approve" in row.what for row in repo.check())
+    assert any("but the policy in the base commit doesn't approve" in row.what for row in repo.check())
 
 
 def gave_and(repo: Repo, *then: Callable[[Plane], object]) -> None:

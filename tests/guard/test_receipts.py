@@ -60,7 +60,7 @@ def test_an_entry_without_receipts_is_refused(repo: Repo) -> None:
     assert errors(repo) == [
         (
             repo.entry_at("decisions.md", id_),
-            f"{id_} cites no run and no evidence, and `policy.require_receipts` is on",
+            f"{id_} cites no run and no evidence, but `policy.require_receipts` is on",
         )
     ]
 
@@ -71,7 +71,7 @@ def test_turning_it_off_on_the_branch_does_not_help(repo: Repo) -> None:
     repo.approved(TEXT)
     assert [what for _, what in errors(repo) if "require_receipts" in what]
     assert [f.what for f in repo.check() if f.severity == "warning"] == [
-        "`policy.require_receipts` changes from true to false, which weakens trust"
+        "`policy.require_receipts` was changed from true to false, which weakens trust"
     ]
 
 

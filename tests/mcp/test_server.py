@@ -313,7 +313,7 @@ def test_progress_is_told_and_the_loop_stays_free(shelf: Plane) -> None:
         await client.call_tool("propose", {"type": "decision", "statement": "Use ruff."})
 
     talk(shelf.layout.project, said)
-    assert seen == ["reading memory", "asking the gate", "writing", "looking for conflicts"]
+    assert seen == ["reading memory", "checking the proposal", "writing", "looking for conflicts"]
     # The others were cancelled before anything was written.
     assert [entry.statement for entry in shelf.memory.read().inbox] == ["Use ty."]
 

@@ -108,7 +108,7 @@ def test_a_task_is_recalled_with_what_belongs_to_it(shelf: Plane) -> None:
         ("run", run, False),
         ("artifact", "README.md", False),
     ]
-    assert all("nobody reviewed it" in row["text"] for row in told["results"])
+    assert all("no person has reviewed it" in row["text"] for row in told["results"])
 
 
 def test_what_nobody_approved_is_not_recalled(shelf: Plane) -> None:
@@ -153,8 +153,8 @@ def test_a_tool_is_told_once_that_a_retriever_failed(shelf: Plane) -> None:
     jsonschema.validate(first, tools.BY_NAME["recall"].output)
     (notice,) = first.pop("notices")
     assert notice == (
-        "No installed package has the retriever `nope`. agentplane uses its own implementation instead. "
-        "Install it, or unset AGENTPLANE_RETRIEVER to use agentplane's own retriever."
+        "No installed package provides the retriever `nope`. agentplane uses its built-in implementation instead. "
+        "Install a package that provides it, or unset AGENTPLANE_RETRIEVER to use agentplane's built-in retriever."
     )
     assert first == second == expected
 
@@ -172,7 +172,9 @@ def test_a_tool_is_told_once_that_an_embedder_failed(shelf: Plane) -> None:
     first, second = map(ok, talk(shelf.layout.project, said, env={"AGENTPLANE_EMBEDDER": "nope"}))
     jsonschema.validate(first, tools.BY_NAME["propose"].output)
     (notice,) = first["notices"]
-    assert notice.startswith("No installed package has the embedder `nope`. agentplane uses its own")
+    assert notice.startswith(
+        "No installed package provides the embedder `nope`. agentplane uses its built-in"
+    )
     assert "notices" not in second
 
 

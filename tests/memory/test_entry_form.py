@@ -199,16 +199,20 @@ def test_a_text_that_no_form_can_show_has_none_and_stays(core: bytes) -> None:
     [
         ("statement", "  ", "Statement is required."),
         ("statement", "a\nb", "The statement must be one line."),
-        ("expires", "soon", 'Invalid date "soon". Use 2026-12-31 or 30d.'),
+        (
+            "expires",
+            "soon",
+            'Invalid date "soon". Use a date such as 2026-12-31 or a number of days such as 30d.',
+        ),
         ("expires", "9999w", None),
-        ("expires", "2026-11-19", "Expiry date 2026-11-19 is in the past."),
+        ("expires", "2026-11-19", "The expiry date 2026-11-19 is in the past."),
         ("expires", "2026-11-20", None),
         ("expires", " 2W ", None),
         ("tags", '"a, b', "The quote isn't closed. Add \" at the end."),
         ("tags", 'a "b, c', None),
         ("scope", "/etc", "Use a path within the project instead of /etc."),
         ("scope", "src/**, ../x", "Use a path within the project instead of ../x."),
-        ("kind", "rumor", "Use one of decision, assumption, invariant, fact."),
+        ("kind", "rumor", "Use one of these kinds: decision, assumption, invariant, fact."),
     ],
 )
 def test_a_problem_is_one_line_about_one_field(name: str, value: str, problem: str | None) -> None:

@@ -62,7 +62,7 @@ def test_a_pin_that_is_neither_true_nor_false_is_none_and_doctor_says_so(kept: P
     entry = kept.memory.read().get("DEC-001")
     assert not entry.head.pinned
     assert entry.statement == UNLIKE[0]
-    (found,) = [one for one in collect(kept.store) if "`pinned` is not true or false" in one.what]
+    (found,) = [one for one in collect(kept.store) if "`pinned` must be true or false" in one.what]
     assert found.where.endswith(f"decisions.md:{entry.line}")
 
 

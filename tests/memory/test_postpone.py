@@ -148,7 +148,7 @@ def test_a_candidate_that_was_edited_by_hand_is_read_first(plane: Plane, waiting
         lambda: plane.inbox.send_back([waiting], "Name the file."),
         lambda: plane.inbox.snooze([waiting], SOON),
     ):
-        with pytest.raises(Refused, match="has a manual edit that was not accepted"):
+        with pytest.raises(Refused, match="has a manual edit that nobody has accepted yet"):
             does()
 
 

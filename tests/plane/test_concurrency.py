@@ -91,7 +91,7 @@ def test_a_held_lock_is_reported_with_its_owner(project: Path) -> None:
     try:
         with pytest.raises(Locked) as caught, lock.held(plane.layout, 0.2):
             pass
-        assert f"process {owner.pid}" in str(caught.value)
+        assert f"pid {owner.pid}" in str(caught.value)
     finally:
         owner.kill()
         owner.communicate()

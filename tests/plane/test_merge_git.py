@@ -72,8 +72,8 @@ def test_doctor_sends_nobody_to_mend_by_hand_what_is_to_be_settled(forked: Repos
     forked.git("merge", "--no-edit", "side")
     found = [f for f in health.collect(forked.plane.store) if "decisions.md" in f.where]
     assert [f.what for f in found] == [
-        "two merged branches have different texts of DEC-002",
-        "the ID DEC-002 is already used by the entry in line 16",
+        "two merged branches have different versions of DEC-002",
+        "the ID DEC-002 is already used by the entry on line 16",
     ]
     assert all("agentplane reconcile" in f.remedy for f in found)
     forked.settle()
@@ -85,7 +85,7 @@ def test_doctor_names_the_files_that_git_left_in_conflict(forked: Repository) ->
     forked.git("merge", "--no-edit", "side", check=False)
     found = [f for f in health.collect(forked.plane.store) if f.severity == "error"]
     assert {(f.where, f.what) for f in found} == {
-        (f".agentplane/memory/{name}", "Git left this file in conflict.")
+        (f".agentplane/memory/{name}", "this file has Git merge conflicts")
         for name in ("decisions.md", "state.json")
     }
     assert all("agentplane reconcile" in f.remedy for f in found)
@@ -231,7 +231,7 @@ def test_doctor_names_what_a_revert_took_out_and_how_to_bring_it_back(forked: Re
     start = f'commit {commit} (Revert "{taken}") removed 2 events from the log: propose CAND-'
     assert what.startswith(start)
     assert ", approve CAND-" in what
-    assert remedy.startswith(f"Run `git revert {commit}` to restore them.")
+    assert remedy.startswith(f"Run `git revert {commit}` to restore these events.")
     assert forked.settle().did is False
     assert set(forked.statements().values()) == {"Use Textual."}
     forked.git("revert", "--no-edit", commit)
@@ -313,7 +313,7 @@ def test_a_gap_in_the_log_is_filled_from_git(forked: Repository) -> None:
         path.write_text(path.read_text() + line)
     found = [f for f in health.collect(forked.plane.store) if f.severity == "error"]
     assert len(found) == 1
-    assert "follows an event that is not above it" in found[0].what
+    assert "follows an event that isn't above it" in found[0].what
     forked.settle()
     forked.looks_well()
     assert set(forked.statements().values()) == ALL

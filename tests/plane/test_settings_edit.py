@@ -50,7 +50,7 @@ def test_where_there_is_no_place_the_error_says_what_to_write(
     plane: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_place(*_: object) -> str:
-        raise edit.NoPlace("`tools.restart` is in a form that can't be changed")
+        raise edit.NoPlace("`tools.restart` is written in a form that agentplane can't change")
 
     monkeypatch.setattr(edit, "put", no_place)
     before = plane.layout.config.read_bytes()
@@ -63,13 +63,13 @@ def test_where_there_is_no_place_the_error_says_what_to_write(
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("tools.restart", "never", 'Use one of "ask" or "auto".'),
+        ("tools.restart", "never", 'Use "ask" or "auto".'),
         ("inbox.daily_limit", -1, "Use a whole number of at least 0 and at most 100,000."),
         ("inbox.daily_limit", "many", "Use a whole number of at least 0 and at most 100,000."),
         ("write.lock_timeout", 0, "Use a number above 0 and at most 3,600."),
         ("runs.keep_free", 1.5, "Use a whole number of at least 0."),
-        ("runs.share", "summary.md", 'Use a list of texts, such as ["a", "b"].'),
-        ("trust.tools_may_approve", "yes", "Use one of true or false."),
+        ("runs.share", "summary.md", 'Use a list of strings, such as ["a", "b"].'),
+        ("trust.tools_may_approve", "yes", "Use true or false."),
         ("trust.require_signatures", True, "Add signers to `trust.allowed_signers`."),
     ],
 )

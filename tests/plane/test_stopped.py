@@ -112,7 +112,7 @@ def test_commands_answer_and_say_it(filled: Path) -> None:  # noqa: F811
             badge = run("badge")
             assert (badge.returncode, badge.stdout, badge.stderr) == (0, "● 1\n", "")
             assert json.loads(run("status", "--json").stdout)["writing"] is True
-            assert f"({child})" in run("status").stdout
+            assert f"(pid {child})" in run("status").stdout
             listed = run("list")
             assert "is writing a change" in listed.stderr
             assert listed.stdout.count("\n") == 3

@@ -52,7 +52,7 @@ def test_the_order_is_not_a_term() -> None:
 @pytest.mark.parametrize(
     ("text", "target", "line", "place"),
     [
-        ("x tol:codex", "inbox", 'No field "tol". Did you mean tool:? Otherwise, put it in quotes.', (2, 11)),
+        ("x tol:codex", "inbox", 'Unknown field "tol". Did you mean tool:? To search for this text as it is, put it in quotes.', (2, 11)),
         ("zzzzqq:1", "runs", "The fields are tool, by, run, task, outcome, layer, older, newer, id.", (0, 8)),
         ("task:web", "inbox", "task: doesn't apply to the inbox. The fields are kind,", (0, 8)),
         ("kind:fact", "runs", "kind: doesn't apply to runs.", (0, 9)),
@@ -60,12 +60,12 @@ def test_the_order_is_not_a_term() -> None:
         ("older:", "inbox", "older: needs a value. Use an age", (0, 6)),
         ("is:", "memory", "is: needs a value. Use manual-edit, expired, expiring, pinned.", (0, 3)),
         ("is:confict", "inbox", 'is: has no value "confict". Did you mean is:conflict?', (0, 10)),
-        ("is:e", "inbox", '"e" can mean several values. Use is:manual-edit or is:expired.', (0, 4)),
+        ("is:e", "inbox", '"e" is ambiguous. Use is:manual-edit or is:expired.', (0, 4)),
         ("is:conflict", "memory", "is:conflict doesn't apply to memory.", (0, 11)),
         ("is:snoozed", "memory", "is:snoozed doesn't apply to memory.", (0, 10)),
         ("older:soon", "inbox", '"soon" is not a date or an age. Use an age such as', (0, 10)),
         ('a tag:"x y', "inbox", 'The quote isn\'t closed. Add " at the end.', (2, 10)),
-        ("sort:newest sort:oldest", "inbox", "sort: can only be used once.", (12, 23)),
+        ("sort:newest sort:oldest", "inbox", "sort: can be used only once.", (12, 23)),
         ("-sort:newest", "inbox", "sort: can't be negated.", (0, 12)),
         ("sort:newest", "runs", "sort: doesn't apply to runs.", (0, 11)),
     ],

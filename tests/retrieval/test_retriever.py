@@ -71,7 +71,7 @@ def test_ids_and_filters_are_not_up_to_the_retriever(filled: Plane, installed: I
     found = filled.recall.find("anything", limit=50, wanted=Wanted(unreviewed=True, tag="cache"))
     assert [result.id for result in found.results] == [waiting]
     installed.choose(RETRIEVERS, "")
-    assert filled.recall.find("DEC-002").results[0].why == "has this id"
+    assert filled.recall.find("DEC-002").results[0].why == "has this ID"
 
 
 def test_withheld_entries_stay_withheld(filled: Plane, installed: Installed) -> None:
@@ -117,7 +117,9 @@ def test_one_that_fails_is_told_and_the_words_count(
     (line,) = told.err.splitlines()
     assert line.startswith("AGENTPLANE_RETRIEVER=acme: The retriever `acme` of acme_retrievers_")
     assert said in line
-    assert line.endswith(" Fix it, or unset AGENTPLANE_RETRIEVER to use agentplane's own retriever.")
+    assert line.endswith(
+        " Fix the extension, or unset AGENTPLANE_RETRIEVER to use agentplane's built-in retriever."
+    )
 
 
 def test_more_matches_than_asked_for_are_cut(filled: Plane, installed: Installed) -> None:
@@ -133,6 +135,6 @@ def test_agentplanes_own_one_has_the_same_interface(filled: Plane, planes: int) 
         retriever: Retriever = ByWords()
         found = retriever.find(Question("signed webhooks", 3, filled.memory.read(), IN_FORCE))
         assert [match.id for match in found] == ["DEC-002"]
-        assert found[0].why == "has webhooks"
+        assert found[0].why == "contains webhooks"
     finally:
         server_memory.serve(0)

@@ -23,11 +23,11 @@ def filled(plane: Plane) -> Plane:
 @pytest.mark.parametrize(
     ("query", "first", "why"),
     [
-        ("how do we store money", "Keep amounts", "has money"),
-        ("may we log webhook bodies?", "Webhook bodies must", "has log, webhook, bodies"),
-        ("what is signed", "Sign webhook", "has signed"),
-        ("Signing webhooks", "Sign webhook", "has signing, webhooks"),
-        ("refunds", "Model a refund", "has refunds"),
+        ("how do we store money", "Keep amounts", "contains money"),
+        ("may we log webhook bodies?", "Webhook bodies must", "contains log, webhook, bodies"),
+        ("what is signed", "Sign webhook", "contains signed"),
+        ("Signing webhooks", "Sign webhook", "contains signing, webhooks"),
+        ("refunds", "Model a refund", "contains refunds"),
     ],
 )
 def test_a_question_is_answered(filled: Plane, query: str, first: str, why: str) -> None:

@@ -97,4 +97,4 @@ def test_the_text_says_who_has_it(plane: Plane, three: list[str], tmp_path: Path
     memory = plane.memory.read()
     head = memory.get(three[0]).head
     told = plane.inbox.attention(memory).folded[three[0]]
-    assert told.text(head) == f"sent back to codex, until {head.snoozed_until}"
+    assert told.text(head) == f"sent back to codex until {head.snoozed_until}"

@@ -93,7 +93,7 @@ def test_comments_get_a_fourth_of_the_room(plane: Plane, returned: str) -> None:
     whole = Ask(reader="codex", budget=3000, measure="characters")
     text = plane.tools.pack(whole).text
     assert len(text) <= 3000
-    assert "- 5 more: `agentplane inbox --folded`" in text
+    assert "- 5 more. To list them, run `agentplane inbox --folded`." in text
     assert f"- {returned}: Name the file.\n" in text
 
 

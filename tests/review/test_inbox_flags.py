@@ -35,10 +35,10 @@ def test_evidence_that_stands_is_not_flagged(plane: Plane, source: Path, evidenc
     ("evidence", "said"),
     [
         ("gone.py", "evidence 1: `gone.py` doesn't exist"),
-        ("app.py:77", "evidence 1: `app.py:77` has no line 77 (3 lines)"),
+        ("app.py:77", "evidence 1: `app.py:77` has no line 77, because it has only 3 lines"),
         (
             "../other/x.py",
-            "evidence 1: `../other/x.py` contains `..`. Use a path from the top of the project",
+            "evidence 1: `../other/x.py` contains `..`, but a path must start at the top of the project",
         ),
         ("/etc/passwd", "evidence 1: `/etc/passwd` is outside the project"),
     ],
@@ -63,12 +63,12 @@ def test_a_target_that_is_not_in_force_any_more(plane: Plane) -> None:
     plane.memory.deprecate(["DEC-001"])
     assert flags(plane, id_) == ["supersedes DEC-001, which is already deprecated"]
     other = plane.propose(decision("Other.", supersedes=["DEC-404"]))
-    assert flags(plane, other) == ["supersedes DEC-404, but no entry has that ID"]
+    assert flags(plane, other) == ["supersedes DEC-404, but no entry has this ID"]
     third = plane.propose(decision("Use make.", supersedes=[other]))
-    assert flags(plane, third) == [f"supersedes {other}, which is a candidate itself"]
+    assert flags(plane, third) == [f"supersedes {other}, which is only a candidate"]
     plane.inbox.reject([other])
     (gone,) = flags(plane, third)
-    assert gone == f"supersedes {other}, which no longer exists (`agentplane history {other}`)"
+    assert gone == f"supersedes {other}, which no longer exists (see `agentplane history {other}`)"
 
 
 def test_hidden_characters_and_hand_edits(plane: Plane) -> None:

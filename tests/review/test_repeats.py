@@ -43,8 +43,9 @@ def test_a_candidate_that_is_like_a_past_rejection_says_so(plane: Plane, rejecte
     id_ = plane.propose(decision("Cache carts and sessions in Redis"))
     (flag,) = flags(plane, id_)
     day = plane.history.ops(2)[1].ts[:10]
-    assert f"was rejected before, as {rejected} on {day}: we stay with Postgres (" in flag
-    assert flag.endswith("% similar)")
+    assert f", as {rejected} on {day} (reason: we stay with Postgres)" in flag
+    assert flag.startswith("statement: was rejected before in similar words (")
+    assert "% match), as" in flag
 
 
 def test_two_that_waited_together(plane: Plane) -> None:
@@ -53,7 +54,7 @@ def test_two_that_waited_together(plane: Plane) -> None:
     plane.inbox.reject([one])
     (flag,) = flags(plane, other)
     assert one in flag
-    assert "without a reason" in flag
+    assert "(no reason given)" in flag
     plane.history.undo()
     assert flags(plane, one) == flags(plane, other) == []
 
@@ -66,7 +67,7 @@ def test_a_rejected_candidate_that_a_merge_brought_back(plane: Plane) -> None:
     path.write_bytes(other_branch)
     told = [flag for flag in flags(plane, id_) if "manual edit" not in flag]
     day = plane.history.ops(1)[0].ts[:10]
-    assert told == [f"this candidate was rejected before, as {id_} on {day}: we stay with Postgres"]
+    assert told == [f"this candidate was rejected before, as {id_} on {day} (reason: we stay with Postgres)"]
 
 
 def test_a_refusal_says_how_often_and_names_the_next_step(plane: Plane, rejected: str) -> None:
@@ -76,7 +77,7 @@ def test_a_refusal_says_how_often_and_names_the_next_step(plane: Plane, rejected
     assert "what has changed since" not in str(first)
     refused(plane)
     third = refused(plane)
-    assert third.what.endswith("we stay with Postgres; refused for the 3rd time")
+    assert third.what.endswith("(reason: we stay with Postgres); refused for the 3rd time")
     assert (third.times, third.earlier.id, third.earlier.reason) == (3, rejected, "we stay with Postgres")
 
 

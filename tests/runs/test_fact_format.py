@@ -204,7 +204,7 @@ def test_what_is_no_fact_is_refused(logged: Plane, given: Any) -> None:
 
 @pytest.mark.parametrize("id_", ["two words", "", "-x", "é", "a\nb", "x" * 200])
 def test_an_id_that_is_none_is_refused(logged: Plane, id_: str) -> None:
-    with pytest.raises(BadInput, match="Invalid id"):
+    with pytest.raises(BadInput, match="Invalid ID"):
         logged.promote_fact({**FACT, "id": id_})
 
 

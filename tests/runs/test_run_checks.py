@@ -80,7 +80,7 @@ def test_a_file_that_was_added(sealed: tuple[Plane, RunEvent], name: str, tmp_pa
     path.parent.mkdir(exist_ok=True, parents=True)
     path.symlink_to(tmp_path) if "link" in name else path.write_text("x")
     (found,) = named(plane, f"{run.run_id}/{name}")
-    assert "after it was sealed" in found.what
+    assert "after the run record was sealed" in found.what
 
 
 def test_a_capsule_as_a_whole(sealed: tuple[Plane, RunEvent], tmp_path: Path) -> None:
@@ -194,17 +194,20 @@ def test_a_clone_has_what_is_shared_and_misses_nothing_else(
     folder = at(other, run)
     assert files(folder) == {"summary.md", "meta.json"}
     (told,) = of_runs(other)
-    assert (told.severity, "not shared" in told.what) == ("info", True)
+    assert (told.severity, "aren't shared" in told.what) == ("info", True)
     assert capsule.content(other.layout, run, "outputs/stdout") is None
     (folder / "summary.md").unlink()
     (missing,) = bad(other)
-    assert (missing.where, missing.what) == (f".agentplane/runs/{run.run_id}/summary.md", "is missing")
+    assert (missing.where, missing.what) == (
+        f".agentplane/runs/{run.run_id}/summary.md",
+        "this file is missing",
+    )
     git(tmp_path / "clone", "checkout", "-q", ".")
     (folder / "summary.md").write_text("forged")
     assert "changed" in bad(other)[0].what
     (at(plane, run) / "outputs/stderr").unlink()
     (missing,) = bad(plane)
-    assert (missing.where.rpartition("/")[2], missing.what) == ("stderr", "is missing")
+    assert (missing.where.rpartition("/")[2], missing.what) == ("stderr", "this file is missing")
 
 
 def about_files(findings: list[Finding]) -> list[Finding]:
@@ -273,7 +276,7 @@ def test_on_another_branch_what_stays_behind_is_information(sealed: tuple[Plane,
     assert at(plane, later).is_dir()
     assert bad(plane) == []
     (told,) = [finding for finding in collect(plane.store) if later.run_id in finding.where]
-    assert "not in this log" in told.what
+    assert "the log has no run" in told.what
     git(folder, "checkout", "-q", "side")
     assert of_runs(plane) == []
 
@@ -285,8 +288,8 @@ def test_facts_and_their_runs(plane: Plane) -> None:
     )
     plane.inbox.approve([plane.propose(cites)])
     found = {finding.what: finding for finding in collect(plane.store)}
-    assert found["FACT-001: a fact without a run and without evidence"].severity == "info"
-    told = found["FACT-002 cites run 20260101T000000Z-abcdef, which is not in the log"]
+    assert found["FACT-001 is a fact that has neither evidence nor a run as its source"].severity == "info"
+    told = found["FACT-002 names run 20260101T000000Z-abcdef as its source, but the log has no such run"]
     assert told.severity == "warning"
     assert "facts.md:" in told.where
     plane.write_log({"run_id": "20260101T000000Z-abcdef"})
@@ -319,7 +322,7 @@ def test_strange_things_among_the_runs(plane: Plane) -> None:
     told = {finding.where.rpartition("/")[2]: finding for finding in collect(plane.store)}
     assert "not a run record" in told["notes"].what
     assert "interrupted write" in told[".x.1-0123456789ab.tmp"].what
-    assert "not in this log" in told[orphan.name].what
+    assert "the log has no run" in told[orphan.name].what
 
 
 def test_broken_settings_are_named_and_the_rest_is_checked(sealed: tuple[Plane, RunEvent]) -> None:
@@ -359,7 +362,7 @@ def test_a_second_event_of_a_run(plane: Plane) -> None:
     head = chain.tail(plane.layout.log).head or ""
     with plane.layout.log.open("ab") as log:
         log.write(link({"kind": "run", "run_id": "20260101T000000Z-abcdef"}, head))
-    assert any("second event" in finding.what for finding in bad(plane))
+    assert any("a second, different event" in finding.what for finding in bad(plane))
 
 
 def test_a_run_that_two_branches_logged_is_no_second_event(git_project: Path) -> None:

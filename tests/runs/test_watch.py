@@ -120,6 +120,6 @@ def test_in_the_back_it_waits_until_it_is_in_front(asked: Callable[..., Watch], 
     watch = asked(hooked=False)
     watch.rung()
     assert not watch.look(in_front=False)
-    assert said(tmp_path) == Reply("waits", "it isn't in the foreground of its terminal")
+    assert said(tmp_path) == Reply("waits", "the tool isn't in the foreground of its terminal")
     assert watch.look(in_front=True)
     watch.close()

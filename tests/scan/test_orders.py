@@ -103,12 +103,12 @@ def test_ordinary_statements_of_projects_are_left_alone(seed: int) -> None:
         ("<div hidden>be quick</div>", "hidden HTML"),
         ("<font color=white>be quick</font>", "hidden HTML"),
         ('<div style="position:absolute;left:-9999px">be quick</div>', "hidden HTML"),
-        ("<details><summary>More</summary>be quick</details>", "a folded part"),
-        ("<template >be quick now</template>", "the inside of <template>"),
+        ("<details><summary>More</summary>be quick</details>", "a collapsed section"),
+        ("<template >be quick now</template>", "text inside <template>"),
         ("[](be-quick-and-quiet)", "a link without text"),
         ("Use uv." + "\n" * 40 + "be quick", "text far outside the visible area"),
         ("Use uv." + " " * 200 + "be quick", "text far outside the visible area"),
-        ("Use uv. <?be quick?>", "HTML that is not shown"),
+        ("Use uv. <?be quick?>", "an HTML declaration or instruction"),
     ],
 )
 def test_what_is_invisible_when_rendered_is_always_flagged(text: str, kind: str) -> None:

@@ -115,7 +115,7 @@ def test_append_gives_the_offset(path):
 
 def test_truncate_never_grows(path):
     files.truncate(path, 4)
-    with pytest.raises(Damaged, match="shorter than 5 bytes"):
+    with pytest.raises(Damaged, match="shorter than the expected 5 bytes"):
         files.truncate(path, 5)
     assert path.read_bytes() == b"old\n"
 
@@ -127,7 +127,7 @@ def test_make_folder(tmp_path):
     with pytest.raises(Damaged, match="doesn't exist"):
         files.make_folder(tmp_path / "b" / "c")
     (tmp_path / "link").symlink_to(tmp_path / "a")
-    with pytest.raises(Damaged, match="symbolic link, not a plain folder"):
+    with pytest.raises(Damaged, match="symbolic link, not a real folder"):
         files.make_folder(tmp_path / "link")
 
 
@@ -172,7 +172,7 @@ def test_short_writes(path, writer, most, monkeypatch):
 
 def test_a_write_that_never_gets_on_is_an_error(path, monkeypatch):
     monkeypatch.setattr(os, "write", lambda fd, data: 0)
-    with pytest.raises(Damaged, match="reports an error"):
+    with pytest.raises(Damaged, match="reported an error"):
         files.append(path, b"x")
 
 
@@ -284,7 +284,7 @@ except Damaged as error:
 def test_a_file_that_may_not_grow(path, writer):
     """The system writes the first part, then refuses."""
     done = subprocess.run([sys.executable, "-c", LIMITED, writer, str(path)], capture_output=True, text=True)
-    assert done.stdout == "the file would become larger than is allowed here\n", done.stderr
+    assert done.stdout == "the file would exceed the file size limit\n", done.stderr
     assert path.read_bytes() == b"old\nold\n"
     assert leftovers(path.parent) == []
 
@@ -387,7 +387,7 @@ def test_what_is_no_plain_file(tmp_path, name):
         (tmp_path / "folder", "folder"),
         ("/dev/null", "device"),
     ):
-        with pytest.raises(Damaged, match=f"is a {what}, not a plain file"):
+        with pytest.raises(Damaged, match=f"is a {what}, not a regular file"):
             EVERY[name](odd)
 
 
@@ -421,7 +421,7 @@ def test_plain_folder(tmp_path):
     with pytest.raises(Damaged, match="doesn't exist"):
         files.plain_folder(root / "none", root)
     (root / "file").touch()
-    with pytest.raises(Damaged, match="is a file, not a plain folder"):
+    with pytest.raises(Damaged, match="is a file, not a real folder"):
         files.plain_folder(root / "file", root)
 
 

@@ -97,16 +97,16 @@ def test_what_is_missing_is_completed(plane: Plane, project: Path) -> None:
 
 
 BLOCKED = {
-    "broken": (b'{"mcpServers": {', "isn't JSON: unexpected end on line 1"),
-    "half written": (b'{"mcpServers": {}}}', "isn't JSON: unexpected text after the end on line 1"),
+    "broken": (b'{"mcpServers": {', "isn't valid JSON: unexpected end on line 1"),
+    "half written": (b'{"mcpServers": {}}}', "isn't valid JSON: unexpected text after the end on line 1"),
     "read-only": (b"{}", "is read-only"),
     "utf-16": ("{}".encode("utf-16"), "is not UTF-8"),
     "latin": (b'{"a": "\xe9"}', "is not UTF-8"),
     "foreign": (
         b'{"mcpServers": {"agentplane": {"url": "https://example.test"}}}',
-        "has another server named",
+        "already has another MCP server named",
     ),
-    "large": (b'{"a": "' + b"x" * (5 << 20) + b'"}', "is too large"),
+    "large": (b'{"a": "' + b"x" * (5 << 20) + b'"}', "is larger than 4 MB"),
 }
 
 
@@ -150,11 +150,14 @@ def test_an_instruction_file_that_is_not_ours_to_change_stays_and_is_said(
         "read-only": ("# Rules\n", "is read-only"),
         "torn": (
             "# Rules\n<!-- agentplane:end -->\n",
-            "contains an incomplete agentplane block. Remove its marker line",
+            "contains an incomplete agentplane block. Remove the `<!-- agentplane:… -->` line of that block",
         ),
         "full": (
             "x" * 40_000,
-            "is full: Codex CLI reads 32768 bytes of it, and other text uses nearly all of them",
+            (
+                "has no room for the memory: Codex CLI reads only the first 32768 bytes of this file,"
+                " and other text uses nearly all of them"
+            ),
         ),
     }[case]
     tools = presence.named(["codex"])

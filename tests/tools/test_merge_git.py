@@ -350,7 +350,7 @@ def test_without_agentplane_git_merges_and_marks_what_is_in_conflict(tmp_path: P
     assert "# Of side\n" in text
     assert THEIRS in made.file("memory/decisions.md")
     assert (
-        ".git/config: Git starts /nowhere/bin/python to merge the memory files"
+        ".git/config: Git is configured to merge the memory files with /nowhere/bin/python"
         in agentplane(made, "doctor").stdout
     )
     settled = agentplane(made, "reconcile")
@@ -424,7 +424,10 @@ def settles_without_loss(made: Repository, theirs: bytes) -> None:
             assert done.returncode == 1, done.stderr
             assert "AGENTS.md: your text outside of agentplane's block is in conflict." in done.stderr
         assert made.git("diff", "--name-only", "--diff-filter=U").stdout.split() == ["AGENTS.md"]
-    assert "x AGENTS.md: Git left this file in conflict." in agentplane(made, "doctor").stdout
+    assert (
+        "x AGENTS.md: this file has unresolved conflicts after a Git merge"
+        in agentplane(made, "doctor").stdout
+    )
     shown = subprocess.run(["git", "show", ":3:AGENTS.md"], cwd=made.folder, capture_output=True).stdout
     assert theirs in shown
 
@@ -488,7 +491,10 @@ def test_a_file_that_is_too_large_is_named(tmp_path: Path) -> None:
     settled = agentplane(made, "reconcile")
     assert settled.returncode == 1
     assert "AGENTS.md: your text outside of agentplane's block is in conflict." in settled.stderr
-    assert "x AGENTS.md: Git left this file in conflict." in agentplane(made, "doctor").stdout
+    assert (
+        "x AGENTS.md: this file has unresolved conflicts after a Git merge"
+        in agentplane(made, "doctor").stdout
+    )
 
 
 def test_a_link_in_conflict_is_left_to_its_author(tmp_path: Path) -> None:
@@ -528,7 +534,7 @@ def test_a_log_in_conflict_is_not_taken_back_from_git(tmp_path: Path) -> None:
     assert "<<<<<<< " in made.file("memory/log.jsonl")
     done = agentplane(made, "doctor")
     assert done.returncode == 1
-    assert "x .agentplane/memory/log.jsonl: Git left this file in conflict." in done.stdout
+    assert "x .agentplane/memory/log.jsonl: this file has Git merge conflicts" in done.stdout
     assert "git checkout" not in done.stdout
     assert "no event" not in done.stdout
     assert agentplane(made, "reconcile").returncode == 0
@@ -620,7 +626,10 @@ def test_settings_that_a_sparse_checkout_leaves_out_are_not_written_anew(tmp_pat
     made = connected(tmp_path / "project")
     clone = sparse(made, tmp_path / "clone")
     done = agentplane(clone, "init", "--yes")
-    assert ".claude/settings.json was not changed: it is in Git, but not checked out here." in done.stderr
+    assert (
+        ".claude/settings.json was not changed, because it is in Git, but it isn't checked out here."
+        in done.stderr
+    )
     assert "Run `git sparse-checkout add .claude` first" in done.stderr
     assert not (clone.folder / ".claude/settings.json").exists()
     assert clone.git("status", "--porcelain").stdout == ""
@@ -747,7 +756,10 @@ def test_doctor_proposes_to_stop_tracking_context_and_one_command_does(tmp_path:
     before = {path: path.read_bytes() for path in (made.folder / ".agentplane/context").iterdir()}
     done = agentplane(made, "init", "--ignore-context")
     assert done.returncode == 0
-    assert "To undo it, delete the line /context/ and run `git add .agentplane/context`." in done.stderr
+    assert (
+        "To undo it, delete the line /context/ from .agentplane/.gitignore and run `git add .agentplane/context`."
+        in done.stderr
+    )
     assert {path: path.read_bytes() for path in (made.folder / ".agentplane/context").iterdir()} == before
     assert made.git("ls-files", ".agentplane/context").stdout == ""
     made.commit("context is derived")
@@ -782,7 +794,7 @@ def test_a_fresh_clone_says_what_is_missing_and_makes_it(tmp_path: Path) -> None
     done = agentplane(clone, "doctor")
     assert done.returncode == 0, done.stdout
     assert (
-        "CLAUDE.md: This file imports .agentplane/context/active.md, which is not in this clone yet."
+        "CLAUDE.md: this file imports .agentplane/context/active.md, which doesn't exist in this clone yet"
         in done.stdout
     )
     assert agentplane(clone, "init", "--yes").returncode == 0
@@ -820,8 +832,11 @@ def test_a_persons_hook_is_chained_only_on_request_and_can_be_put_back(tmp_path:
     path = hook(made, mine, "post-rewrite")
     done = agentplane(made, "init", "--yes")
     assert path.read_text() == mine
-    assert "Git hook post-rewrite was not added: .git/hooks/post-rewrite is your own hook." in done.stderr
-    assert "To run agentplane after these hooks, run `agentplane init --hooks chain`." in done.stderr
+    assert (
+        "Git hook post-rewrite was not added: agentplane didn't create .git/hooks/post-rewrite."
+        in done.stderr
+    )
+    assert "To make agentplane run after your own hooks, use `agentplane init --hooks chain`." in done.stderr
     assert any("post-rewrite" in one.what for one in health.collect(made.plane.store))
     done = agentplane(made, "init", "--yes", "--hooks", "chain")
     assert "Chained: .git/hooks/post-rewrite (to undo: mv " in done.stderr
@@ -862,7 +877,8 @@ def test_husky_gets_a_line_on_request(tmp_path: Path) -> None:
     made.git("config", "core.hooksPath", ".husky/_")
     done = agentplane(made, "init", "--yes")
     assert (
-        "Git hook post-merge was not added: husky runs the hooks (core.hooksPath = .husky/_)." in done.stderr
+        "Git hook post-merge was not added: husky manages the hooks (core.hooksPath is .husky/_)."
+        in done.stderr
     )
     assert (made.folder / ".husky/post-merge").read_text() == "npm ci\n"
     agentplane(made, "init", "--yes", "--hooks", "chain")
@@ -879,7 +895,7 @@ def test_another_folder_of_hooks_is_never_written(tmp_path: Path) -> None:
     (tmp_path / "hooks").mkdir()
     made.git("config", "core.hooksPath", str(tmp_path / "hooks"))
     done = agentplane(made, "init", "--yes", "--hooks", "chain")
-    assert f"Git hook post-merge was not added: core.hooksPath is {tmp_path / 'hooks'}." in done.stderr
+    assert f"Git hook post-merge was not added: core.hooksPath is set to {tmp_path / 'hooks'}." in done.stderr
     assert f"Add this line to the hook: {git_hooks.line_for('post-merge')}" in done.stderr
     assert list((tmp_path / "hooks").iterdir()) == []
 

@@ -58,7 +58,8 @@ def test_the_header_names_the_tools_and_a_new_tool_is_announced_once(plane: Plan
     async def first(sitting: Sitting) -> None:
         await sitting.until(lambda: "→ Claude Code" in sitting.screen, "the tools in the header")
         await sitting.until(
-            lambda: "Gemini CLI is used here without this memory" in sitting.said, "the notice"
+            lambda: "Gemini CLI is used in this project, but doesn't get its memory" in sitting.said,
+            "the notice",
         )
 
     async def second(sitting: Sitting) -> None:
@@ -76,7 +77,10 @@ def test_status_says_which_tools_get_the_memory(plane: Plane) -> None:
     plane.do(Sync(("claude",)))
     home = {"HOME": str(project.parent), "PATH": str(project.parent)}
     shown = started(["status"], project, env=home).stdout
-    assert "Tools with this memory: Claude Code\n" in shown
-    assert "Used here without memory: Gemini CLI. Run `agentplane tools` to connect them.\n" in shown
+    assert "Tools with the current memory: Claude Code\n" in shown
+    assert (
+        "Tools in this project that aren't connected: Gemini CLI. To connect a tool, run `agentplane tools connect NAME`.\n"
+        in shown
+    )
     found = json.loads(started(["status", "--json"], project, env=home).stdout)["tools"]
     assert found == {"current": ["Claude Code"], "behind": [], "missing": ["Gemini CLI"]}

@@ -104,7 +104,7 @@ class _Desk:
     def outcomes(self, _layout: object, asked: Sequence[Session], _patience: float) -> list[Outcome]:
         state: Literal["restarted", "waits"] = "restarted" if self.state == "new" else "waits"
         now = "20260912T090000Z-m4x2ta" if state == "restarted" else None
-        why = "it is working on a request" if state == "waits" else ""
+        why = "the tool is working on a request" if state == "waits" else ""
         return [Outcome(one.tool, one.pid, one.run_id, state, why, now) for one in asked]
 
     @contextmanager

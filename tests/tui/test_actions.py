@@ -152,9 +152,9 @@ def test_a_name_of_a_list_action_may_be_said_without_its_list() -> None:
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        ({"aprove": "y"}, "no action named `aprove`"),
-        ({"approve": ""}, "invalid key ``"),
-        ({"approve": "hyper+ü"}, "invalid key `hyper+ü`"),
+        ({"aprove": "y"}, "no action has the ID `aprove`"),
+        ({"approve": ""}, "`` is not a valid key"),
+        ({"approve": "hyper+ü"}, "`hyper+ü` is not a valid key"),
         ({"approve": "r"}, "`r` is already used for reject"),
         ({"group": "/"}, "`/` is already used for filter"),
         ({"undo": "j"}, "`j` is already used for down"),

@@ -100,7 +100,10 @@ def test_what_leads_out_of_a_box_is_shown_at_every_size(plane: Plane, size: tupl
         await sitting.press("question_mark")
         assert "esc close" in sitting.screen
         await sitting.press(*["pagedown"] * 12)
-        assert "Go back to the inbox. In the inbox, quit." in " ".join(sitting.screen.split()) or size[0] < 80
+        assert (
+            "Go back to the inbox. If you're already there, quit." in " ".join(sitting.screen.split())
+            or size[0] < 80
+        )
         await sitting.press("escape", "asterisk", "A")
         await sitting.until(lambda: "Approve" in sitting.screen, "the summary")
         assert "y approve" in sitting.screen
@@ -245,7 +248,7 @@ def test_the_palette_says_why_something_cannot_be_done(plane: Plane) -> None:
         assert Actions in sitting.app.COMMANDS
         await sitting.press("ctrl+p")
         await sitting.type("all ready")
-        await sitting.until(lambda: "Not now: Nothing to review" in sitting.screen, "said why")
+        await sitting.until(lambda: "Unavailable: Nothing to review" in sitting.screen, "said why")
 
     sit(plane, steps)
 
@@ -411,7 +414,7 @@ def test_themes_follow_the_terminal_the_settings_and_the_environment(monkeypatch
     known = {"agentplane-dark", "agentplane-light", "nord"}
     assert themes.chosen("auto", known) == ("agentplane-dark", "")
     assert themes.chosen("nord", known) == ("nord", "")
-    assert themes.chosen("nrod", known) == ("agentplane-dark", "[tui] theme: no theme `nrod`")
+    assert themes.chosen("nrod", known) == ("agentplane-dark", "[tui] theme: no theme is called `nrod`")
     monkeypatch.setenv("COLORFGBG", "0;15")
     assert themes.chosen("auto", known)[0] == "agentplane-light"
     monkeypatch.setenv("TEXTUAL_THEME", "nord")
@@ -552,8 +555,8 @@ def test_an_extension_that_fails_is_shown_once(plane: Plane, installed: Installe
     installed.choose(EMBEDDERS, "nope")
 
     async def steps(sitting: Sitting) -> None:
-        assert "No installed package has the embedder `nope`" in sitting.said
-        assert "unset AGENTPLANE_EMBEDDER to use agentplane's own embedder" in sitting.said
+        assert "No installed package provides the embedder `nope`" in sitting.said
+        assert "unset AGENTPLANE_EMBEDDER to use agentplane's built-in embedder" in sitting.said
         await sitting.press("j")
         assert "nope" not in sitting.said
         plane.propose(decision(UNLIKE[1]))
@@ -640,7 +643,9 @@ def test_a_folder_that_is_deleted_is_said_and_comes_back(three: Plane) -> None:
 
     async def steps(sitting: Sitting) -> None:
         shutil.move(root, aside)
-        await sitting.until(lambda: "The project memory is gone." in sitting.screen, "said")
+        await sitting.until(
+            lambda: "The folder with the project memory no longer exists." in sitting.screen, "said"
+        )
         assert len(sitting.rows) == 3
         await sitting.press("a")
         await sitting.until(lambda: not sitting.app.pending, "refused")
@@ -649,7 +654,9 @@ def test_a_folder_that_is_deleted_is_said_and_comes_back(three: Plane) -> None:
         if root.exists():
             shutil.rmtree(root)
         shutil.move(aside, root)
-        await sitting.until(lambda: "The project memory is gone." not in sitting.screen, "back")
+        await sitting.until(
+            lambda: "The folder with the project memory no longer exists." not in sitting.screen, "back"
+        )
         await sitting.calm()
         await sitting.press("g", "a")
         await sitting.calm()

@@ -51,7 +51,7 @@ def before(
 def test_what_cannot_be_done_before_the_plane_was_read_is_said_no_longer_than_that(three: Plane) -> None:
     async def steps(sitting: Sitting, model: Slow) -> None:
         await sitting.press("e")
-        assert "still reading the project memory" in sitting.said
+        assert "the project memory is still loading" in sitting.said
         model.may_load.set()
         await sitting.until(lambda: sitting.rows, "read")
         assert "still reading" not in sitting.screen
@@ -65,7 +65,7 @@ def test_the_shelf_says_no_longer_that_it_is_being_read_than_it_is(three: Plane)
     async def steps(sitting: Sitting, model: Slow) -> None:
         model.may_look.set()  # the shelf is read by the thread that looks at the inbox
         await sitting.press("2", "d")
-        assert "still reading the project memory" in sitting.screen
+        assert "the project memory is still loading" in sitting.screen
         model.may_load.set()
         await sitting.until(lambda: "No approved entries yet" in sitting.screen, "read")
         assert "still reading" not in sitting.screen
@@ -76,10 +76,10 @@ def test_the_shelf_says_no_longer_that_it_is_being_read_than_it_is(three: Plane)
 def test_a_bulk_approval_asked_for_before_anything_was_looked_at_comes_when_it_was(three: Plane) -> None:
     async def steps(sitting: Sitting, model: Slow) -> None:
         await sitting.press("A")
-        assert "The summary opens as soon as the candidates are read" in sitting.said
+        assert "The summary opens as soon as all candidates are read" in sitting.said
         model.may_load.set()
         await sitting.until(
-            lambda: "The summary opens as soon as the candidates are checked" in sitting.said, "read"
+            lambda: "The summary opens as soon as all candidates are checked" in sitting.said, "read"
         )
         model.may_look.set()
         await sitting.until(lambda: isinstance(sitting.app.screen, Summary), "asked")
@@ -112,7 +112,7 @@ def test_that_the_plane_is_read_anew_is_said_until_it_was(three: Plane) -> None:
         await sitting.calm()
         model.may_load.clear()
         await sitting.press("f5")
-        assert "Reading all files again" in sitting.said
+        assert "Reloading all files" in sitting.said
         model.may_load.set()
         await sitting.until(lambda: "Reading" not in sitting.said, "read anew")
 

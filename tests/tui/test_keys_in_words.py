@@ -75,13 +75,13 @@ def test_empty_lists_name_the_new_keys(remapped: Plane) -> None:
         )
         keys = [NEW[id_] for id_ in ("approve", "reject", "undo", "help")]
         assert (
-            "press {} to approve, {} to reject and {} to undo. Press {} for all keys.".format(*keys)
+            "press {} to approve, {} to reject and {} to undo. Press {} to see all keys.".format(*keys)
             in sitting.screen
         )
         assert f"{NEW['shelf']} Memory" in sitting.screen
         for id_, text in (
-            ("shelf", f"press {NEW['inbox']} to go there"),
-            ("pack", f"press {NEW['pack.task']} to set"),
+            ("shelf", f"press {NEW['inbox']} to go to the inbox"),
+            ("pack", f"press {NEW['pack.task']} to set one"),
             ("tools", ""),
             ("runs", ""),
         ):
@@ -112,7 +112,7 @@ def test_notices_name_the_new_keys(remapped: Plane) -> None:
             screens.append(sitting.screen)
 
         await seen(f"1/3  {NEW['approve']} approves this candidate.")
-        await seen(f"1 folded (1 snoozed): {NEW['folded']}")
+        await seen(f"1 folded (1 snoozed), {NEW['folded']} to show")
         await seen(f"{NEW['approve']} to compare")
         await seen(f"{NEW['list.open']} to compare")
         await press(sitting, "filter.next")
@@ -120,11 +120,13 @@ def test_notices_name_the_new_keys(remapped: Plane) -> None:
         await press(sitting, "filter.save")
         await seen(f"Type a filter with {NEW['filter']} first.")
         await press(sitting, "approve")
-        await seen(f"Preview a choice with {NEW['conflict.up']} and {NEW['conflict.down']}")
+        await seen(
+            f"To preview a choice first, move to it with {NEW['conflict.up']} and {NEW['conflict.down']}"
+        )
         await press(sitting, "back", "reject")
         await sitting.press("enter")
         await seen(f"{NEW['undo']} to undo")
-        await seen(f"{NEW['folded']} shows the folded candidates.")
+        await seen(f"Press {NEW['folded']} to show the folded candidates.")
         await press(sitting, "undo")
         await seen(f"{NEW['redo']} to redo")
         await press(sitting, "help")

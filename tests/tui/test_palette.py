@@ -206,7 +206,7 @@ def test_check_of_a_good_branch_says_so(three: Plane, git_project: Path) -> None
         await run(sitting, "pull request", "Check branch")
         await sitting.until(lambda: isinstance(sitting.app.screen, LineDialog), "asked")
         await sitting.press("enter")
-        await sitting.until(lambda: "No problems found. Compared with main" in sitting.said, "done")
+        await sitting.until(lambda: "No problems found compared with main" in sitting.said, "done")
 
     sit(three, steps)
 
@@ -265,8 +265,10 @@ def test_reconcile_says_what_to_do_next(git_project: Path) -> None:
         await sitting.until(lambda: isinstance(sitting.app.screen, Question), "asked")
         await sitting.press("y")
         await sitting.until(lambda: isinstance(sitting.app.screen, ReportDialog), "done")
-        assert "Reconciled (change " in sitting.screen
-        assert "Commit the .agentplane directory: these changes belong to the merge." in sitting.screen
+        assert "Reconciled the merged branches (change " in sitting.screen
+        assert (
+            "Commit the .agentplane directory, because these changes are part of the merge." in sitting.screen
+        )
 
     sit(repository.plane, steps)
 

@@ -69,7 +69,9 @@ def test_what_waits_in_another_worktree_is_announced(git_project: Path, tmp_path
     plane_in(tmp_path / "tree").propose(decision("Use Textual."))
 
     async def steps(sitting: Sitting) -> None:
-        await sitting.until(lambda: "1 more to review in other worktrees" in sitting.said, "the notice")
+        await sitting.until(
+            lambda: "1 more candidate to review in other worktrees" in sitting.said, "the notice"
+        )
         assert "ctrl+g" in sitting.said
 
     sit(plane, steps, size=(160, 40))

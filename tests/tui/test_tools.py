@@ -224,7 +224,7 @@ def test_a_file_that_is_not_ours_to_write_stays_and_what_to_add_is_said(one: Pla
         await at(sitting, screen, "codex")
         assert "Add this to .codex/config.toml yourself" in sitting.screen
         await asked(sitting, "w")
-        assert "× .codex/config.toml is not changed: it is" in sitting.screen
+        assert "× .codex/config.toml won't be changed, because it is" in sitting.screen
         await sitting.press("y")
         await done(sitting, screen)
         assert "was not changed" in sitting.screen
@@ -253,11 +253,11 @@ def test_what_cannot_be_done_says_why(one: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         assert screen.off == {
-            "tools.unwire": "not connected",
-            "tools.restart": "no outdated session",
+            "tools.unwire": "the tool isn't connected",
+            "tools.restart": "no session has outdated memory",
         }
         await sitting.press("x")
-        await sitting.until(lambda: "not connected" in sitting.screen, "why not")
+        await sitting.until(lambda: "isn't connected" in sitting.screen, "why not")
         await sitting.press("slash")
         await sitting.type("codex")
         await sitting.until(lambda: [row.id for row in screen.view.listing.shown] == ["codex"], "filtered")

@@ -37,14 +37,18 @@ _DELAY = 0.1
 _SOME_WORK = 5
 """Number of calls of its own tools after which a session gets the question."""
 _FAILED = f"agentplane: memory could not be read within {_SECONDS} seconds. Run `agentplane doctor`."
-_MISSING = "agentplane: memory could not be read: memory/log.jsonl is missing or not readable. Run `agentplane doctor`."
+_MISSING = (
+    "agentplane: memory could not be read: memory/log.jsonl is missing or unreadable. "
+    "Run `agentplane doctor`."
+)
 _CALL_NOTES = {"tool": "ran", "failed": "failed", "permission": "asked", "denied": "denied"}
 """The hook events about a single tool call, and the name of each in the run record."""
 _QUESTION = (
-    "From agentplane, this project's reviewed memory, once per session: if this session settled or found out something "
-    "that later sessions should know (a decision and why, an invariant, an assumption, a fact with its evidence), propose "
-    'it with the MCP tool `propose` or with `agentplane propose --type decision "..." --rationale "..."`. People review '
-    "it. Leave out what the memory has already and what only matters today. If there is nothing, say so in a few words."
+    "agentplane, which keeps this project's reviewed memory, asks this once per session: did this session decide or "
+    "find out something that later sessions should know (a decision and its reason, an invariant, an assumption, or a "
+    "fact with its evidence)? If so, propose it with the MCP tool `propose` or with "
+    '`agentplane propose --type decision "..." --rationale "..."`. A person reviews each proposal. Leave out anything '
+    "that the memory already contains or that only matters today. If you have nothing to propose, say so in a few words."
 )
 
 
@@ -87,7 +91,7 @@ class _Hook:
         data = process.read_input()
         if tool is None or dialect is None or self.event not in EVENTS:
             known = ", ".join(EVENTS if dialect else (one.name for one in BY_NAME.values() if one.dialect))
-            _warn(f"no {'event' if dialect else 'tool'} of this name has hooks here; known are {known}")
+            _warn(f"unknown {'event' if dialect else 'tool'}. Use one of these: {known}")
             return self.empty
         try:
             call = Call(data)
@@ -264,7 +268,7 @@ class _EventAnswer:
         made = process.run_apart(lambda: self._made(task), _SECONDS - _FOR_THE_ANSWER, _CHILD_MEMORY)
         if made is None:
             self.hook.failed(
-                f"reading the project memory took longer than {_SECONDS} seconds, or too much RAM"
+                f"reading the project memory took longer than {_SECONDS} seconds or used too much RAM"
             )
         return start_context.read(made) if made else None
 

@@ -18,15 +18,17 @@ from agentplane.text.visible import one_line
 @click.argument("theirs", metavar="OTHER", type=click.Path(path_type=Path))
 @click.argument("rest", nargs=-1, required=True, metavar="[LEVEL] PATH")
 def merge_file_command(base: Path, ours: Path, theirs: Path, rest: tuple[str, ...]) -> int:
-    """Merge a memory file, as a Git merge driver: BASE, CURRENT and OTHER into CURRENT.
+    """Merge a memory file for Git, which calls this command as a merge driver.
 
-    `agentplane init` sets up this driver. Exits with 10 if the file still has conflicts.
+    The command merges OTHER into CURRENT. BASE is their common ancestor.
+
+    `agentplane init` sets up this driver. The exit code is 10 if the merged file still has conflicts.
     """
     from agentplane.plane.git import merge_entries
 
     made = merge_entries.merge(_bytes(base), _bytes(ours), _bytes(theirs), rest[-1])
     if not made.clean:
-        output.note(f"agentplane: {one_line(rest[-1], 200)} can't be merged entry by entry.")
+        output.note(f"agentplane: Can't merge {one_line(rest[-1], 200)} entry by entry.")
     return _written(ours, made.data, is_clean=made.clean)
 
 
@@ -45,7 +47,7 @@ def merge_tool_file_command(
     path: str,  # noqa: ARG001
     labels: tuple[str, ...],
 ) -> int:
-    """Merge a file that tools read, as a Git merge driver. Exit with 10 if the text around the block has conflicts."""
+    """Merge a tool file for Git, as a merge driver. The exit code is 10 if the text around the block has conflicts."""
     from agentplane.plane.git import merge_file
     from agentplane.tools.memory_file import block_merge
 

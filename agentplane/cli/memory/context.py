@@ -29,17 +29,17 @@ from agentplane.text.visible import one_line
     default=2400,
     show_default=True,
     metavar="N",
-    help="Maximum number of tokens.",
+    help="Maximum size of the context in tokens.",
 )
 @click.option("--print", "printed", is_flag=True, help="Print the context without writing a file.")
 @json_option
 def context_command(
     task: str | None, paths: tuple[str, ...], budget: int, printed: bool, as_json: bool
 ) -> None:
-    """Write the context that tools receive to context/active.md.
+    """Write context/active.md, the context file that tools read.
 
-    The context has the approved entries that fit the token budget. Candidates and manual edits are not included. Entries
-    that don't fit are listed by ID.
+    The file contains the approved entries that fit into the token budget, and the IDs of the other approved entries. It never
+    contains candidates or manual edits.
     """
     plane = opened(doing="Choosing entries")
     # The file is for every reader, so it has no comments for one tool.
@@ -57,7 +57,7 @@ def context_command(
     what = f"{output.count(len(receipt.given), 'entry', 'entries')} included{left}, about {receipt.tokens} tokens"
     for cut in receipt.cut:
         if cut.kind in ("said", "expired"):
-            output.note(f"Left out {one_line(cut.id, 40)}: {one_line(cut.why, 160)}")
+            output.note(f"{one_line(cut.id, 40)} was left out: {one_line(cut.why, 160)}")
     name = plane.layout.shown("context/active.md")
     output.note(f"{'Updated' if changed else 'Already up to date:'} {name} · {what}")
     tell_withheld(receipt.withheld)
@@ -67,7 +67,9 @@ def tell_withheld(ids: Sequence[str]) -> None:
     """Print the entries that no tool gets, and the command to mask them."""
     if ids:
         named = ", ".join(one_line(id_, 40) for id_ in ids)
+        why = "it probably contains a secret" if len(ids) == 1 else "they probably contain secrets"
+        first = one_line(ids[0], 40)
         output.note(
-            f"Withheld because of a likely secret: {named}. "
-            f"To mask it, run `agentplane edit {one_line(ids[0], 40)} --mask`."
+            f"Tools don't receive {named}, because {why}. "
+            f"To mask the secret in {first}, run `agentplane edit {first} --mask`."
         )

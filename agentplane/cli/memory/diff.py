@@ -23,7 +23,7 @@ _COLORS = {"added": "green", "removed": "red", "changed": "yellow"}
     "--since",
     metavar="REV|DATE",
     shell_complete=complete.since,
-    help="Git revision, date, or age such as 3h, 2d or 1w [default: the last Git commit].",
+    help="Git revision, date or age to compare with, for example main, 2026-11-01 or 7d [default: the last Git commit].",
 )
 @click.option("--run", metavar="RUN", hidden=True, shell_complete=complete.runs)
 @click.option("--against", metavar="RUN", hidden=True, shell_complete=complete.runs)
@@ -34,8 +34,8 @@ def diff_command(
 ) -> None:
     """Show memory changes since the last Git commit.
 
-    Lists the approved entries that were added (+), changed (~) or removed (-). Removed words are in [- -], added words
-    in {+ +}. Candidates and manual edits are not included.
+    Lists the approved entries that were added (+), changed (~) or removed (-). In a changed entry,
+    removed words are in [- -] and added words are in {+ +}. Candidates and manual edits are not included.
 
     To compare two runs, use `agentplane run diff`.
     """

@@ -193,7 +193,7 @@ def _facts(entry: Entry) -> dict[str, str | None]:
     """Return the fields of a header by their names for people."""
     head = entry.head
     return {
-        "external id": head.external_id,
+        "external ID": head.external_id,
         "tags": ", ".join(head.tags),
         "scope": ", ".join(head.scope),
         "evidence": ", ".join(head.evidence),
@@ -204,7 +204,7 @@ def _facts(entry: Entry) -> dict[str, str | None]:
         "anchor": head.anchor,
         "supersedes": ", ".join(head.supersedes),
         "superseded by": ", ".join(head.superseded_by),
-        "arrives as": head.arrives,
+        "status when approved": head.arrives,
         "refines": ", ".join(head.refines),
         "unrelated to": ", ".join(head.unrelated),
         "expires": head.expires_at,
@@ -241,6 +241,6 @@ def _print_header(entry: Entry) -> None:
     text = raw_header.text_of(entry.header)
     if not entry.problems and next(raw_header.unshown(text), None) is None:
         return
-    output.line("  header in the file:")
+    output.line("  header as it appears in the file:")
     for line in text.split("\n"):
         output.line(f"    {visible(line)}")

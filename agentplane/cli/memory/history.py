@@ -25,11 +25,11 @@ _SHOWN = 20
     "-n",
     type=click.IntRange(min=1),
     metavar="N",
-    help=f"Maximum number of changes. Without an ID only [default: {_SHOWN}].",
+    help=f"Maximum number of changes to list. Can't be combined with an ID [default: {_SHOWN}].",
 )
 @json_option
 def history_command(id: str | None, texts: bool, limit: int | None, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
-    """List recent changes, newest first, or the changes of one entry, oldest first."""
+    """List recent changes, newest first. With an ID, list the changes to that entry, oldest first."""
     if id is None and texts:
         raise BadInput("--texts requires an ID.", todo="Run `agentplane history ID --texts`.")
     if id is not None and limit is not None:
@@ -55,7 +55,7 @@ def _list_changes(plane: Plane, limit: int, *, as_json: bool) -> None:
             "undone" if op.undone else "",
             f"by {op.actor} ({op.channel}, {op.program})",
             signed[op.op].text if op.op in signed else "",
-            f"confirmed: {', '.join(op.confirmed)}" if op.confirmed else "",
+            f"confirmed flags: {', '.join(op.confirmed)}" if op.confirmed else "",
             f"why: {op.why}" if op.why else "",
             ids,
         ]
@@ -83,11 +83,13 @@ def _list_steps(plane: Plane, id_: str, *, texts: bool, as_json: bool) -> None:
         output.emit("history", id=name, steps=[with_signer(step, signed) for step in steps])
         return
     if not steps:
-        output.note(f"No recorded changes: {one_line(name, 40)} was added to the file manually.")
+        output.note(
+            f"The log has no changes for {one_line(name, 40)}, because the entry was added to the file manually."
+        )
     for step in steps:
         reason = f"  ({one_line(step.why, 60)})" if step.why else ""
-        pruned = "  text pruned" if step.pruned else ""
-        reason += f"  confirmed: {', '.join(step.confirmed)}" if step.confirmed else ""
+        pruned = "  (text pruned)" if step.pruned else ""
+        reason += f"  confirmed flags: {', '.join(step.confirmed)}" if step.confirmed else ""
         signer = f", {one_line(signed[step.op].text, 160)}" if step.op in signed else ""
         by = f"by {one_line(step.actor, 30)} ({step.channel}){signer}"
         output.line(f"{step.ts}  {verbs.past(step.verb):<10} {step.id}  {by}{reason}{pruned}")

@@ -32,8 +32,8 @@ _LONGEST = 200
 def import_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
     """Import candidates from tool memories, instruction files and decision records (ADRs).
 
-    agentplane imports each statement once, with its place as evidence. The sources are not changed. Skipped lines are
-    listed with their place and the reason.
+    agentplane imports each statement once. As evidence, it records where the statement was found. The sources are not
+    changed. For each line that agentplane skips, it prints the location and the reason.
     """
     plane = opened(doing="Reading memory")
     names = named([name.strip() for name in (sources or "").split(",") if name.strip()])
@@ -112,7 +112,9 @@ def _print_source(found: Harvest, done: Harvested, name: str) -> None:
     refused = Counter(one_line(why, 80) for place in mine if done.refused and (why := done.refused[place]))
     if not (haul.places or haul.skipped):
         return
-    parts = [f"{len(mine) - refused.total()} from {output.count(len(set(haul.places)), 'file')}"]
+    parts = [
+        f"{output.count(len(mine) - refused.total(), 'candidate')} from {output.count(len(set(haul.places)), 'file')}"
+    ]
     parts += [f"{found.known[name]} already known"] if found.known[name] else []
     parts += [f"{len(haul.skipped)} skipped"] if haul.skipped else []
     output.note(f"{name}: {', '.join(parts)}")

@@ -15,15 +15,17 @@ from agentplane.text.visible import one_line
 
 @command("list", "list kind:fact older:4w", "list --kind decision --tag api", "list --status all")
 @querying.query_argument("memory")
-@click.option("--kind", "--type", metavar="KIND", shell_complete=complete.kinds, help="Kind of the entries.")
+@click.option(
+    "--kind", "--type", metavar="KIND", shell_complete=complete.kinds, help="List only entries of this kind."
+)
 @click.option(
     "--status",
     metavar="STATUS",
-    help="Status of the entries, or `all`.",
+    help="List only entries with this status. Use `all` to list entries with any status.",
     default="accepted",
     show_default=True,
 )
-@click.option("--tag", metavar="TAG", shell_complete=complete.tags, help="Tag of the entries.")
+@click.option("--tag", metavar="TAG", shell_complete=complete.tags, help="List only entries with this tag.")
 @json_option
 def list_command(
     words: tuple[str, ...], kind: str | None, status: str, tag: str | None, as_json: bool

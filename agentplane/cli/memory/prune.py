@@ -12,14 +12,14 @@ from agentplane.errors import BadInput
 
 
 @command("prune", "prune --yes < leaked-token.txt")
-@click.option("--why", metavar="TEXT", help="Reason to record.")
+@click.option("--why", metavar="TEXT", help="Reason to record with the change.")
 @click.option("--yes", "-y", is_flag=True, help="Skip the confirmation prompt.")
 @json_option
 def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
     """Permanently remove text from history, for example a leaked secret.
 
-    The text is read from standard input or a prompt, so that it isn't saved in your shell history. It is removed from
-    every operation record and every run record. The log stays verifiable. Git commits are not changed.
+    agentplane reads the text from standard input or a prompt, so that it isn't saved in your shell history. It removes
+    the text from all operation records and run records. The log stays verifiable. Git commits are not changed.
     """
     plane = opened(deciding="pruning")
     needle = _needle()
@@ -36,11 +36,13 @@ def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
         report(plane, done, as_json=True)
     else:
         output.note(f"Removed the text from history (change {done.op}).")
-        output.note("Git commits still contain it. If it was a secret, revoke it and rewrite those commits.")
+        output.note(
+            "Git commits that contain the text were not changed. If the text was a secret, rotate it and rewrite those commits."
+        )
     if places.events:
         lines = ", ".join(map(str, places.events[:5]))
         output.note(
-            f"The log contains the text too, in line {lines}. A line of the log can't be changed without breaking its hashes."
+            f"The log also contains the text, in line {lines}. agentplane can't remove it there, because changing a line would break the log's chain of hashes."
         )
 
 
@@ -50,5 +52,5 @@ def _needle() -> str:
     else:
         found = sys.stdin.read().strip("\r\n")
     if not found.strip():
-        raise BadInput("The text to prune is required.", todo="Type it, or pass it on standard input.")
+        raise BadInput("The text to prune is required.", todo="Type the text, or pass it on standard input.")
     return found

@@ -16,13 +16,15 @@ from agentplane.text.visible import one_line
 
 
 @command("reconcile", "reconcile --quiet")
-@click.option("--quiet", is_flag=True, help="Print nothing if nothing was done.")
+@click.option("--quiet", is_flag=True, help="Print nothing if there is nothing to reconcile.")
 @json_option
 def reconcile_command(quiet: bool, as_json: bool) -> int:
     """Reconcile memory after a Git merge, rebase or cherry-pick.
 
-    IDs that both branches used are renumbered. Entries that both branches changed become conflicts in the inbox. Memory
-    files with Git conflicts are merged entry by entry. The next change does all this automatically.
+    If both branches gave the same ID to different entries, agentplane renumbers one of them. If both branches changed the
+    same entry, the inbox shows the conflict. agentplane merges memory files with Git conflicts entry by entry.
+
+    If you don't run this command, agentplane reconciles the branches before the next change to the memory.
     """
     try:
         # The command itself prints the result.
@@ -50,7 +52,7 @@ def reconcile_command(quiet: bool, as_json: bool) -> int:
 @click.argument("name")
 @click.argument("rest", nargs=-1)
 def git_hook_command(name: str, rest: tuple[str, ...]) -> int:
-    """Reconcile memory after Git changed the work tree. Never fails, because the Git command is done."""
+    """Reconcile the memory after Git has changed the work tree. Never fails, because the Git command has already finished."""
     from agentplane.plane.git import merge_driver
 
     if not merge_driver.is_done(Path.cwd(), name, rest):

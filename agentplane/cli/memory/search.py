@@ -29,13 +29,15 @@ from agentplane.text.visible import one_line
     "--type",
     metavar="KIND",
     shell_complete=complete.kinds,
-    help="Kind of the results. `run` and `artifact` are kinds too.",
+    help="Show only results of this kind, for example decision, run or artifact.",
 )
-@click.option("--tag", metavar="TAG", shell_complete=complete.tags, help="Tag of the results.")
+@click.option("--tag", metavar="TAG", shell_complete=complete.tags, help="Show only results with this tag.")
 @click.option(
-    "--path", metavar="PATH", shell_complete=complete.files, help="Path that the results are about."
+    "--path", metavar="PATH", shell_complete=complete.files, help="Show only results about this path."
 )
-@click.option("--unreviewed", is_flag=True, help="Include candidates and manual edits that weren't accepted.")
+@click.option(
+    "--unreviewed", is_flag=True, help="Also search candidates and manual edits that nobody has accepted."
+)
 @json_option
 def search_command(
     words: tuple[str, ...],
@@ -50,7 +52,8 @@ def search_command(
 
     QUERY consists of words and fields, for example `tag:money rounding`.
 
-    If QUERY is a task, a run ID or a path, the results include its runs, their facts and the files that they produced.
+    If QUERY names a task, a run or a path, the results also include the related runs, their facts and the files that
+    those runs produced. The number after each ID is a relevance score from 0 to 1.
     """
     plane = opened(doing="Searching")
     search = querying.search_of(plane, words)

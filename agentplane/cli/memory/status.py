@@ -36,12 +36,12 @@ def status_command(as_json: bool) -> None:
 
 
 @command("badge", "badge --all")
-@click.option("--all", "everywhere", is_flag=True, help="Sum up all projects that you use.")
+@click.option("--all", "everywhere", is_flag=True, help="Print one total for all projects that you use.")
 @json_option
 def badge_command(everywhere: bool, as_json: bool) -> int:
-    """Print a short count for your shell prompt.
+    """Print the number of items to review, for your shell prompt.
 
-    Prints nothing if nothing is waiting for review, and `?` if the project memory can't be read.
+    Prints nothing if nothing is waiting for review, and `?` if agentplane can't read the project memory.
     """
     try:
         if everywhere:

@@ -13,7 +13,7 @@ from agentplane.commands import Redo, Undo
 @click.argument("op", required=False, metavar="[CHANGE]", shell_complete=complete.ops)
 @json_option
 def undo_command(op: str | None, as_json: bool) -> None:
-    """Undo your last change, or the CHANGE with this ID. Repeat to undo earlier ones.
+    """Undo your last change, or the change with the ID CHANGE. Repeat the command to undo earlier changes.
 
     `agentplane history` lists changes with their IDs.
     """
@@ -24,6 +24,6 @@ def undo_command(op: str | None, as_json: bool) -> None:
 @command("redo")
 @json_option
 def redo_command(as_json: bool) -> None:
-    """Redo the change that you last undid."""
+    """Redo the last change that you undid."""
     plane = opened(deciding="redoing")
     carry_out(plane, Redo(), as_json=as_json)

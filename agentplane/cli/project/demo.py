@@ -25,27 +25,27 @@ from agentplane.text.visible import visible
     "--into",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder for the example project [default: a new temporary folder].",
+    help="Directory for the example project [default: a new temporary directory].",
 )
 @click.option("--print", "only_print", is_flag=True, help="Print the inbox instead of opening the TUI.")
 @click.pass_context
 def demo_command(ctx: click.Context, into: Path | None, only_print: bool) -> int:
     """Create a copy of the example project and open the TUI on it.
 
-    In a non-interactive shell, or with --print, prints the inbox instead.
+    With --print or in a non-interactive shell, the command prints the inbox instead.
     """
     folder = (into or Path(tempfile.mkdtemp(prefix="agentplane-demo-"))) / "payments-api"
     if folder.exists():
-        raise BadInput(f"Directory already exists: {folder}", todo="Choose another with --into.")
+        raise BadInput(f"Directory already exists: {folder}", todo="Choose another directory with --into.")
     try:
         _create(folder)
     except OSError as error:
         what = f"Can't create {folder}: {error.strerror or error}."
-        raise BadInput(what, todo="Choose another folder with --into.") from None
+        raise BadInput(what, todo="Choose another directory with --into.") from None
     show = not only_print and screens.at_terminal()
     code = _open_screens(folder) if show else _print_inbox(ctx, folder)
     there = shlex.quote(visible(str(folder)))
-    output.note(f"The example project is in {there}. Run `cd {there}` and `{_called()}` to open it again.")
+    output.note(f"The example project is in {there}. To open it again, run `cd {there}`, then `{_called()}`.")
     return code
 
 
@@ -97,4 +97,6 @@ def _project() -> Path:
     for project in (package / "example" / "project", package.parent / "tests" / "example" / "project"):
         if project.is_dir():
             return project
-    raise BadInput("The example isn't part of this installation.", todo="Run `make demo` in a checkout.")
+    raise BadInput(
+        "The example isn't part of this installation.", todo="Run `make demo` in a source checkout."
+    )

@@ -14,10 +14,10 @@ from agentplane.text.visible import visible
 
 
 @command("doctor", "doctor --fix")
-@click.option("--fix", is_flag=True, help="Repair the problems that are safe to repair.")
+@click.option("--fix", is_flag=True, help="Repair all problems that can be repaired without losing data.")
 @json_option
 def doctor_command(fix: bool, as_json: bool) -> int:
-    """Check for problems. Exits with 1 if there are any."""
+    """Check the project memory for problems. The exit code is 1 if there are any."""
     try:
         plane = opened(doing="Reading memory")
     except BadInput:

@@ -18,12 +18,18 @@ _AT_MOST = 100
 
 
 @command("check --base origin/main", "check --base origin/main --json")
-@click.option("--base", required=True, metavar="REV", help="Branch or commit to merge into. Required.")
+@click.option(
+    "--base",
+    required=True,
+    metavar="REV",
+    help="Branch or commit that the checked-out branch will be merged into. Required.",
+)
 @json_option
 def check_command(base: str, as_json: bool) -> int:
     """Verify that a branch's memory changes were approved (for CI).
 
-    Compares the checkout with the commit at which the branch left REV. Exits with 1 if there are problems.
+    Compares the checked-out branch with the commit at which it branched off from REV. The exit code is 1 if there are
+    problems.
     """
     plane = opened(doing="Comparing the branch with its base")
     checked = plane.check(base)

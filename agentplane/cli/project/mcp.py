@@ -14,9 +14,14 @@ from agentplane.errors import BadInput
 @click.option(
     "--tool",
     metavar="NAME",
-    help="Name of the tool that proposes [default: the name that the client reports].",
+    help="Name of the coding tool to record with each proposal [default: the name that the client reports].",
 )
-@click.option("--http", "over_http", is_flag=True, help="Serve HTTP on 127.0.0.1 instead of standard input.")
+@click.option(
+    "--http",
+    "over_http",
+    is_flag=True,
+    help="Serve over HTTP on 127.0.0.1 instead of standard input and output.",
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -31,11 +36,14 @@ from agentplane.errors import BadInput
 def mcp_command(tool: str | None, over_http: bool, port: int | None, token_file: str | None) -> None:
     """Serve memory to a coding tool over the Model Context Protocol (MCP), on standard input and output.
 
-    Provides the MCP tools recall, propose, context and record. None of them can approve. Coding tools start this command
-    themselves.
+    The server provides the MCP tools recall, propose, context and record. None of these tools can approve anything.
+    Connected coding tools start this command automatically.
     """
     if not over_http and (port is not None or token_file is not None):
-        raise BadInput("--port and --token-file can be used only with --http.", todo="Add --http.")
+        raise BadInput(
+            "--port and --token-file can be used only with --http.",
+            todo="Add --http, or omit --port and --token-file.",
+        )
     wanted: str | None = click.get_current_context().find_root().obj
     code = _over_http(wanted, tool, port or 0, token_file) if over_http else _over_stdio(wanted, tool)
     # A thread may still wait for a client that doesn't write and doesn't close its end.
@@ -61,7 +69,7 @@ def _over_stdio(wanted: str | None, tool: str | None) -> int:
 
     if sys.stdin.isatty():
         output.note(
-            "Waiting for an MCP client on standard input. Coding tools start this command themselves. Press Ctrl-C to stop."
+            "Waiting for an MCP client on standard input. Coding tools start this command automatically. Press Ctrl-C to stop."
         )
     shutdown.end_on_signals()
     line = Line()

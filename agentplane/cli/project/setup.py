@@ -25,7 +25,7 @@ from agentplane.tools import presence
 from agentplane.tools.memory_file import git_conflicts
 
 
-_FIRST_PROPOSAL = 'agentplane propose --type decision "…", then agentplane inbox.'
+_FIRST_PROPOSAL = 'run `agentplane propose --type decision "…"`, then `agentplane inbox`.'
 
 
 @command("init", "init --yes --tools codex,claude-code", "init --tools none")
@@ -40,7 +40,7 @@ _FIRST_PROPOSAL = 'agentplane propose --type decision "…", then agentplane inb
 @click.option(
     "--hooks",
     type=click.Choice(["chain", "leave"]),
-    help="Whether agentplane runs after your existing Git hooks (`chain`) or not (`leave`) [default: ask].",
+    help="What to do with your existing Git hooks: `chain` runs agentplane after them, `leave` doesn't change them [default: ask].",
 )
 @click.option(
     "--import/--no-import",
@@ -48,9 +48,13 @@ _FIRST_PROPOSAL = 'agentplane propose --type decision "…", then agentplane inb
     default=None,
     help="Whether to import existing memories and decision records as candidates [default: ask].",
 )
-@click.option("--ignore-context", is_flag=True, help="Only stop tracking .agentplane/context in Git.")
 @click.option(
-    "--remove-git-setup", is_flag=True, help="Only remove agentplane's merge drivers and hooks from .git."
+    "--ignore-context", is_flag=True, help="Stop tracking .agentplane/context in Git, and do nothing else."
+)
+@click.option(
+    "--remove-git-setup",
+    is_flag=True,
+    help="Remove agentplane's merge drivers and hooks from .git, and do nothing else.",
 )
 @click.pass_context
 def init_command(
@@ -64,8 +68,9 @@ def init_command(
 ) -> int:
     """Set up agentplane in this project.
 
-    Creates an .agentplane directory at the top of the Git repository (or here, without Git) and connects the coding tools
-    that this project uses. Asks before it writes anything. Run the command again to add missing parts.
+    agentplane creates an .agentplane directory at the root of the Git repository, or in the current directory if you
+    don't use Git. It also connects the coding tools that this project uses. It asks before it writes anything. To add
+    missing parts later, run the command again.
     """
     folder = _wanted_folder(ctx.find_root().obj)
     if ignore_context or remove_git_setup:
@@ -94,7 +99,7 @@ def init_command(
             _print_installed(folder.parent)
         if folder.name != FOLDER:
             output.note(
-                f"To use this directory, set: export AGENTPLANE_PLANE={shlex.quote(visible(str(folder)))}"
+                f"To use this directory, run: export AGENTPLANE_PLANE={shlex.quote(visible(str(folder)))}"
             )
         output.note(f"Initialized agentplane in {folder.name}/.")
         _offer_import(folder, wants_import, yes=yes)
@@ -122,7 +127,7 @@ def _offer_import(folder: Path, wanted: bool | None, *, yes: bool) -> None:
     )
     what = output.count(len(found.offers), "existing memory", "existing memories")
     if wanted is None and (yes or not sys.stdin.isatty()):
-        output.note(f"Found {what}: {each}. Run `agentplane import` to review them.")
+        output.note(f"Found {what}: {each}. Run `agentplane import` to add them to the inbox.")
         return
     if wanted is None and not output.confirmed(f"Found {what}: {each}. Add them to the inbox?", default=True):
         return
@@ -134,7 +139,7 @@ def _next_session(tool: Tool) -> str:
     gets = (
         "starts with the approved memory"
         if tool.hooks
-        else f"reads the approved memory in {tool.target.path}"
+        else f"reads the approved memory from {tool.target.path}"
     )
     can = " It can also search the memory and propose entries." if tool.mcp else ""
     return f"{tool.title}: the next session {gets}.{can}"
@@ -147,13 +152,18 @@ def _ignore_context(layout: Layout) -> None:
         output.note(visible(text))
     if done:
         name = shlex.quote(visible(layout.shown("context")))
-        output.note(f"Commit this change. To undo it, delete the line /context/ and run `git add {name}`.")
+        ignore = visible(layout.shown(".gitignore"))
+        output.note(
+            f"Commit this change. To undo it, delete the line /context/ from {ignore} and run `git add {name}`."
+        )
 
 
 def _remove_git_setup(layout: Layout) -> None:
     done = merge_driver.remove(layout)
     output.note(
-        f"Removed from Git: {done}." if done else "Nothing to remove. Git is not set up for agentplane here."
+        f"Removed from .git: {done}."
+        if done
+        else "Nothing to remove. This repository has no merge drivers or hooks from agentplane."
     )
 
 
@@ -161,7 +171,7 @@ def _print_attributes(layout: Layout) -> None:
     """Print the tool files whose merge driver a person chose in Git attributes."""
     for path, value in git_attributes.set_by_others(layout, git_conflicts.paths()).items():
         output.note(
-            f"{visible(path)}: your Git attributes set merge={visible(value)}, so Git merges it without agentplane."
+            f"Git merges {visible(path)} without agentplane, because your Git attributes set merge={visible(value)} for this file."
         )
 
 
@@ -169,7 +179,7 @@ def _chain_hooks(layout: Layout, wanted: str | None, *, yes: bool) -> None:
     """Print the hooks that are not set, and why. Chain them if the person wants that."""
     missing = [hook for hook in git_hooks.look(layout) if hook.state not in ("ours", "free")]
     for hook in missing:
-        output.note(f"Git hook {hook.name} was not added: {one_line(hook.why, 160)}.")
+        output.note(f"The Git hook {hook.name} was not added: {one_line(hook.why, 160)}.")
         if not hook.can_chain:
             output.note(f"  {git_hooks.remedy(hook)}")
     free = [hook for hook in missing if hook.can_chain]
@@ -177,13 +187,13 @@ def _chain_hooks(layout: Layout, wanted: str | None, *, yes: bool) -> None:
         return
     if wanted is None:
         if yes or not sys.stdin.isatty():
-            output.note("To run agentplane after these hooks, run `agentplane init --hooks chain`.")
+            output.note("To make agentplane run after your own hooks, use `agentplane init --hooks chain`.")
             return
         names = ", ".join(hook.name for hook in free)
-        if not output.confirmed(f"Run agentplane after your own {names}?", default=False):
+        if not output.confirmed(f"Run agentplane after your own Git hooks ({names})?", default=False):
             return
     for text in git_hooks.chain(layout, merge_driver.command()):
-        output.note(f"Chained: {visible(text)}")
+        output.note(f"agentplane now runs after this hook: {visible(text)}")
 
 
 def _ask(wanted: setup.Preview, *, yes: bool) -> None:
@@ -198,10 +208,10 @@ def _ask(wanted: setup.Preview, *, yes: bool) -> None:
     if wanted.touched:
         questions.append(f"change {', '.join(visible(path) for path in wanted.touched)}")
     if not wanted.there and wanted.tools:
-        output.note(f"Connects {', '.join(tool.title for tool in wanted.tools)}.")
+        output.note(f"agentplane will connect {', '.join(tool.title for tool in wanted.tools)}.")
     if merge_driver.is_set(Layout(root=wanted.folder)) is False:
         output.note(
-            "Configures a Git merge driver and four Git hooks: post-merge, post-rewrite, post-checkout and post-commit. Existing hooks are left alone."
+            "agentplane will configure a Git merge driver and four Git hooks: post-merge, post-rewrite, post-checkout and post-commit. It doesn't change existing hooks."
         )
     text = " and ".join(questions)
     output.confirmed(f"{text[0].upper()}{text[1:]}?", default=True, abort=True)
@@ -219,7 +229,7 @@ def _print_installed(project: Path) -> None:
     rows = [row.tool.name for row in presence.look(project) if row.installed and not row.in_project]
     if rows:
         output.note(
-            f"Also installed: {', '.join(rows)}. To connect a tool, run `agentplane tools connect {rows[0]}`."
+            f"Installed but not connected: {', '.join(rows)}. To connect a tool, run `agentplane tools connect {rows[0]}`."
         )
 
 

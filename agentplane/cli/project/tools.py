@@ -34,9 +34,9 @@ _PARTS = {"file": "memory", "hooks": "hooks", "mcp": "MCP"}
 @command("tools", "tools connect codex", "tools disconnect all")
 @json_option
 def tools_command(as_json: bool) -> None:
-    """List coding tools and their integration status.
+    """List coding tools, and whether they are connected to this project's memory.
 
-    The list shows the memory file, the hooks and the MCP server of each tool.
+    The list shows the state of each tool's memory file, hooks and MCP server.
     """
     plane = opened()
     rows = {row.tool.name: row for row in presence.look(plane.layout.project)}
@@ -90,9 +90,10 @@ def tools_connect_command(names: tuple[str, ...], check: bool, as_json: bool) ->
 )
 @json_option
 def tools_disconnect_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
-    """Remove agentplane from the files of these tools, or of all tools with `all`.
+    """Remove agentplane from the files of coding tools. To remove it from the files of all tools, pass `all`.
 
-    Your own text in the files is not changed. Files and folders that agentplane created are deleted if they are empty.
+    Your own text in the files is not changed. If a file or folder that agentplane created is then empty, agentplane
+    deletes it.
     """
     plane, tools = opened(), list(TOOLS) if names == ("all",) else named_tools(",".join(names))
     if check:
@@ -104,12 +105,12 @@ def tools_disconnect_command(names: tuple[str, ...], check: bool, as_json: bool)
     _print_changed(wired.written, "Removed agentplane from", "Nothing to remove.")
     if wired.proposed:
         output.note(
-            f"Text that was added to agentplane's block is now in the inbox: {', '.join(wired.proposed)}"
+            f"Text that someone added to agentplane's block is now in the inbox as {', '.join(wired.proposed)}"
         )
     for path, readers in wired.shared.items():
-        output.note(f"{visible(path)} keeps the memory, because {', '.join(readers)} also read it.")
+        output.note(f"The memory stays in {visible(path)}, which is also read by {', '.join(readers)}.")
     for path in wired.calling:
-        output.note(f"{visible(path)} still calls agentplane in one of your own commands.")
+        output.note(f"One of your own commands in {visible(path)} still calls agentplane.")
     _print_blocked(wired)
     return int(bool(wired.blocked))
 
@@ -118,9 +119,9 @@ def tools_disconnect_command(names: tuple[str, ...], check: bool, as_json: bool)
 @click.argument("names", nargs=-1, metavar="[NAMES]...", shell_complete=complete.tools)
 @json_option
 def tools_diff_command(names: tuple[str, ...], as_json: bool) -> int:
-    """Preview the changes of `tools connect` as a diff. Exits with 1 if there are changes.
+    """Preview the changes that `tools connect` would make, as a diff. The exit code is 1 if there are changes.
 
-    Without names, previews the tools that this project uses.
+    Without names, the preview covers the tools that this project uses.
     """
     plane = opened()
     tools = named_tools(",".join(names)) if names else connections.in_use(plane.layout.project)
@@ -138,15 +139,15 @@ def tools_diff_command(names: tuple[str, ...], as_json: bool) -> int:
 @click.option(
     "--check",
     is_flag=True,
-    help="Check the files without writing. Exits with 1 if one is out of date.",
+    help="Check whether the files are up to date, without writing them. The exit code is 1 if a file is outdated.",
 )
-@click.option("--remove", is_flag=True, help="Remove agentplane's block from the files.")
+@click.option("--remove", is_flag=True, help="Remove agentplane's block from the files instead.")
 @json_option
 def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) -> int:
-    """Update approved memory in the files that tools read.
+    """Update the approved memory in the files that tools read.
 
-    Only agentplane's block in each file is changed. If someone edited the block, agentplane proposes their text as
-    candidates before it replaces the block. A pending Git merge is reconciled first.
+    agentplane changes only its own block in each file. If someone edited the block, agentplane first adds their text to
+    the inbox as candidates. If the memory has to be reconciled after a Git merge, agentplane does that first.
     """
     plane = opened(doing="Updating tool files")
     if remove:
@@ -173,14 +174,16 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
             if synced.blocked or synced.kept
             else "All files are up to date."
         )
-        _print_changed(synced.written, f"Memory revision {pack.receipt.revision} written to", rest)
+        _print_changed(synced.written, f"Wrote memory revision {pack.receipt.revision} to", rest)
         _print_proposed(synced)
         for standing in stands:
             _print_left_out(standing)
             if standing.state == "blocked":
-                output.note(f"{visible(standing.path)} was not updated: it {standing.why}")
+                output.note(f"{visible(standing.path)} was not updated, because it {standing.why}")
             elif standing.path in synced.written and _left_out_text(standing) != _left_out_of_pack(pack):
-                output.note(f"{visible(standing.path)} has a size limit: {_left_out_text(standing)}")
+                output.note(
+                    f"{visible(standing.path)} has reached its size limit: {_left_out_text(standing)}"
+                )
     return int(any(standing.state == "blocked" for standing in stands) or bool(synced.kept))
 
 
@@ -201,7 +204,7 @@ def _wanted(plane: Plane, names: str | None) -> list[Tool]:
     tools = tools or [row.tool for row in rows if row.installed]
     if not tools:
         raise BadInput(
-            "No coding tools found in this project.",
+            "No coding tools were found in this project.",
             todo="Name the tools, for example `agentplane sync --tools codex,claude`.",
         )
     return tools
@@ -264,7 +267,13 @@ def _left_out_of_pack(pack: Pack) -> str:
 def _left_out(cut: int, short: int) -> str:
     """Return the numbers of entries that a file has no room for, as text."""
     parts = [f"{output.count(cut, 'entry', 'entries')} left out"] if cut else []
-    parts += [f"{output.count(short, 'entry', 'entries')} shortened to the statement"] if short else []
+    parts += (
+        [
+            f"{output.count(short, 'entry', 'entries')} shortened to {'its statement' if short == 1 else 'their statements'}"
+        ]
+        if short
+        else []
+    )
     return ", ".join(parts)
 
 
@@ -317,7 +326,7 @@ def print_wired(wired: Wired, tools: list[Tool]) -> None:
             output.note(tool.hint)
     if wired.proposed:
         output.note(
-            f"Text that was added to agentplane's block is now in the inbox: {', '.join(wired.proposed)}"
+            f"Text that someone added to agentplane's block is now in the inbox as {', '.join(wired.proposed)}"
         )
     _print_blocked(wired)
 
@@ -325,17 +334,17 @@ def print_wired(wired: Wired, tools: list[Tool]) -> None:
 def _print_proposed(synced: Synced) -> None:
     if synced.proposed:
         output.note(
-            f"Text that was added to agentplane's block is now in the inbox: {', '.join(synced.proposed)}"
+            f"Text that someone added to agentplane's block is now in the inbox as {', '.join(synced.proposed)}"
         )
     for path, why in synced.kept.items():
-        output.note(f"{visible(path)} was not changed: it {one_line(why, 120)}")
+        output.note(f"{visible(path)} was not changed, because it {one_line(why, 120)}")
 
 
 def _print_blocked(wired: Wired) -> None:
     for path, why in wired.blocked.items():
-        output.note(f"{visible(path)} was not changed: it {one_line(why, 160)}")
+        output.note(f"{visible(path)} was not changed, because it {one_line(why, 160)}")
         if path in wired.by_hand:
-            output.note("Add this yourself:")
+            output.note("Add these lines to the file yourself:")
             output.note(wired.by_hand[path].rstrip("\n"))
 
 

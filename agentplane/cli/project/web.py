@@ -19,19 +19,24 @@ _SHORTEST = 16
 
 @command("web", "web --port 8321 --token-file ~/.agentplane-token")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port [default: any free port]."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="N",
+    help="Port to listen on [default: any free port].",
 )
 @click.option(
     "--token-file",
     "token_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="File with the access token. Created if missing [default: a new token, printed].",
+    help="File with the access token, which agentplane creates if it is missing [default: print a new token].",
 )
 def web_command(port: int, token_file: Path | None) -> None:
     """Serve the TUI to a browser on this machine until you press Ctrl-C.
 
-    Open the printed address, which contains an access token. Anyone with the token can approve and reject as you can.
+    Open the printed address, which contains an access token. Anyone with the token can approve
+    and reject candidates on your behalf.
     """
     if importlib.util.find_spec("textual_serve") is None:
         raise BadInput(
@@ -66,6 +71,6 @@ def _token_in(path: Path, new: str) -> str:
     if len(token) < _SHORTEST:
         raise BadInput(
             f"The token in {path} has fewer than {_SHORTEST} characters.",
-            todo="Delete the file to create a new token.",
+            todo="To get a new token, delete the file and run the command again.",
         )
     return token

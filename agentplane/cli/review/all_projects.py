@@ -41,7 +41,7 @@ def print_inboxes(*, as_json: bool) -> None:
     A coding tool is given nothing of other projects.
     """
     if tool := tool_in(os.environ):
-        what = f"Only a person can list all projects, and this is a shell of {tool}."
+        what = f"Only a person can list all projects, and {tool} started this shell."
         raise Refused(what, todo="Run `agentplane inbox --all` in your own terminal.")
     from agentplane.api import projects
 
@@ -89,8 +89,10 @@ def print_other_worktrees(layout: Layout) -> None:
     if not others:
         return
     where = ", ".join(_worktree_name(one) for one in others[:_MOST])
-    total = output.count(sum(one.count for one in others), "more decision waits", "more decisions wait")
-    output.note(f"{total} in other worktrees ({where}). Run `agentplane inbox --all` to see them.")
+    total = output.count(sum(one.count for one in others), "more item is waiting", "more items are waiting")
+    output.note(
+        f"{total} for review in other worktrees ({where}). To list all items, run `agentplane inbox --all`."
+    )
 
 
 def _layout_here() -> Layout | None:
@@ -158,7 +160,10 @@ def _print_project(one: "Waiting") -> None:
         output.line(output.row([("", 1), (found.entry.id, 11)], one_line(found.entry.statement, 300)))
     if len(candidates) > _MOST:
         command = f"agentplane --plane {shlex.quote(visible(str(one.root)))} inbox"
-        output.line(f"  {len(candidates) - _MOST} more: {command}", dim=True)
+        output.line(
+            f"  {output.count(len(candidates) - _MOST, 'more candidate')}. To list all of them, run `{command}`.",
+            dim=True,
+        )
 
 
 def _worktree_name(one: "Waiting") -> str:

@@ -22,9 +22,7 @@ from agentplane.text.visible import cells, one_line
 
 
 OPTION = "--confirm"
-HELP = (
-    "Flags to confirm when approving a single text unchanged, for example `secret` or `hidden,instruction`."
-)
+HELP = "Flags that you confirm for a single text, for example `secret` or `hidden,instruction`. The text is not changed."
 
 
 def carried_out(plane: Plane, command: Approve | Merge | Edit | Adopt, codes: str | None) -> Committed | None:
@@ -51,7 +49,9 @@ def carried_out(plane: Plane, command: Approve | Merge | Edit | Adopt, codes: st
                 raise
             _show(plane, error.entry)
             output.forget_typed()
-            if not output.confirmed(f"Approve {one_line(error.entry.id, 40)} with this text unchanged?"):
+            if not output.confirmed(
+                f"Approve {one_line(error.entry.id, 40)} without changing the flagged text?"
+            ):
                 raise
         else:
             _show(plane, error.entry)
@@ -71,11 +71,14 @@ def _check_named(error: Unconfirmed, named: tuple[str, ...]) -> None:
     if missing:
         raise BadInput(
             f"{name} has other flags as well: {', '.join(missing)}.",
-            todo=f"To confirm all of them: {OPTION} {','.join(error.codes)}",
+            todo=f"To confirm all of its flags, use {OPTION} {','.join(error.codes)}.",
         )
     if wrong:
         unknown = ", ".join(one_line(code, 20) for code in wrong)
-        raise BadInput(f"{name} has no flag {unknown}.", todo=f"Its flags are {', '.join(error.codes)}.")
+        raise BadInput(
+            f"{name} doesn't have the flag {unknown}.",
+            todo=f"The flags of {name} are {', '.join(error.codes)}.",
+        )
 
 
 def _show(plane: Plane, entry: Entry) -> None:
@@ -88,7 +91,7 @@ def _show(plane: Plane, entry: Entry) -> None:
     if len(found) > spots.MOST_CONFIRMED:
         name = one_line(entry.id, 40)
         raise Refused(
-            f"{name} has {len(found):,} flagged spots, too many to confirm.",
+            f"{name} has {len(found):,} flagged passages, which is too many to confirm.",
             todo=f"Edit the text with `agentplane edit {name}`.",
         )
     if any(spot.code == SECRET for spot in found):

@@ -31,26 +31,30 @@ from agentplane.text.visible import one_line
 )
 @ids_argument("to review", required=False)
 @click.option("--all-clean", is_flag=True, help="Approve every candidate without a conflict or a flag.")
-@click.option("--edits", is_flag=True, help="Accept manual edits only. Without IDs, accepts all of them.")
+@click.option(
+    "--edits",
+    is_flag=True,
+    help="Accept only manual edits. If you don't pass IDs, agentplane accepts all manual edits.",
+)
 @click.option(
     "--from",
     "source",
     metavar="RUN",
     shell_complete=complete.runs,
-    help="With --all-clean, only candidates from this run.",
+    help="With --all-clean, approve only candidates from this run.",
 )
 @click.option(
     "--kind",
     "--type",
     metavar="KIND",
     shell_complete=complete.kinds,
-    help="With --all-clean, only candidates of this kind.",
+    help="With --all-clean, approve only candidates of this kind.",
 )
 @click.option(
     "--tag",
     metavar="TAG",
     shell_complete=complete.tags,
-    help="With --all-clean, only candidates with this tag.",
+    help="With --all-clean, approve only candidates with this tag.",
 )
 @ids_option("--supersede", "shelf", "Entry to replace. Can be repeated.")
 @click.option(
@@ -59,11 +63,15 @@ from agentplane.text.visible import one_line
     shell_complete=complete.ids("all"),
     help="Entry or candidate to merge this candidate into. Opens your editor.",
 )
-@click.option("--keep-both", is_flag=True, help="Approve despite the conflict. Requires --why.")
-@click.option("--alike", is_flag=True, help="Also resolve duplicate candidates.")
+@click.option(
+    "--keep-both",
+    is_flag=True,
+    help="Approve the candidate and keep the entry that it conflicts with. Requires --why.",
+)
+@click.option("--alike", is_flag=True, help="Also remove duplicates of the candidate from the inbox.")
 @ids_option("--reject", "inbox", "Candidate to reject in the same operation. Can be repeated.")
 @click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)
-@click.option("--why", metavar="TEXT", help="Reason to record.")
+@click.option("--why", metavar="TEXT", help="Reason to record with the change.")
 @json_option
 def approve_command(
     ids: tuple[str, ...],
@@ -83,22 +91,27 @@ def approve_command(
 ) -> None:
     """Approve candidates, or accept manual edits.
 
-    A candidate that conflicts with an approved entry is refused until you choose what happens to both. Use
-    --supersede, --merge-into or --keep-both, or reject the candidate.
+    If a candidate conflicts with an approved entry, you have to resolve the conflict. Use --supersede, --merge-into or
+    --keep-both, or reject the candidate.
 
-    The ID of an approved entry with a manual edit accepts that edit.
+    To accept a manual edit of an approved entry, pass the ID of the entry.
 
-    A text with a likely secret, hidden characters or instructions to its reader must be approved on its own. agentplane
-    shows the passage and asks you to confirm it.
+    If a text contains a likely secret, hidden characters or instructions aimed at the reader, approve it in a separate
+    command. agentplane shows the passage and asks you to confirm it.
     """
     choices = (supersede, merge_into, keep_both)
     _check_options(ids, all_clean or edits, (source, kind, tag), choices, all_clean=all_clean)
     if reject and (all_clean or merge_into is not None or len(ids) != 1):
-        raise BadInput("--reject needs exactly one candidate ID.", todo="Approve the candidates one by one.")
+        raise BadInput(
+            "--reject can be used only when you approve exactly one candidate.",
+            todo="Approve each candidate in a separate command.",
+        )
     if alike and (all_clean or merge_into is not None):
         raise BadInput("--alike can't be used with --all-clean or --merge-into.")
     if codes is not None and len(ids) != 1:
-        raise BadInput("--confirm needs exactly one ID.", todo="Confirm the texts one by one.")
+        raise BadInput(
+            "--confirm can be used with only one ID.", todo="Confirm each text in a separate command."
+        )
     plane = opened(deciding="approving")
     if edits or _review_items(plane, ids) == "edits":
         _check_no_choice(kind="accept", used=any((*choices, reject, alike, all_clean, why)))
@@ -139,7 +152,8 @@ def _check_options(
         raise BadInput("Use only one of --supersede, --merge-into, --keep-both and --all-clean.")
     if choices[1] is not None and len(ids) != 1:
         raise BadInput(
-            "--merge-into needs exactly one candidate ID.", todo="Merge the candidates one by one."
+            "--merge-into can be used with only one candidate ID.",
+            todo="Merge each candidate in a separate command.",
         )
 
 
@@ -155,7 +169,7 @@ def _review_items(plane: Plane, named: tuple[str, ...]) -> Literal["candidates",
     if meant & edited:
         edits, others = ", ".join(sorted(meant & edited)), ", ".join(sorted(meant - edited))
         raise BadInput(
-            f"Manual edits ({edits}) and candidates ({one_line(others, 80)}) can't be reviewed together.",
+            f"Manual edits ({edits}) and candidates ({one_line(others, 80)}) can't be reviewed in the same command.",
             todo="Use a separate command for each.",
         )
     return "candidates"
@@ -170,21 +184,32 @@ def _meant(named: str, known: Collection[str]) -> str:
 
 def _check_no_choice(*, kind: Literal["accept", "discard"], used: bool) -> None:
     if used:
-        raise BadInput(f"These options apply to candidates. To {kind} a manual edit, pass only its ID.")
+        raise BadInput(
+            f"These options apply only to candidates. To {kind} a manual edit, pass only the ID of the entry."
+        )
 
 
 @command("reject CAND-7F3K2Q", 'reject CAND-7F3K2Q --why "Covered by DEC-014."', "reject DEC-014")
 @ids_argument("to review", required=False)
-@click.option("--edits", is_flag=True, help="Discard manual edits only. Without IDs, discards all of them.")
-@click.option("--alike", is_flag=True, help="Also reject duplicate candidates.")
-@click.option("--why", metavar="TEXT", help="Reason to record. Shown if the statement is proposed again.")
+@click.option(
+    "--edits",
+    is_flag=True,
+    help="Discard only manual edits. If you don't pass IDs, agentplane discards all manual edits.",
+)
+@click.option("--alike", is_flag=True, help="Also reject duplicates of the candidate.")
+@click.option(
+    "--why",
+    metavar="TEXT",
+    help="Reason to record. agentplane shows the reason if the statement is proposed again.",
+)
 @json_option
 def reject_command(ids: tuple[str, ...], edits: bool, alike: bool, why: str | None, as_json: bool) -> None:
     """Reject candidates, or discard manual edits.
 
-    A rejected statement is refused if it is proposed again, even in other words.
+    If someone proposes a rejected statement again, agentplane refuses it, even if the wording is different.
 
-    The ID of an approved entry with a manual edit restores the approved text. `agentplane undo` brings the edit back.
+    To discard a manual edit and restore the approved text, pass the ID of the entry. `agentplane undo` restores the
+    edit.
     """
     if not ids and not edits:
         raise BadInput("A candidate ID is required.", todo="Run `agentplane inbox` to list candidates.")
@@ -198,7 +223,7 @@ def reject_command(ids: tuple[str, ...], edits: bool, alike: bool, why: str | No
 
 @command("deprecate DEC-014", 'deprecate DEC-014 --why "The service was shut down."')
 @ids_argument("shelf")
-@click.option("--why", metavar="TEXT", help="Reason to record.")
+@click.option("--why", metavar="TEXT", help="Reason to record with the change.")
 @json_option
 def deprecate_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> None:
     """Mark entries as deprecated. Tools no longer receive them."""
@@ -211,10 +236,10 @@ def deprecate_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> N
 @click.option("--remove", is_flag=True, help="Unpin the entries instead.")
 @json_option
 def pin_command(ids: tuple[str, ...], remove: bool, as_json: bool) -> None:
-    """Always include entries in the context, right after invariants.
+    """Always include entries in the context, right after the invariants.
 
-    If space runs out, entries that aren't pinned are left out first. A pinned entry with a scope is included only if the
-    context is about matching paths.
+    If not all entries fit into the context, agentplane first leaves out the ones that aren't pinned. It includes a pinned
+    entry with a scope only if the context is about a matching path.
     """
     plane = opened(deciding="unpinning" if remove else "pinning")
     carry_out(plane, Unpin(ids) if remove else Pin(ids), as_json=as_json)

@@ -50,12 +50,12 @@ def edit_command(
 ) -> None:
     """Edit an entry or a candidate in your editor ($VISUAL or $EDITOR).
 
-    --tag and --untag change the tags of several entries and candidates in one step, without the editor.
+    To change the tags of several entries and candidates in one step, without the editor, use --tag and --untag.
     """
     if (add or remove) and (mask or codes is not None):
         raise BadInput("--tag and --untag can't be combined with --mask or --confirm.")
     if len(ids) > 1 and not (add or remove):
-        raise BadInput("Edit one entry at a time.", todo="Only --tag and --untag take several IDs.")
+        raise BadInput("Edit one entry at a time.", todo="Only --tag and --untag accept several IDs.")
     plane = opened(deciding="editing")
     if add or remove:
         carry_out(plane, Tag(ids, add, remove), as_json=as_json)
@@ -65,7 +65,7 @@ def edit_command(
             raise BadInput("Use either --mask or --confirm, not both.")
         carry_out(plane, Mask(ids[0]), as_json=as_json)
         output.note(
-            "The history still contains the earlier text. If the secret is real, revoke it and run `agentplane prune`."
+            "The history still contains the earlier text. If the secret is real, rotate it and run `agentplane prune`."
         )
         return
     memory = plane.memory.read()
@@ -123,7 +123,7 @@ def _edited(
             done = take(files.read(path))
         except AgentplaneError as error:
             if not path.exists():
-                raise BadInput("The editor removed the draft. Nothing was changed.") from None
+                raise BadInput("The editor deleted the draft, so nothing was changed.") from None
             output.error(error)
             if not _again():
                 raise BadInput("Nothing was changed.", todo=f"Your text is saved in {path}.") from None

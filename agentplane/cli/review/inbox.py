@@ -34,14 +34,22 @@ _MOST_AWAITED = 5
 
 @command("inbox", "inbox is:conflict tool:codex", "inbox --wait", "inbox --all", "inbox --sources")
 @querying.query_argument("inbox")
-@click.option("--sources", is_flag=True, help="Show the acceptance rate of each source instead.")
-@click.option("--wait", is_flag=True, help="Check every candidate before printing the list.")
+@click.option(
+    "--sources",
+    is_flag=True,
+    help="Show how many proposals of each source were accepted, instead of the inbox.",
+)
+@click.option(
+    "--wait", is_flag=True, help="Wait until agentplane has checked every candidate, then print the list."
+)
 @click.option(
     "--folded",
     is_flag=True,
-    help="Include candidates that were sent back, snoozed or are over the daily limit.",
+    help="Also list folded candidates: those that were sent back or snoozed, or that exceed the daily limit.",
 )
-@click.option("--all", "everywhere", is_flag=True, help="Include all projects and worktrees that you use.")
+@click.option(
+    "--all", "everywhere", is_flag=True, help="List the inboxes of all projects and worktrees that you use."
+)
 @json_option
 def inbox_command(
     words: tuple[str, ...], sources: bool, wait: bool, folded: bool, everywhere: bool, as_json: bool
@@ -50,11 +58,12 @@ def inbox_command(
 
     QUERY filters them, for example `is:conflict tool:codex`.
 
-    agentplane checks many new candidates in the background. Until then, they are listed as not checked yet.
+    If there are many new candidates, agentplane checks them for conflicts and flags in the background. The list shows
+    which candidates agentplane hasn't checked yet.
     """
     query = querying.of_words(words, "inbox")
     if query is not None and (everywhere or sources):
-        raise BadInput("A query can't be used with --all or --sources.", todo="Remove one of them.")
+        raise BadInput("A query can't be used with --all or --sources.", todo="Omit the query or the option.")
     if everywhere:
         all_projects.print_inboxes(as_json=as_json)
         return
@@ -172,7 +181,9 @@ def _print_folded(attention: "Attention", found: "Sequence[Reviewed]", *, listed
             _print_candidate(by_id[id_])
             output.line(output.row([("", 1)], folded.text(by_id[id_].entry.head)), dim=True)
     if attention.folded and not listed:
-        output.note(f"{attention.summary()}. To list them, run `agentplane inbox --folded`.")
+        output.note(
+            f"Not shown: {attention.summary()}. To list these candidates, run `agentplane inbox --folded`."
+        )
 
 
 def _print_expiring(dated: Mapping[str, Entry], expiring: Mapping[str, Expiry]) -> None:
@@ -185,15 +196,17 @@ def _print_expiring(dated: Mapping[str, Entry], expiring: Mapping[str, Expiry]) 
 def _print_inbox_notes(memory: Memory) -> None:
     """Print notes about hidden candidates, facts without a statement and unreadable parts of files."""
     if memory.hidden:
-        what = output.count(len(memory.hidden), "candidate has", "candidates have")
+        what = output.count(len(memory.hidden), "candidate that has", "candidates that have")
         output.note(
-            f"{what} the ID of an approved entry and can't be shown. Run `agentplane doctor` for details."
+            f"agentplane can't show {what} the ID of an approved entry. Run `agentplane doctor` for details."
         )
     for id_, run in islice(promote.awaited(memory).items(), _MOST_AWAITED):
-        output.note(f"Fact {one_line(id_, 60)} has no statement yet. Run {one_line(run, 40)} named it.")
+        output.note(
+            f"The run {one_line(run, 40)} named the fact {one_line(id_, 60)}, but this fact has no statement yet."
+        )
     if memory.broken:
-        what = output.count(memory.broken, "piece", "pieces")
-        output.note(f"{what} of the memory files can't be read. Run `agentplane doctor` for details.")
+        what = output.count(memory.broken, "part", "parts")
+        output.note(f"agentplane can't read {what} of the memory files. Run `agentplane doctor` for details.")
 
 
 def _expiry_text(expiring: Expiry, id_: str) -> str:
@@ -208,7 +221,7 @@ def _print_candidate(reviewed: "Reviewed") -> None:
     entry = reviewed.entry
     unicode = sys.stdout.encoding.lower().startswith("utf")
     output.line(output.row([(_mark(reviewed, unicode=unicode), 1), (entry.id, 11)], entry.statement))
-    age = "" if not reviewed.age else f"{reviewed.age} d old"
+    age = "" if not reviewed.age else f"{output.count(reviewed.age, 'day')} old"
     like = f"duplicate of {reviewed.like}" if reviewed.like else ""
     checked = "" if reviewed.checked else "not checked yet"
     details = (entry.head.type, reviewed.because, age, like, checked)
@@ -244,9 +257,11 @@ def _print_sources(memory: Memory, *, as_json: bool) -> None:
         )
         return
     for row in sources:
-        share = "none decided" if row.accepted is None else f"{row.accepted:.0%} accepted"
+        share = "none reviewed" if row.accepted is None else f"{row.accepted:.0%} accepted"
         counts = f"{row.proposed} proposed, {row.approved} approved, {row.rejected} rejected"
-        counts += f", {row.suppressed} refused as repeats" if row.suppressed else ""
+        counts += (
+            f", {row.suppressed} refused because they repeat a rejected statement" if row.suppressed else ""
+        )
         output.line(output.row([(row.source, 20)], f"{share:<16} {counts}"))
     if not sources:
         output.note("No proposals yet.")

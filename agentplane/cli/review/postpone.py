@@ -19,14 +19,15 @@ from agentplane.text.visible import one_line
     "--comment",
     required=True,
     metavar="TEXT",
-    help="Comment that tells the proposer what to change.",
+    help="Comment that tells the tool what to change.",
 )
 @json_option
 def send_back_command(ids: tuple[str, ...], comment: str, as_json: bool) -> None:
-    """Send candidates back to the tool that proposed them, with a comment.
+    """Send candidates back to the tools that proposed them, with a comment.
 
-    The tool gets the comment in its next session, and its new proposal replaces the candidate. Until then, the
-    candidate is folded in the inbox. If nothing replaces it for 14 days, it asks for attention again.
+    In its next session, the tool gets the comment and can make a new proposal that replaces the candidate. Until then, the
+    candidate is folded, which means that the inbox list doesn't show it. If no proposal replaces the candidate within
+    14 days, it returns to the list.
     """
     plane = opened(deciding="sending back")
     carry_out(plane, SendBack(ids, comment), as_json=as_json)
@@ -40,12 +41,12 @@ def send_back_command(ids: tuple[str, ...], comment: str, as_json: bool) -> None
     shell_complete=complete.until,
     default="7d",
     show_default=True,
-    help="Date on which the candidates return to the list, for example 3d, 2w or 2026-12-31.",
+    help="When the candidates return to the list: a delay such as 3d or 2w, or a date such as 2026-12-31.",
 )
 @click.option("--remove", is_flag=True, help="Return the candidates to the list now.")
 @json_option
 def snooze_command(ids: tuple[str, ...], until: str, remove: bool, as_json: bool) -> None:
-    """Fold candidates in the inbox until a date."""
+    """Hide candidates from the inbox list until a date. `agentplane inbox --folded` still lists them."""
     plane = opened(deciding="snoozing")
     day = None if remove else days.ahead(until, plane.today())
     if day is None and not remove:

@@ -51,26 +51,32 @@ from agentplane.text.visible import one_line, visible
     metavar="REF",
     help="Evidence: a path, path:line, path#symbol, commit or URL. Can be repeated.",
 )
-@click.option("--source", metavar="RUN", help="Run to attribute this to [default: the current run].")
-@click.option("--confidence", type=float, metavar="NUMBER", help="Confidence from 0 to 1.")
 @click.option(
-    "--scope", multiple=True, metavar="GLOB", help="Paths that the entry is about. Can be repeated."
+    "--source", metavar="RUN", help="Run to record as the source of the entry [default: the current run]."
+)
+@click.option("--confidence", type=float, metavar="NUMBER", help="Confidence in the statement, from 0 to 1.")
+@click.option(
+    "--scope", multiple=True, metavar="GLOB", help="Paths that the entry applies to. Can be repeated."
 )
 @ids_option("--supersedes", "shelf", "Entry to replace. Can be repeated.")
 @click.option(
     "--replaces",
     metavar="ID",
     shell_complete=complete.ids("inbox"),
-    help="Your candidate to replace, which a reviewer sent back.",
+    help="Earlier candidate of yours to replace, which a reviewer sent back.",
 )
 @click.option(
     "--expires",
     "expires_at",
     metavar="DATE",
-    help="Expiry date. Expired entries are no longer sent to tools.",
+    help="Expiry date. After this date, tools no longer receive the entry.",
 )
-@click.option("--check", metavar="COMMAND", help="Command that fails if an assumption is no longer true.")
-@click.option("--again", is_flag=True, help="Allow a statement that was rejected before (interactive only).")
+@click.option("--check", metavar="COMMAND", help="Command that fails if the assumption is no longer true.")
+@click.option(
+    "--again",
+    is_flag=True,
+    help="Propose the statement even if it was rejected before (interactive only).",
+)
 @json_option
 def propose_command(
     words: tuple[str, ...],
@@ -90,7 +96,7 @@ def propose_command(
 ) -> None:
     """Propose an entry for review. STATEMENT is one sentence, or `-` to read it from standard input."""
     if len(words) > 1:
-        what = f"The statement must be one argument, but {len(words)} were given: {one_line(' '.join(words), 60)}."
+        what = f"The statement must be one argument, but you passed {len(words)}: {one_line(' '.join(words), 60)}."
         raise BadInput(what, todo="Put the statement in quotes.")
     (statement,) = words
     proposal = Proposal(

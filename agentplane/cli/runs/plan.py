@@ -36,14 +36,17 @@ def rating(plan: Plan | None, layer: str | None, scale: str | None, impact: str 
         return known
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(
-            f"A plan requires {_listed(missing)}, and stdin isn't a terminal.",
+            f"A plan requires {_listed(missing)}, but agentplane can't ask for the values, because stdin isn't a terminal.",
             where=plan.path,
-            todo=f"Pass {_listed(missing)}, or add them to the plan. docs/guides/runs.md explains the rubric.",
+            todo=f"Pass {_listed(missing)}, or add the values to the plan. docs/guides/runs.md explains them.",
         )
     return Rating(
         known.layer or str(_ask("Layer", rubric.LAYERS, rubric.layer)),
-        known.systemic_scale or int(str(_ask("Systemic scale, 1 to 10", rubric.SCALES, rubric.scale))),
-        known.impact or str(_ask("Impact: what gets better, and for whom", {}, rubric.impact)),
+        known.systemic_scale
+        or int(
+            str(_ask("Systemic scale (how far the change reaches), 1 to 10", rubric.SCALES, rubric.scale))
+        ),
+        known.impact or str(_ask("Impact (what gets better, and for whom)", {}, rubric.impact)),
     )
 
 

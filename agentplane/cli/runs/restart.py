@@ -24,16 +24,17 @@ _DONE = ("restarted", "waits")
 
 @command("restart", "restart 15899", "restart --all")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--all", "every", is_flag=True, help="All sessions with outdated memory.")
+@click.option("--all", "every", is_flag=True, help="Restart all sessions that use outdated memory.")
 @json_option
 def restart_command(ids: tuple[str, ...], every: bool, as_json: bool) -> int:
-    """List running tool sessions, or restart sessions with outdated memory.
+    """List running tool sessions, or restart the sessions that use outdated memory.
 
-    With --all or the ID of a run or process, agentplane restarts sessions that were started with `agentplane run`. It
-    waits until a session is idle, then resumes the conversation with the current memory. For other sessions, it prints
-    the command to use.
+    Pass --all, a run ID or a process ID to restart sessions that were started with `agentplane run`. agentplane waits
+    until a session is idle, then resumes the conversation with the current memory. For other sessions, agentplane
+    prints the command that resumes them.
 
-    If a tool doesn't report when it is idle, its session is restarted only by ID, and immediately.
+    If a tool doesn't report when it is idle, --all skips its session. If you pass the ID of such a session, agentplane
+    restarts it immediately.
     """
     if ids and every:
         raise BadInput("Use either session IDs or --all, not both.")
@@ -101,13 +102,13 @@ def way_to_update(one: Session) -> str:
     if one.state == "current":
         return "up to date"
     if one.scripted:
-        return "runs for a script and ends automatically"
+        return "was started by a script and ends automatically"
     if one.asked:
         when = "when idle" if one.hooked else "immediately, because it doesn't report when it is idle"
         return f"`agentplane restart {one.pid}` to restart it {when}"
     if one.resume:
-        return f"end it, then run: {_typed(one.folder, one.resume)}"
-    return "can't be resumed: its session ID is unknown. End it and start it again"
+        return f"end the session, then run: {_typed(one.folder, one.resume)}"
+    return "can't be resumed, because the session ID is unknown. End the session and start a new one"
 
 
 def _print_outcomes(wanted: list[Session], outcomes: dict[int, Outcome]) -> None:
@@ -125,7 +126,7 @@ def _print_outcomes(wanted: list[Session], outcomes: dict[int, Outcome]) -> None
         else:
             output.note(f"{name}: not restarted ({one_line(outcome.why, 100)})")
             if one.resume and outcome.state == "refused" and one.state == "old":
-                output.note(f"  To resume it, end it and run: {_typed(one.folder, one.resume)}")
+                output.note(f"  To update the session, end it and run: {_typed(one.folder, one.resume)}")
 
 
 def _typed(folder: str, words: list[str]) -> str:

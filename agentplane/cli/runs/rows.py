@@ -153,9 +153,13 @@ def _what(row: TimelineRow) -> str:
         more = f" and {len(row.ids) - _FEW} more" if len(row.ids) > _FEW else ""
         return ", ".join(one_line(id_, 40) for id_ in row.ids[:_FEW]) + more
     if row.kind == "merge":
-        return "merge of two branches"
+        return "Git merge of two branches"
     said = row.summary or row.title or " ".join(row.command)
-    return f"{said} (its process ended, and the next run completes it)" if row.kind == "lost" else said
+    return (
+        f"{said} (its process ended, and the next `agentplane run` completes its record)"
+        if row.kind == "lost"
+        else said
+    )
 
 
 def _value(value: Any) -> str:

@@ -38,16 +38,18 @@ def _words_of_command(ctx: click.Context, param: click.Parameter, incomplete: st
     context_settings={"allow_interspersed_args": False},
 )
 @click.option("--task", metavar="TASK", help="Task of the run [default: $AGENTPLANE_TASK].")
-@click.option("--tool", metavar="NAME", help="Coding tool that does the work [default: from the command].")
 @click.option(
-    "--prompt", metavar="TEXT", help="Prompt that the tool received, or @FILE to read it from a file."
+    "--tool", metavar="NAME", help="Coding tool that does the work [default: detected from the command]."
+)
+@click.option(
+    "--prompt", metavar="TEXT", help="Prompt that the tool received, or @FILE to read the prompt from a file."
 )
 @click.option(
     "--plan",
     "plan",
     metavar="FILE",
     shell_complete=complete.files,
-    help="Plan that the command follows, recorded by path and hash. Requires a layer, a scale and an impact.",
+    help="Plan that the command follows. agentplane records the plan's path, hash, layer, scale and impact.",
 )
 @click.option(
     "--input",
@@ -55,11 +57,15 @@ def _words_of_command(ctx: click.Context, param: click.Parameter, incomplete: st
     multiple=True,
     metavar="FILE",
     shell_complete=complete.files,
-    help="File to copy into the run before the command starts. Can be repeated.",
+    help="File to copy into the run record before the command starts. Can be repeated.",
 )
-@click.option("--layer", metavar="L0-L6", help="Layer that the plan changes, for example L5.")
-@click.option("--scale", metavar="1-10", help="Systemic scale of the plan.")
-@click.option("--impact", metavar="TEXT", help="Impact of the plan, for example who benefits and how.")
+@click.option(
+    "--layer", metavar="L0-L6", help="Layer that the plan changes, from L0 (observation) to L6 (automation)."
+)
+@click.option(
+    "--scale", metavar="1-10", help="How far the change reaches, from 1 (one place) to 10 (other projects)."
+)
+@click.option("--impact", metavar="TEXT", help="Impact of the plan: what gets better, and for whom.")
 @click.option("--quiet", is_flag=True, help="Don't print a summary at the end.")
 @click.argument(
     "command",
@@ -84,8 +90,8 @@ def run_command(
     """Run a command and record it under runs/.
 
     The command keeps full control of your terminal: colors, resizing, Ctrl-C and job control all work as usual.
-    agentplane exits with the exit code of the command. The command finds the ID of its run in AGENTPLANE_RUN_ID, and
-    `agentplane run log --add` adds to that run.
+    agentplane exits with the command's exit code. The variable AGENTPLANE_RUN_ID contains the ID of the run,
+    and the command can add to the run with `agentplane run log --add`.
 
     To run a program named log, diff or artifacts, put `--` before its name.
     """
@@ -116,10 +122,10 @@ def run_command(
     if ran.unsealed:
         output.error(ran.unsealed)
         if open_run.load(plane.layout, ran.run_id):
-            then = "The next `agentplane run` or `agentplane doctor --fix` completes it."
+            then = "The next `agentplane run` or `agentplane doctor --fix` completes the record."
         else:
             then = "Its recorded files are missing."
-        output.note(f"Run {ran.run_id} isn't sealed. {then}")
+        output.note(f"The record of run {ran.run_id} is incomplete. {then}")
     elif not quiet and sys.stderr.isatty():
         found = f" · {output.count(len(facts), 'fact')} to review" if facts else ""
         output.note(f"Run {ran.run_id} · {one_line(ran.words[:1].lower() + ran.words[1:], 100)}{found}")
@@ -155,22 +161,28 @@ def run_command(
     help="Proof of the result: a path, commit or URL. Can be repeated.",
 )
 @click.option(
-    "--stdin", "from_stdin", is_flag=True, help="Read events from standard input, one JSON object per line."
+    "--stdin",
+    "from_stdin",
+    is_flag=True,
+    help="Read runs from standard input, each as a JSON object on its own line.",
 )
-@click.option("--add", is_flag=True, help="Add to the current run instead of logging a new one.")
+@click.option(
+    "--add", is_flag=True, help="Add the information to the current run instead of logging a new run."
+)
 @json_option
 def run_log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> None:
-    """Log a run that another program recorded, and print its ID.
+    """Log a run that took place outside `agentplane run`, and print its ID.
 
-    agentplane fills in missing fields where it can: the time, the ID, the surrounding run, the task, the tool and the
-    hashes of the output files.
+    agentplane fills in missing fields where it can: the time, the ID, the parent run, the task, the tool and the hashes
+    of the output files.
     """
     plane = opened()
     event = _event(given)
     if from_stdin:
         if event:
             raise BadInput(
-                "--stdin can't be combined with other fields.", todo="Put the fields into the events."
+                "--stdin can't be combined with other fields.",
+                todo="Put the values of these fields into the events.",
             )
         _log_lines(plane, as_json=as_json)
         return
@@ -191,22 +203,30 @@ def run_log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) ->
     "timeline --limit 100 --json",
 )
 @querying.query_argument("runs")
-@click.option("--task", metavar="TASK", help="Task of the runs.")
+@click.option("--task", metavar="TASK", help="List only runs of this task.")
 @click.option(
     "--since",
     metavar="TIME",
     shell_complete=complete.since,
-    help="Earliest date or time, or an age such as 30min, 3h, 2d or 1w.",
+    help="List only rows since this date, time or age, for example 2026-11-01, 3h or 2d.",
 )
-@click.option("--tool", metavar="NAME", help="Tool or person.")
-@click.option("--layer", metavar="LAYER", help="Layers of the runs, for example L5 or L4,L5.")
-@click.option("--scale", metavar="RANGE", help="Systemic scales of the runs: 4, 3..5, >=4 or <=4.")
+@click.option("--tool", metavar="NAME", help="List only runs and changes by this tool or person.")
+@click.option(
+    "--layer",
+    metavar="LAYER",
+    help="List only runs whose plan changes these layers, for example L5 or L4,L5.",
+)
+@click.option(
+    "--scale",
+    metavar="RANGE",
+    help="List only runs whose plan has this scale, for example 4, 3..5, >=4 or <=4.",
+)
 @click.option(
     "--sort",
     type=click.Choice(["time", "scale", "layer"]),
     default="time",
     show_default=True,
-    help="Order: newest, largest scale or deepest layer first.",
+    help="Order of the rows: newest first, largest scale first or deepest layer first.",
 )
 @click.option(
     "--limit",
@@ -229,6 +249,9 @@ def timeline_command(
     """List runs and memory changes, newest first.
 
     QUERY filters them, for example `tool:codex outcome:failed`.
+
+    A run that follows a plan has a layer and a scale. The layer says which part of the project the plan changes, from L0
+    (observation, the deepest layer) to L6 (automation). The scale says how far the change reaches, from 1 to 10.
     """
     from agentplane.cli.runs import rows
     from agentplane.runs import rubric
@@ -272,19 +295,19 @@ def timeline_command(
     required=True,
     metavar="RUN",
     shell_complete=complete.runs,
-    help="Run to start from: its ID, or the part after the dash.",
+    help="First run to compare: its ID, or the part of the ID after the dash.",
 )
 @click.option(
     "--against",
     metavar="RUN",
     shell_complete=complete.runs,
-    help="Run to compare with [default: the latest run, or the one before it].",
+    help="Second run to compare [default: the latest run, or the run before it if --run is the latest].",
 )
 @json_option
 def run_diff_command(run: str, against: str | None, as_json: bool) -> None:
     """Compare two runs: exit code, files, facts, memory and output.
 
-    Lines with `-` are only in --run, and lines with `+` are only in --against.
+    Lines that start with `-` are only in --run. Lines that start with `+` are only in --against.
     """
     from agentplane.cli.runs import rows
     from agentplane.runs.query import compare
@@ -299,11 +322,16 @@ def run_diff_command(run: str, against: str | None, as_json: bool) -> None:
 @a_command("run artifacts", "run artifacts PAY-42 --verify")
 @click.argument("task", required=False)
 @click.option(
-    "--verify", is_flag=True, help="Compare files with their recorded hashes. Exits with 1 if one differs."
+    "--verify",
+    is_flag=True,
+    help="Compare the files with their recorded hashes. The exit code is 1 if a file was changed or is missing.",
 )
 @json_option
 def run_artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
-    """List files that runs produced, by task, with the hash at the end of the run. Only files that Git tracks are listed."""
+    """List files that runs produced, each with its task and its hash at the end of the run.
+
+    Only files that Git tracks are listed.
+    """
     from agentplane.cli.runs import rows
     from agentplane.runs.query import artifacts
 
@@ -317,7 +345,7 @@ def run_artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
         rows.print_artifacts(found)
         if not found:
             of = "" if task is None else f" for task {one_line(task, 40)}"
-            output.note(f"No artifacts found{of}. Only files that Git tracks are listed.")
+            output.note(f"No artifacts found{of}. agentplane lists only files that Git tracks.")
     return int(any(artifact.state in ("changed", "gone") for artifact in found))
 
 
@@ -332,11 +360,13 @@ def _add(plane: Plane, event: dict[str, Any], *, as_json: bool) -> None:
     run_id = found.run_id if found else os.environ.get("AGENTPLANE_RUN_ID", "")
     if not run_id:
         raise BadInput(
-            "--add requires a current run: `agentplane run`, or a tool session with agentplane's hooks.",
+            "--add works only inside `agentplane run` or in a tool session with agentplane's hooks.",
             todo="Omit --add to log a separate run.",
         )
     if fixed := [option for field, option in _SAID_BEFORE.items() if field in event]:
-        what = f"{' and '.join(fixed)} can't be combined with --add, because the run already has a value."
+        what = (
+            f"{' and '.join(fixed)} can't be combined with --add, because the run already has its own value."
+        )
         raise BadInput(what, todo=f"Omit {' and '.join(fixed)}, or omit --add to log a separate run.")
     plane.runs.note(run_id, event)
     _print_logged(Logged(run_id), as_json=as_json)
@@ -394,7 +424,7 @@ def _log_lines(plane: Plane, *, as_json: bool) -> None:
 
 def _bad_line(what: str, number: int, written: int) -> BadInput:
     before = (
-        f"{output.count(written, 'event', 'events')} before it {'was' if written == 1 else 'were'} logged."
+        f"{output.count(written, 'event', 'events')} before this line {'was' if written == 1 else 'were'} logged."
         if written
         else "Nothing was logged."
     )
@@ -409,4 +439,4 @@ def _print_logged(logged: Logged, *, as_json: bool) -> None:
         return
     output.line(logged.run_id)
     for refused in logged.refused:
-        output.note(f"Fact refused: {one_line(refused, 160)}")
+        output.note(f"A fact was refused: {one_line(refused, 160)}")

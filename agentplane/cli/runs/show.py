@@ -89,7 +89,7 @@ def _print_files(run: RunEvent, here: tuple[str, ...]) -> None:
     for kept in run.capsule:
         size = kept.size if kept.full_size is None else kept.full_size
         notes = ["not on this machine"] if kept.path not in here else []
-        notes += ["cut"] if kept.left_out else []
+        notes += ["shortened"] if kept.left_out else []
         notes += ["secrets masked"] if kept.masked or kept.masked_more else []
         output.line(f"    {one_line(kept.name, 80)}  {size:,} bytes{''.join(f', {note}' for note in notes)}")
 
@@ -105,7 +105,7 @@ def _print_commands(shown: Shown, *, in_full: bool) -> None:
             f"    {_ended(row):<8}{visible(row.command) if in_full else one_line(row.command, _WIDTH)}{_cut(row)}"
         )
     if more := sum(row.more for row in shown.record.commands):
-        output.line(f"    and {more:,} more that weren't recorded")
+        output.line(f"    and {more:,} more commands that weren't recorded")
     if not in_full and len(rows) > _FEW:
         output.note(
             f"Only the last {_FEW} commands are shown. Run `agentplane show {shown.run_id} --commands` to show all of them."
@@ -117,7 +117,7 @@ def _ended(row: Command) -> str:
 
 
 def _cut(row: Command) -> str:
-    return f" … and {row.cut:,} characters" if row.cut else ""
+    return f" … and {row.cut:,} more characters" if row.cut else ""
 
 
 def _print_permissions(rows: tuple[Permission, ...], *, in_full: bool) -> None:

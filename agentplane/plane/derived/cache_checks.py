@@ -20,8 +20,8 @@ def check(store: Store) -> Iterator[Finding]:
     """Check the cache against `store`, which reads the plane without the cache."""
     layout = store.layout
     if not user_key.can_mark():
-        what = "can't store a key for this user, so agentplane uses no cache and commands are slower"
-        todo = Instruction("Make this folder writable, and readable only by you.")
+        what = "agentplane can't store a key for this user here, so it doesn't use a cache and commands are slower"
+        todo = Instruction("Make sure that you can write to this folder, and that only you can read it.")
         yield Finding("no-user-key", "info", user_key.folder(), what, (todo,))
         return
     foreign = cache.foreign(layout)
@@ -30,11 +30,11 @@ def check(store: Store) -> Iterator[Finding]:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         listed = ", ".join(one_line(name, 60) for name in names[:_NAMED])
         among = f" ({listed}{more})" if names else ""
-        what = f"was not written by agentplane for this user, in this folder{among}, and is not used"
+        what = f"agentplane didn't write this cache for this user and this folder{among}, and doesn't use it"
         yield Finding("cache-foreign", "warning", layout.shown("cache"), what, (CLEAR,))
         return
     for name in foreign:
-        what = "was not written by agentplane for this user, and is not used"
+        what = "agentplane didn't write this file for this user, and doesn't use it"
         where = layout.shown(f"cache/{one_line(name, 80)}")
         yield Finding("cache-file-foreign", "error", where, what, (CLEAR,), name)
     yield from _ledger(store)
@@ -45,7 +45,7 @@ def _ledger(store: Store) -> Iterator[Finding]:
     layout, made = store.layout, store.snapshot().ledger
     kept = ledgers.from_cache(layout)
     if kept is not None and (parts := ledgers.differing(kept, made)):
-        what = f"doesn't match the log and the records ({', '.join(parts)})"
+        what = f"this file doesn't match the log and the operation records ({', '.join(parts)})"
         where = layout.shown(f"cache/{ledgers.KEPT.name}")
         yield Finding("cache-wrong", "error", where, what, (CLEAR,), ledgers.KEPT.name)
 
@@ -55,6 +55,6 @@ def _pages(store: Store) -> Iterator[Finding]:
     for file, page in store.snapshot().pages.items():
         kept = pages.from_cache(layout, page)
         if kept is not None and kept.document != page.document:
-            what = f"doesn't match {one_line(layout.shown(file), 80)}, from which it was made"
+            what = f"this file was made from {one_line(layout.shown(file), 80)}, but doesn't match it"
             where = layout.shown(f"cache/{pages.name_of(file)}")
             yield Finding("cache-wrong", "error", where, what, (CLEAR,), pages.name_of(file))

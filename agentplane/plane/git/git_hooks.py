@@ -72,12 +72,12 @@ def _hook(name: str, found: git.Hooks, top: Path) -> Hook:
         if _calls_us(path):
             return Hook(name, path, "ours")
         return Hook(
-            name, path, "husky", f"husky runs the hooks (core.hooksPath = {_shown(found.folder, top)})"
+            name, path, "husky", f"husky manages the hooks (core.hooksPath is {_shown(found.folder, top)})"
         )
     path = found.folder / name
     if found.is_set:
         state: Literal["ours", "elsewhere"] = "ours" if _calls_us(path) else "elsewhere"
-        return Hook(name, path, state, f"core.hooksPath is {_shown(found.folder, top)}")
+        return Hook(name, path, state, f"core.hooksPath is set to {_shown(found.folder, top)}")
     if not os.path.lexists(path):
         return Hook(name, path, "free")
     if _calls_us(path):
@@ -87,8 +87,8 @@ def _hook(name: str, found: git.Hooks, top: Path) -> Hook:
         if data is not None and mark in data:
             return Hook(name, path, "elsewhere", f"{manager} generates {_shown(path, top)}")
     if data is None:
-        return Hook(name, path, "elsewhere", f"{_shown(path, top)} is not a regular file")
-    return Hook(name, path, "taken", f"{_shown(path, top)} is your own hook")
+        return Hook(name, path, "elsewhere", f"{_shown(path, top)} isn't a regular file")
+    return Hook(name, path, "taken", f"agentplane didn't create {_shown(path, top)}")
 
 
 def _husky(found: git.Hooks, top: Path) -> Path | None:
@@ -139,7 +139,7 @@ def chain(layout: Layout, command: str) -> Iterator[str]:
                 continue
             files.write_atomic(hook.path, _with_line(before, hook.name))
             _make_executable(hook.path)
-            yield f"{_shown(hook.path, top)} (to undo: delete the line that names agentplane)"
+            yield f"{_shown(hook.path, top)} (to undo: delete the line that runs agentplane)"
         if hook.state == "taken" and top:
             moved = hook.path.parent / _MOVED_HOOKS / hook.name
             if os.path.lexists(moved):
@@ -177,7 +177,7 @@ def remedy(hook: Hook) -> str:
     if hook.state == "free":
         return "Run `agentplane init`."
     if hook.can_chain:
-        return "Run `agentplane init --hooks chain` to run agentplane after it."
+        return "Run `agentplane init --hooks chain` to run agentplane after your own hook."
     return f"Add this line to the hook: {line_for(hook.name)}"
 
 
@@ -217,7 +217,7 @@ def _text(layout: Layout, name: str, command: str) -> str:
     lines = [
         "#!/bin/sh",
         _MARK,
-        f"# A hook of your own runs first: {_MOVED_HOOKS}/{name} in this folder.",
+        f"# Your own hook, {_MOVED_HOOKS}/{name} in this folder, runs first.",
         f'own="$(dirname "$0")/{_MOVED_HOOKS}/{name}"',
         "code=0",
         'if [ -x "$own" ]; then "$own" "$@"; code=$?; fi',
@@ -225,7 +225,7 @@ def _text(layout: Layout, name: str, command: str) -> str:
         f"if [ -x {shlex.quote(shlex.split(command)[0])} ]; then",
         f'  {command}{named} git-hook {name} "$@" </dev/null || true',
         "else",
-        '  echo "agentplane is not where it was installed. Run: agentplane init; or delete $0" >&2',
+        '  echo "agentplane is no longer installed where this hook expects it. Run agentplane init again, or delete $0" >&2',
         "fi",
         "exit $code",
         "",

@@ -26,24 +26,24 @@ def held(layout: Layout, timeout: float) -> Iterator[None]:
 
     if layout.lock.is_symlink():
         raise Damaged(
-            "is a symbolic link",
+            "this is a symbolic link",
             where=layout.shown(".lock"),
-            todo="Delete it. The next command creates a new one.",
+            todo="Delete the link. The next command creates the lock file.",
         )
     lock = FileLock(layout.lock, thread_local=False)
     try:
         lock.acquire(timeout=timeout, poll_interval=_POLL_SECONDS)
     except Timeout:
         raise Locked(
-            f"another process has been writing for {timeout:g} s{_owner(layout)}",
+            f"another process has been writing for {timeout:g} seconds{_owner(layout)}",
             where=layout.root.name,
-            todo="Wait for it to finish, or stop it. The lock of a process that ended is released immediately.",
+            todo="Wait for that process to finish, or stop it. Its lock is released as soon as it ends.",
         ) from None
     except OSError as error:
         raise Damaged(
             f"Can't lock the project memory: {error.strerror or error}",
             where=layout.shown(".lock"),
-            todo="Make the folder writable.",
+            todo="Make the .agentplane folder writable.",
         ) from None
     try:
         _sign(layout)
@@ -92,4 +92,4 @@ def _sign(layout: Layout) -> None:
 
 def _owner(layout: Layout) -> str:
     found = owner(layout)
-    return f" (process {found})" if found else ""
+    return f" (pid {found})" if found else ""

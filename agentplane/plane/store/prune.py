@@ -42,7 +42,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
 def search(snapshot: Snapshot, needle: str) -> Occurrences:
     if len(needle.strip()) < 4:
         raise BadInput(
-            "the text to prune is shorter than four characters", todo="Use at least four characters."
+            "the text to remove is shorter than four characters",
+            todo="Use a text of at least four characters.",
         )
     digests = dict.fromkeys(_digests(snapshot.layout, needle))
     return Occurrences(
@@ -58,15 +59,15 @@ def plan(found: Occurrences, elsewhere: Elsewhere, why: str | None) -> Plan:
     standing = (*found.files, *elsewhere.files)
     if standing:
         raise Refused(
-            "Current files still contain the text",
+            "these files still contain the text",
             where=", ".join(standing[:3]),
-            todo="Edit or reject those entries, delete those drafts or end those runs first.",
+            todo="First remove the text from the current files: edit or reject the entries, delete the drafts, or end the runs.",
         )
     prunes = (*found.digests, *elsewhere.digests)
     if not prunes:
         raise BadInput(
             f"Text not found in operation records or run records.{_only_in(found.events)}",
-            todo="Check the spelling. Case matters.",
+            todo="Check the spelling. The search is case-sensitive.",
         )
     return Plan(verb="prune", edits=(), prunes=prunes, redacted=elsewhere.redacted, why=why)
 
@@ -75,8 +76,8 @@ def _only_in(lines: Sequence[int]) -> str:
     """Return the sentence that names the log lines that contain the text."""
     named = ", ".join(map(str, lines[:5]))
     if len(lines) == 1:
-        return f" Only log line {named} contains it."
-    return f" Only log lines {named} contain it." if lines else ""
+        return f" Only line {named} of the log contains it, and the log can't be changed."
+    return f" Only lines {named} of the log contain it, and the log can't be changed." if lines else ""
 
 
 def _digests(layout: Layout, needle: str) -> Iterator[str]:

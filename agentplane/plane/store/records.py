@@ -98,7 +98,7 @@ class Stored(msgspec.Struct, frozen=True):
         data = self.raw(digest)
         if data is not None and document.digest(data) != digest:
             raise Damaged(
-                f"A text of operation {self.record.op} was changed.",
+                f"A stored text of operation {self.record.op} was changed.",
                 where=f"ops/{self.record.op[:4]}-{self.record.op[4:6]}.jsonl",
                 todo="Restore the file from Git.",
             )
@@ -234,7 +234,7 @@ def load(layout: Layout, op: str, holding: str | None = None) -> Stored:
         raise Damaged(
             f"The record of operation {op} is missing.",
             where=layout.shown("ops"),
-            todo="Run `agentplane doctor`. Git may still have the file.",
+            todo="Run `agentplane doctor`. Git may still have the original file.",
             sees_doctor=True,
         )
     try:
@@ -243,7 +243,7 @@ def load(layout: Layout, op: str, holding: str | None = None) -> Stored:
         raise Damaged(
             f"The record of operation {op} can't be read.",
             where=layout.shown(f"ops/{month_file(layout, op).name}"),
-            todo="Run `agentplane doctor`. Git may still have the file.",
+            todo="Run `agentplane doctor`. Git may still have the original file.",
             sees_doctor=True,
         ) from None
 

@@ -61,7 +61,7 @@ def check_log(layout: Layout) -> None:
     if not os.path.lexists(layout.log):
         shown = layout.shown("memory/log.jsonl")
         raise Damaged(
-            "the log is missing", where=shown, todo=f"Restore it from Git: `git checkout -- {shown}`."
+            "the log is missing", where=shown, todo=f"Restore the log from Git: `git checkout -- {shown}`."
         )
 
 
@@ -69,9 +69,9 @@ def check_whole(layout: Layout) -> None:
     """Raise Damaged if the log lost lines. A write after the gap would make their loss permanent."""
     if lost_tail(layout):
         raise Damaged(
-            "the last lines of the log are missing: state.json names a later event",
+            "state.json names an event after the end of the log, so the last lines of the log are missing",
             where=layout.shown("memory/log.jsonl"),
-            todo="Restore it from Git. If it is permanently lost, delete memory/state.json.",
+            todo="Restore the log from Git. If its last lines are permanently lost, delete memory/state.json.",
         )
 
 
@@ -91,7 +91,7 @@ def repair(layout: Layout, *, whole: bool = False) -> list[str]:
     done += _mend_records(layout, ledger)
     done += _roll_forward(layout, ledger)
     if ledger.pruned and prune_texts(layout, ledger.pruned):
-        done.append("removed pruned texts again, which a merge had restored")
+        done.append("removed pruned texts again, because a merge had restored them")
     views.refresh(layout, ledger, whole=whole)
     return done
 
@@ -144,9 +144,9 @@ def end_records(path: Path) -> str | None:
         return None
     if records.head_of(rest) is not None and _op_of(rest) is not None:
         files.append(path, b"\n")
-        return "added the missing newline to its last record"
+        return "added the missing newline to the last record"
     files.truncate(path, end)
-    return "removed its incomplete last record"
+    return "removed the incomplete last record"
 
 
 def _cached_sizes(layout: Layout) -> dict[str, int]:

@@ -150,7 +150,7 @@ class Store:
                 raise Damaged(
                     f"The change was recorded ({work.record.op}), but some files couldn't be written: {error.what}",
                     where=error.where,
-                    todo="Fix that problem. The next command completes the change.",
+                    todo="Fix that problem. Then run any command to complete the change.",
                 ) from None
 
     def preview(self, plan: Plan, snapshot: Snapshot) -> dict[str, bytes]:
@@ -183,7 +183,7 @@ class Store:
         """Record a change of the trust settings. Raise Locked if that can't be done now."""
         if not self.note_settings(origin) and settings_changed(self.settings(), ledgers.read(self.layout)):
             raise Locked(
-                "Trust settings changed, and the log can't record it while another process is writing.",
+                "The trust settings changed, but the change can't be logged while another process is writing.",
                 where=self.layout.shown("config.toml"),
                 todo="Try again in a moment.",
             )

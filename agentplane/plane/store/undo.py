@@ -109,7 +109,7 @@ def _before_pruned(snapshot: Snapshot, mine: Sequence[OpNote]) -> str | None:
 def plan_redo(snapshot: Snapshot, actor: str) -> Plan:
     mine = stacks(snapshot.ledger.ops, actor).redo
     if not mine:
-        raise BadInput("Nothing to redo.", todo="Only changes that you just undid can be redone.")
+        raise BadInput("Nothing to redo.", todo="You can redo a change only right after you undid it.")
     return _inverse(snapshot, mine[-1], "redo")
 
 
@@ -121,7 +121,7 @@ def _named(ledger: Ledger, op: str) -> OpNote:
         )
     if found[0].verb in FINAL:
         verb = "reconcile" if found[0].verb == "settle" else found[0].verb
-        raise Refused(f"The change {found[0].op} ({verb}) can't be undone.")
+        raise Refused(f"Change {found[0].op} ({verb}) can't be undone.")
     out = out_of_force(ledger.ops)
     roots = ledger.roots()
     redone = [note for note in ledger.ops if note.verb == "redo" and roots[note.op] == found[0]]
@@ -129,7 +129,7 @@ def _named(ledger: Ledger, op: str) -> OpNote:
         if note.op not in out:
             return note
     raise BadInput(
-        f"The change {found[0].op} was already undone.", todo="Run `agentplane history` to list changes."
+        f"Change {found[0].op} was already undone.", todo="Run `agentplane history` to list changes."
     )
 
 
@@ -145,7 +145,7 @@ def _inverse_edit(change: Change, stored: Stored) -> Edit:
     text = stored.text(change.found)
     if text is None and change.found is not None:
         raise Pruned(
-            f"The earlier text of {change.id} was pruned.",
+            f"The earlier text of {change.id} was permanently removed.",
             where=stored.record.op,
             todo=f"Run `agentplane edit {change.id}` instead.",
         )
@@ -167,7 +167,7 @@ def _check_clear(snapshot: Snapshot, change: Change, note: OpNote) -> None:
         later = next((other for other in snapshot.ledger.ops if mark and other.op == mark.op), None)
         by = f"{later.verb} by {later.actor}, {later.op}" if later else "a later change"
         raise Refused(
-            f"Can't undo {note.verb} of {change.id}: it was changed later ({by}).",
+            f"Can't undo this change ({note.verb} {change.id}): the entry was changed later ({by}).",
             where=note.op,
             todo=f"Run `agentplane undo {later.op}` first." if later else None,
         )
@@ -176,7 +176,7 @@ def _check_clear(snapshot: Snapshot, change: Change, note: OpNote) -> None:
         # In the inbox, the ID alone means the candidate.
         edit = f"--edits {change.id}" if change.file == INBOX else change.id
         raise Refused(
-            f"Can't undo {note.verb} of {change.id}: it has a later manual edit.",
+            f"Can't undo this change ({note.verb} {change.id}): the entry was edited manually later.",
             where=snapshot.layout.shown(change.file),
-            todo=f"Run `agentplane approve {edit}` to accept it or `agentplane reject {edit}` to discard it first.",
+            todo=f"First run `agentplane approve {edit}` to accept that edit or `agentplane reject {edit}` to discard it.",
         )

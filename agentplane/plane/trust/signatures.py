@@ -76,7 +76,7 @@ def signed_event(
             raise Refused(
                 f"Nothing was written: {verdict.trouble}",
                 where=layout.shown("config.toml"),
-                todo="Sign with a key from that list, or ask the project owners to add your key.",
+                todo="Sign with a key that `trust.allowed_signers` lists, or ask the project owners to add your key.",
             )
     return {**event, _KEY: made}
 
@@ -142,7 +142,7 @@ def verdicts(
             results[one.op] = verdict = (
                 verifier.verdict(one.payload, one.signature, at)
                 if readable
-                else Verdict(None, "its time can't be read")
+                else Verdict(None, "the time of the change can't be read")
             )
             wrong += verdict.by is None
             if verdict.by is not None and (mark := user_key.mark(_PURPOSE, *parts, verdict.by.encode())):

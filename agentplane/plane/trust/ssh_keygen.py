@@ -74,7 +74,7 @@ def sign(data: bytes, key: str) -> str:
             done = _run(words, data, folder, _SIGN_SECONDS)
         except subprocess.TimeoutExpired:
             raise Refused(
-                f"Nothing was written: the signing key did not respond within {_SIGN_SECONDS} seconds",
+                f"Nothing was written: the signing key didn't respond within {_SIGN_SECONDS} seconds",
                 where=_shown(key),
                 todo="Touch the security key or confirm in your SSH agent, then try again.",
             ) from None
@@ -86,11 +86,11 @@ def sign(data: bytes, key: str) -> str:
 
 def _not_signed(key: str, output: str) -> AgentplaneError:
     if "passphrase" in output:
-        why = "it has a passphrase, and no SSH agent has it loaded"
+        why = "the key has a passphrase and isn't loaded into an SSH agent"
         todo = f"Run `ssh-add {_private(key)}`, then try again."
     elif "No such file" in output or "agent" in output.lower():
         why = _last_line(output)
-        todo = f"Check `git config user.signingKey`, and that your agent holds the key (`ssh-add -L`). See {GUIDE}."
+        todo = f"Check the key in `git config user.signingKey`. Run `ssh-add -L` to check that your SSH agent has this key. See {GUIDE}."
     else:
         why = _last_line(output) or "ssh-keygen returned no signature"
         todo = f"See {GUIDE}."
@@ -122,7 +122,7 @@ def _key_file(key: str, folder: Path) -> tuple[str, bool]:
         raise BadInput(
             "The path of a signing key must be absolute or begin with ~/",
             where=_shown(key),
-            todo="Set it again: `git config --global user.signingKey ~/.ssh/id_ed25519.pub`.",
+            todo="Set the path again, for example `git config --global user.signingKey ~/.ssh/id_ed25519.pub`.",
         )
     return name, False
 
@@ -151,7 +151,7 @@ class Verifier:
         """Return who signed `data`. The key must have been allowed at the time `at`, or now if it is None."""
         key = _key_of(signature)
         if key is None:
-            return Verdict(None, "its signature can't be read")
+            return Verdict(None, "the signature can't be read")
         path = Path(self._folder, "signature")
         path.write_text(_armored(signature))
         when = [] if at is None else ["-O", f"verify-time={at:%Y%m%d%H%M%S}"]
@@ -189,9 +189,9 @@ class Verifier:
     def _trouble(self, data: bytes, path: Path, key: bytes) -> str:
         fits = self._ask(["-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(path)], data)
         if fits is None:
-            return "its signature is for other content"
+            return "the signature is for different content"
         mark = base64.b64encode(hashlib.sha256(key).digest()).decode().rstrip("=")
-        return f"it is signed with the key SHA256:{mark}, which `trust.allowed_signers` does not allow"
+        return f"the signature is from the key SHA256:{mark}, which `trust.allowed_signers` doesn't allow"
 
     def _ask(self, words: list[str], data: bytes) -> str | None:
         try:
@@ -249,13 +249,13 @@ def _run(words: list[str], data: bytes, folder: str, seconds: float) -> subproce
 def _program() -> str:
     found = programs.find("ssh-keygen")
     if found is None:
-        raise _unavailable("not found")
+        raise _unavailable("program not found")
     return found
 
 
 def _unavailable(why: str) -> NoSshKeygenError:
     todo = "Install OpenSSH 8.9 or later (`apt install openssh-client`), then try again."
-    return NoSshKeygenError(f"Signed approvals need ssh-keygen: {why}", todo=todo)
+    return NoSshKeygenError(f"signed approvals require ssh-keygen, but it can't be run: {why}", todo=todo)
 
 
 def _environment() -> dict[str, str]:

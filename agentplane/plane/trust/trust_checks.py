@@ -39,9 +39,9 @@ def _in_force(store: Store, settings: Settings, notes: Sequence[Record]) -> Iter
     for keys, default, now in rules.weaker(DEFAULTS, settings):
         name = ".".join(keys)
         began = _began(notes, keys)
-        since = f"since {began.ts}, change {began.op}" if began else "not in the log yet"
-        what = f"`{name}` is {rules.shown(now)}, which weakens trust ({since})"
-        remedy = f"Unless this is intended, set it to the default, {rules.shown(default)}."
+        since = f"since {began.ts}, change {began.op}" if began else "not recorded in the log yet"
+        what = f"`{name}` is set to {rules.shown(now)}, which weakens trust ({since})"
+        remedy = f"Unless this is intended, restore the default value, {rules.shown(default)}."
         if default is None:
             remedy = "Unless this is intended, remove this setting."
         # Everybody who reads the history saw a change that is in the log, and it may be intended.
@@ -60,11 +60,11 @@ def _restored(store: Store, notes: Sequence[Record]) -> Iterator[Finding]:
         for keys in then.keys() - _weak(after):
             began = _began(notes[:place], keys)
             name, value = ".".join(keys), rules.shown(then[keys])
-            what = f"`{name}` was {value} from {began.ts if began else before.ts} to {after.ts}, according to the log"
-            what += f" (change {one_line(after.op, 40)}). Tools may still have unapproved text from that time"
+            what = f"according to the log, `{name}` was set to {value} from {began.ts if began else before.ts} to {after.ts}"
+            what += f" (change {one_line(after.op, 40)}). Tools may still use unapproved text from that time"
             remedies = (
                 Shell(("agentplane", "sync"), after=" and"),
-                Shell(("agentplane", "restart"), "restart sessions from that time with "),
+                Shell(("agentplane", "restart"), "restart the sessions from that time with "),
             )
             where = layout.shown("memory/log.jsonl")
             yield Finding("trust-was-weak", "info", where, what, remedies, name)

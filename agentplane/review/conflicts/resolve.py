@@ -114,7 +114,7 @@ def _rejected(memory: Memory, entries: Sequence[Entry], choice: Choice) -> list[
         raise BadInput("--reject needs exactly one candidate ID.", todo="Approve the candidates one by one.")
     found = [entry.id for entry in operations.candidates(memory, choice.reject)]
     if entries[0].id in found:
-        raise BadInput(f"{entries[0].id} can't be approved and rejected at once")
+        raise BadInput(f"{entries[0].id} can't be approved and rejected at the same time")
     return found
 
 
@@ -125,8 +125,8 @@ def _changed_by(memory: Memory, entries: Sequence[Entry], targets: Sequence[Entr
         return None
     entry, into = found[0]
     if len(entries) > 1:
-        what = f"{entry.id} changes {into.id}, so it can't be approved together with others"
-        raise Refused(what, todo=f"Approve it alone: `agentplane approve {entry.id}`.")
+        what = f"{entry.id} changes {into.id}, so it can't be approved together with other candidates"
+        raise Refused(what, todo=f"Approve {entry.id} separately: `agentplane approve {entry.id}`.")
     if targets:
         what = f"{entry.id} changes {into.id}, so it can't supersede {targets[0].id}"
         raise BadInput(what, todo=f"Leave out --supersede, or run `agentplane reject {entry.id}`.")
@@ -141,8 +141,10 @@ def merge(
     operations.check_candidate(memory, entry)
     planned = operations.edit(memory, into.id, text, seen_digest)
     if planned is None:
-        raise BadInput(f"The merged text is the same as {into.id}.", todo="Reject the candidate instead.")
-    todo = "Reword it, or approve it with --supersede {}."
+        raise BadInput(
+            f"The merged text is the same as the text of {into.id}.", todo="Reject the candidate instead."
+        )
+    todo = "Reword the text, or approve the candidate with --supersede {}."
     _check_reworded(memory, into, planned.edits[0].text or b"", "The merged text", todo)
     merged = msgspec.structs.replace(planned.edits[0], was=entry.id)
     return Plan("merge", [Edit(entry.id, INBOX, None), merged], why=why)
@@ -162,10 +164,11 @@ def merge_candidates(
     planned = operations.edit(memory, entry.id, text, seen_digest)
     if planned is None:
         raise BadInput(
-            f"The merged text is that of {entry.id}.", todo=f"Approve {entry.id} and reject {absorbed.id}."
+            f"The merged text is the same as the text of {entry.id}.",
+            todo=f"Approve {entry.id} and reject {absorbed.id}.",
         )
     core = planned.edits[0].text or b""
-    todo = "Reword it, or approve it with --supersede {}."
+    todo = "Reword the text, or approve the candidate with --supersede {}."
     _check_reworded(memory, entry, core, "The merged text", todo, before=False)
     plan = operations.approve(memory, [entry.id], stamp, {entry.id: core})
     removal, addition = plan.edits
@@ -179,7 +182,7 @@ def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | N
     planned = operations.edit(memory, wanted, text, seen_digest)
     entry = memory.get(wanted)
     if planned is not None and entry.file != INBOX and entry.head.status == "accepted":
-        todo = "Reword it, or run `agentplane deprecate {}` first."
+        todo = "Reword the text, or run `agentplane deprecate {}` first."
         _check_reworded(memory, entry, planned.edits[0].text or b"", "The new text", todo)
     return planned
 
@@ -199,7 +202,7 @@ def _check_reworded(
     for conflict in find(new, rules):
         if _excludes(conflict) and conflict.id not in known:
             raise Refused(
-                f"{what} {described(conflict)}; an invariant can't coexist with an entry that contradicts it",
+                f"{what} {described(conflict)}. An approved entry can't contradict an invariant",
                 todo=todo.format(conflict.id),
             )
 
@@ -276,7 +279,7 @@ def _target(memory: Memory, name: str) -> Entry:
         raise Refused(
             f"{entry.id} has a manual edit.",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo=f"Run `agentplane approve {entry.id}` to accept it or `agentplane reject {entry.id}` to discard it first.",
+            todo=f"First run `agentplane approve {entry.id}` to accept the edit, or `agentplane reject {entry.id}` to discard it.",
         )
     return entry
 
@@ -310,7 +313,7 @@ def _check_resolved(
     if not choice.keep_both or _excludes(first):
         what = f"{entry.id} {described(first, len(unresolved))}"
         if _excludes(first):
-            what += "; an invariant can't coexist with an entry that contradicts it"
+            what += ". An approved entry can't contradict an invariant"
         others = [c.id for c in unresolved if c.id != first.id and c.id not in together]
         named = (*sorted(targets), *others)
         todo = choices(entry.id, first, named, together=first.id in together)
@@ -324,20 +327,26 @@ def _excludes(conflict: Conflict) -> bool:
 
 
 def headline(conflict: Conflict, count: int = 1) -> str:
-    """Return a text such as `contradicts DEC-014 (0.87)`, or `may contradict …` for advice.
+    """Return a text such as `contradicts DEC-014 (confidence 0.87)`, or `may contradict …` for advice.
 
     A supersession has no score there, because the candidate itself states it.
     """
     verb = (_SAYS if conflict.needs_choice else _MAY)[conflict.kind]
     more = f" and {count - 1} more" if count > 1 else ""
-    score = "" if conflict.kind == "supersession" else f" ({conflict.score:.2f})"
+    score = "" if conflict.kind == "supersession" else f" (confidence {conflict.score:.2f})"
     return f"{verb} {conflict.id}{more}{score}"
 
 
 def described(conflict: Conflict, count: int = 1) -> str:
-    """Return the headline of a conflict and its reasons: `contradicts DEC-014 (0.87): same subject …`."""
-    reasons = f": {'; '.join(conflict.reasons)}" if conflict.reasons else ""
-    return headline(conflict, count) + reasons
+    """Return the headline of a conflict and its reasons: `contradicts DEC-014 (confidence 0.87): same subject …`."""
+    reasons = "; ".join(_reason(reason, conflict.id) for reason in conflict.reasons)
+    return headline(conflict, count) + (f": {reasons}" if reasons else "")
+
+
+def _reason(reason: str, other: str) -> str:
+    """Return a reason with its two sides named, such as `60 s here, but an hour in DEC-014` for `60 s / an hour`."""
+    mine, slash, theirs = reason.partition(" / ")
+    return f"{mine} here, but {theirs} in {other}" if slash and " / " not in theirs else reason
 
 
 def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, together: bool = False) -> str:
@@ -362,7 +371,7 @@ def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, t
     options += [] if _excludes(conflict) else ["--keep-both --why …"]
     options += [] if together else [f"`agentplane reject {candidate}`"]
     text = f"{', '.join(options[:-1])}, or {options[-1]}" if len(options) > 1 else options[0]
-    return f"Use {text}. Compare them with `agentplane show {candidate} {other}`."
+    return f"To resolve the conflict, use {text}. To compare both texts, run `agentplane show {candidate} {other}`."
 
 
 def _without_claims(memory: Memory, plan: Plan) -> Plan:

@@ -116,7 +116,7 @@ def _of_path(text: str, root: str) -> _Wrong | None:
     name, line, symbol = _parts(text, root)
     steps = re.split(r"[/\\]", name)
     if ".." in steps:
-        return "outside", "contains `..`. Use a path from the top of the project"
+        return "outside", "contains `..`, but a path must start at the top of the project"
     path = os.path.realpath(os.path.join(root, name))
     if path != root and not path.startswith(root.rstrip("/") + "/"):
         return "outside", "is a link to a file outside the project"
@@ -167,7 +167,7 @@ def _inside(path: str, line: int | None, symbol: str) -> _Wrong | None:
     if line is not None:
         count = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
         if line > count or line == 0:
-            return "gone", f"has no line {line} ({count} lines)"
+            return "gone", f"has no line {line}, because it has only {count} lines"
     if symbol and not _holds(data.decode(errors="replace"), symbol, path):
         return "gone", "doesn't contain the name after `#`"
     return None

@@ -113,7 +113,7 @@ def check(proposal: Proposal, context: Context) -> Verdict:
     refused: dict[Flag, None] = {}
     flags: dict[Flag, None] = {}
     if not whole:
-        what = f"has more than {_MOST_CHARACTERS:,} characters, and the rest was not checked"
+        what = f"has more than {_MOST_CHARACTERS:,} characters, so the rest was not checked"
         refused[Flag("size", "refuse", what, "proposal")] = None
     noticed = list(_noticed(proposal, texts, context))
     repeat = _repeat(dict(texts)["statement"], proposal, context)
@@ -159,7 +159,7 @@ def suspicious(text: str) -> tuple[Flag, ...]:
     found = dict.fromkeys((*_secrets(texts), *_hidden(texts), *_aimed(texts)))
     flags = [_flag(code, what, at, DEFAULTS) for code, what, at in found]
     if len(text) > _MOST_CHARACTERS:
-        what = f"has more than {_MOST_CHARACTERS:,} characters, and the rest was not checked"
+        what = f"has more than {_MOST_CHARACTERS:,} characters, so the rest was not checked"
         flags.insert(0, Flag("size", "refuse", what, "text"))
     return tuple(flag for flag in flags if flag.high or flag.code == "size")[:_MOST_FLAGS]
 
@@ -291,7 +291,7 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         and (place := verbatim.in_instructions(statement, context.instructions))
         and not any(cited.partition(":")[0] == place.partition(":")[0] for cited in proposal.evidence)
     ):
-        yield "restated", f"repeats {place} word for word", "statement"
+        yield "restated", f"repeats the text at {place} word for word", "statement"
     if context.looks_for("known"):
         ignored = frozenset(proposal.supersedes) | _changed_by(proposal, context)
         entries = context.words.holding(statement) if context.words else context.shelf
@@ -375,8 +375,8 @@ def _hidden(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
                 name, line, count = hit.name, text.count("\n", 0, hit.offset) + 1, 0
             hits[code] = name, line, count + 1
         for code, (name, line, count) in hits.items():
-            more = f", and {count - 1} more" if count > 1 else ""
-            yield code, f"contains a hidden character: {name} (line {line}{more})", where
+            more = f" and {count - 1} more" if count > 1 else ""
+            yield code, f"contains a hidden character: {name} (line {line}){more}", where
         for what in order_flags.unseen(whole):
             yield "hidden", what, where
 
@@ -399,11 +399,11 @@ def _aimed(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
 def _size(proposal: Proposal) -> Iterator[_Noticed]:
     size = len(proposal.statement) + len(proposal.rationale or "")
     if size > LONG:
-        yield "size", f"has {size:,} characters, which is long for a memory", "statement"
+        yield "size", f"has {size:,} characters, which is long for a memory entry", "statement"
     for name in ("evidence", "tags", "scope", "supersedes", "refines", "unrelated"):
         count = len(getattr(proposal, name))
         if count > _MANY:
-            yield "size", f"has {count:,} items", name
+            yield "size", f"has {count:,} items, which is unusually many", name
 
 
 def _evidence(proposal: Proposal, context: Context) -> Iterator[_Noticed]:
@@ -412,7 +412,7 @@ def _evidence(proposal: Proposal, context: Context) -> Iterator[_Noticed]:
     if kind in _NEEDS_EVIDENCE and not supported:
         yield (
             "unsupported",
-            f"{'an' if kind == 'assumption' else 'a'} {kind} should have evidence",
+            f"{'an' if kind == 'assumption' else 'a'} {kind} should cite evidence",
             "evidence",
         )
     if context.project is None or not proposal.evidence or not context.looks_for("gone", "outside"):
@@ -425,8 +425,8 @@ def _evidence(proposal: Proposal, context: Context) -> Iterator[_Noticed]:
 
 
 def _shown(text: str) -> str:
-    """Return a short text of a proposal for a message, or `it` if the text could be a secret."""
-    return "it" if find.find(text[:400]) else f"`{one_line(text[:200], 60)}`"
+    """Return a short text of a proposal for a message, or `this evidence` if the text could be a secret."""
+    return "this evidence" if find.find(text[:400]) else f"`{one_line(text[:200], 60)}`"
 
 
 def _status(statement: str, proposal: Proposal, today: date) -> Iterator[_Noticed]:
@@ -439,7 +439,7 @@ def _status(statement: str, proposal: Proposal, today: date) -> Iterator[_Notice
         except ValueError:
             return
         if expires <= today + timedelta(days=1):
-            over = "is in the past" if expires < today else "is tomorrow at the latest"
+            over = "is in the past" if expires < today else "is today or tomorrow"
             yield "status", over, "expires_at"
 
 
@@ -453,5 +453,5 @@ def _repeats(repeat: Repeat | None) -> Iterator[_Noticed]:
     if repeat is None:
         return
     earlier = earlier_text(shown_earlier(repeat.rejection))
-    likeness = "" if repeat.sure else f" ({repeat.alike:.0%} similar)"
-    yield "repeat", f"was rejected before, {earlier}{likeness}", "statement"
+    likeness = "" if repeat.sure else f" in similar words ({repeat.alike:.0%} match)"
+    yield "repeat", f"was rejected before{likeness}, {earlier}", "statement"

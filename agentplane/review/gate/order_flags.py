@@ -103,7 +103,7 @@ def _in_view(view: View) -> Iterator[tuple[str, str, int]]:
         yield "instruction", what, offset
     mark = wording.role_marks(clean)
     if mark is not None:
-        yield "markup", "contains markup of a conversation or a tool call", mark
+        yield "markup", "contains markup that imitates a conversation or a tool call", mark
     for what, offset in wording.commands(clean):
         yield "command", what, offset
 

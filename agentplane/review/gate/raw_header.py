@@ -65,7 +65,7 @@ def odd(text: str) -> Iterator[str]:
         if key in fields and not _is_date(fields[key]):
             yield f"`{key}` isn't a date"
     if "harvested" in fields and not _MARK.fullmatch(str(fields["harvested"])):
-        yield "`harvested` isn't 16 hex digits"
+        yield "`harvested` doesn't have 16 hexadecimal digits"
     if "external_id" in fields and not external_ids.is_one(str(fields["external_id"])):
         yield "`external_id` isn't a valid ID"
 

@@ -83,7 +83,7 @@ def flag(memory: Memory, entry: Entry) -> Iterator[str]:
     """Yield the notice for reviewers if a candidate lacks receipts."""
     layout, settings = memory.snapshot.layout, memory.snapshot.settings
     if is_required(settings) and (lack := lacking(entry.head, sources_of(layout))):
-        yield f"lacks a receipt: {lack}. Add it with `agentplane edit {one_line(entry.id, 40)}`"
+        yield f"lacks a receipt: {lack}. Add the missing receipt with `agentplane edit {one_line(entry.id, 40)}`"
 
 
 def require(memory: Memory, plan: Plan) -> None:
@@ -101,16 +101,16 @@ def require(memory: Memory, plan: Plan) -> None:
             named = edit.was if plan.verb in ("approve", "supersede") else None
             name = one_line(named or edit.id, 40)
             raise Refused(
-                f"{name} {lack}, and this project requires receipts",
-                todo=f"Add them as `source:` and `evidence:` with `agentplane edit {name}`. `agentplane timeline` lists "
-                "runs. (`require_receipts` under [policy] in config.toml)",
+                f"{name} {lack}, but this project requires receipts",
+                todo=f"Run `agentplane edit {name}` to add the run as `source:` and the evidence as `evidence:`. "
+                "`agentplane timeline` lists the runs. The setting is `policy.require_receipts` in config.toml.",
             )
 
 
 def _source(source: str | None, sources: ReceiptSources) -> str | None:
     if source is None:
         return "no run"
-    return None if sources.has_run(source) else f"run {one_line(source, 40)}, which is not in the log"
+    return None if sources.has_run(source) else f"run {one_line(source, 40)} (not in the log)"
 
 
 def _evidence(head: Header, sources: ReceiptSources) -> str | None:
@@ -119,7 +119,9 @@ def _evidence(head: Header, sources: ReceiptSources) -> str | None:
     pieces = head.evidence[: evidence_lookup.MOST]
     if any(receipt and receipt.found for receipt in (read(text, sources, head.anchor) for text in pieces)):
         return None
-    first = "it" if find.find(pieces[0][:400]) else f"`{one_line(pieces[0], 60)}`"
+    first = (
+        "a text that looks like a secret" if find.find(pieces[0][:400]) else f"`{one_line(pieces[0], 60)}`"
+    )
     more = f" and {len(head.evidence) - 1} more" if len(head.evidence) > 1 else ""
     return f"evidence that isn't a known file, run, commit or URL: {first}{more}"
 

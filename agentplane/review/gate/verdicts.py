@@ -87,13 +87,17 @@ def refusal(verdict: Verdict, times: int = 1) -> Refused:
     what = first.what + "".join(f"; {flag.where}: {flag.what}" for flag in others[:4])
     codes = dict.fromkeys(flag.code for flag in verdict.refused)
     todo = {
-        "secret": "Remove it. If the secret is real, revoke it.",
-        "known": "Nothing to do.",
-        "repeat": "If the situation has changed, a person can allow it with `agentplane propose --again`.",
-        "size": "Shorten it.",
+        "secret": "Remove the secret from the text. If the secret is real, rotate it.",
+        "known": "The memory has this statement already, so you don't need to propose it.",
+        "repeat": "If the situation has changed, a person can propose the statement again with `agentplane propose --again`.",
+        "size": "Shorten the text.",
     }.get(first.code, "Use plain text.")
     keys = ", ".join(f"`{code}`" for code in codes)
-    error = Refused(what, where=first.where, todo=f"{todo} (gate: {keys} under [gate] in config.toml)")
+    error = Refused(
+        what,
+        where=first.where,
+        todo=f"{todo} The project's setting for this check is {keys} under [gate] in config.toml.",
+    )
     return Repeated(error, verdict.earlier, times) if verdict.earlier else error
 
 
@@ -104,9 +108,9 @@ def shown_earlier(rejection: Rejection) -> Earlier:
 
 def earlier_text(earlier: Earlier) -> str:
     return f"as {earlier.id} on {earlier.date}" + (
-        f": {earlier.reason}" if earlier.reason else ", without a reason"
+        f" (reason: {earlier.reason})" if earlier.reason else " (no reason given)"
     )
 
 
 def _shown_reason(reason: str) -> str:
-    return "the reason contains a secret" if find.find(reason[:400]) else one_line(reason[:400], 120)
+    return "withheld because it contains a secret" if find.find(reason[:400]) else one_line(reason[:400], 120)

@@ -50,7 +50,7 @@ _AIMED = tuple(
             ),
         ),
         (
-            "gives its reader a role or an order",
+            "gives its reader a role or an instruction",
             (
                 r"\byou (?:must|should|will|shall) now\b|\bfrom now on,? you\b|\byou are now (?:an?|the|in|free|dan|my)\b|"
                 r"\bpretend (?:to be|that you|you) |\bdo anything now\b|\bact as (?:if you|an unrestricted|an? (?:admin|root)\b)|"
@@ -177,7 +177,7 @@ def role_marks(clean: str) -> int | None:
 def commands(clean: str) -> Iterator[tuple[str, int]]:
     """Yield commands that run unread code, or that open the machine or the project to other people."""
     if match := _RUNS.search(clean):
-        yield "contains a command that runs unread code", match.start()
+        yield "contains a command that runs code nobody has reviewed", match.start()
     if any(key in clean for key in _OPENS_KEYS) and (match := _OPENS.search(clean)):
         yield "contains a command that weakens the security of the machine or the project", match.start()
 

@@ -50,7 +50,7 @@ def folder(layout: Layout, run_id: str) -> Path:
     """Return a capsule's folder, after checking its name and refusing symbolic links on the path."""
     if not is_run_id(run_id):
         raise Damaged(
-            "isn't a valid run ID",
+            "this folder's name isn't a valid run ID",
             where=f"runs/{run_id[:60]}",
             todo="Run `agentplane doctor`.",
             sees_doctor=True,
@@ -69,7 +69,12 @@ def file(layout: Layout, run_id: str, relative: str) -> Path:
     if os.path.lexists(path.parent):
         files.plain_folder(path.parent, layout.root)
     elif ".." in path.parts:
-        raise Damaged("holds `..`", where=relative, todo="Run `agentplane doctor`.", sees_doctor=True)
+        raise Damaged(
+            "this path of a run record contains `..`, which isn't allowed",
+            where=relative,
+            todo="Run `agentplane doctor`.",
+            sees_doctor=True,
+        )
     return path
 
 
@@ -103,7 +108,10 @@ def unpacked(kept: CapsuleFile, data: bytes) -> bytes:
             return stream.read(_LARGEST)
     except zstandard.ZstdError:
         raise Damaged(
-            "can't be decompressed", where=kept.path, todo="Run `agentplane doctor`.", sees_doctor=True
+            "this file can't be decompressed",
+            where=kept.path,
+            todo="Run `agentplane doctor`.",
+            sees_doctor=True,
         ) from None
 
 

@@ -67,7 +67,7 @@ def check_inputs(paths: Sequence[str], layout: Layout, cwd: Path) -> list[Path]:
         raise BadInput(
             f"Too many inputs: {len(paths)} (maximum: {MOST_INPUTS})",
             where="--input",
-            todo="Combine them into one file.",
+            todo="Combine the inputs into one file.",
         )
     found = list(dict.fromkeys(Path(os.path.abspath(cwd / path)) for path in paths))
     for path in found:
@@ -81,7 +81,7 @@ def check_inputs(paths: Sequence[str], layout: Layout, cwd: Path) -> list[Path]:
             raise BadInput(
                 error.what,
                 where=where,
-                todo="Use a regular file. Links, folders and devices can't be copied.",
+                todo="Pass a regular file. Links, folders and devices can't be copied.",
             ) from None
     return found
 

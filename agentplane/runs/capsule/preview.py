@@ -90,5 +90,8 @@ def _blocks(kept: CapsuleFile, stream: BinaryIO) -> Iterator[bytes]:
                 yield block
     except zstandard.ZstdError:
         raise Damaged(
-            "can't be decompressed", where=kept.path, todo="Run `agentplane doctor`.", sees_doctor=True
+            "this file can't be decompressed",
+            where=kept.path,
+            todo="Run `agentplane doctor`.",
+            sees_doctor=True,
         ) from None

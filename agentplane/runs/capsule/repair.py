@@ -17,7 +17,7 @@ from agentplane.text import files
 def mend(store: Store) -> list[str]:
     """Make the repairs and return a description of each."""
     layout = store.layout
-    done = [f"sealed run {run.run_id} with the recorded files" for run in seal.seal_left(store)]
+    done = [f"sealed run {run.run_id} with the files that were recorded" for run in seal.seal_left(store)]
     if (
         os.path.isdir(layout.runs)
         and os.listdir(layout.runs)
@@ -26,7 +26,7 @@ def mend(store: Store) -> list[str]:
         done.append(f"rebuilt {layout.shown('runs/.gitignore')}")
     for name in open_run.left_over(layout):
         shutil.rmtree(layout.runs / name, ignore_errors=True)
-        done.append(f"removed {layout.shown(f'runs/{name}')}, a run that never started")
+        done.append(f"removed {layout.shown(f'runs/{name}')}, the folder of a run that never started")
     for line, run in events.oldest_first(layout):
         try:
             done += _completed(layout, run, line) if run.capsule else ()

@@ -53,15 +53,15 @@ def _body(report: RunReport, untracked: Sequence[str], removed: Sequence[str], e
     ]
     if report.summary:
         lines += ["", visible(report.summary.strip())]
-    lines += _listed("What changed", [f"`{one_line(output.path)}`" for output in report.files])
-    lines += _listed("What was removed", [f"`{one_line(path)}`" for path in removed])
-    lines += _listed("New files that git does not track", [f"`{one_line(path)}`" for path in untracked])
-    lines += _listed("What it found out", [one_line(_statement(fact)) for fact in report.derived_facts])
-    lines += _listed("What is next", [one_line(step) for step in report.next_actions])
+    lines += _listed("Changed files", [f"`{one_line(output.path)}`" for output in report.files])
+    lines += _listed("Removed files", [f"`{one_line(path)}`" for path in removed])
+    lines += _listed("New files that Git doesn't track", [f"`{one_line(path)}`" for path in untracked])
+    lines += _listed("Facts from the run", [one_line(_statement(fact)) for fact in report.derived_facts])
+    lines += _listed("Next steps", [one_line(step) for step in report.next_actions])
     if report.command:
         lines += [
             "",
-            "## The command",
+            "## Command",
             "",
             *(f"    {line}" for line in visible(" ".join(report.command)).splitlines()),
         ]

@@ -73,7 +73,7 @@ def _read_by_extension(tool: str, file: "_File", calls: "_Calls") -> None:
         extension = extensions.get(extensions.TRANSCRIPT_READERS, tool)
         reader: TranscriptReader = extension.made()
         if not extension.call(lambda: calls.take_all(reader.read(file))):
-            raise extension.error("returned something other than calls")
+            raise extension.error("returned something other than tool calls")
     except extensions.ExtensionError as error:
         extensions.report(error)
 

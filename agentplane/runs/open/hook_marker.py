@@ -207,7 +207,9 @@ def begin(root: str, session: Session, given: "dict[str, str] | None", task: str
         "session": {key: value for key, value in described.items() if value},
     }
     if user_key.mark(_PURPOSE) is None:
-        raise PermissionError(13, "no run was opened, because no key can be stored", user_key.folder())
+        raise PermissionError(
+            13, "the run was not opened, because the key that signs it can't be stored", user_key.folder()
+        )
     _must_be_folders(root)
     for part in (RUNS, f"{RUNS}/{run_id}", f"{RUNS}/{run_id}/{WORK}"):
         try:
@@ -335,7 +337,7 @@ def _must_be_folders(root: str, *below: str) -> None:
     for part in ("", *below):
         path = os.path.join(path, part) if part else path
         if not stat.S_ISDIR(os.lstat(path).st_mode):
-            raise NotADirectoryError(20, "is not a regular folder", path)
+            raise NotADirectoryError(20, "this path is not a regular folder", path)
 
 
 def _below(path: str) -> "list[str]":

@@ -204,7 +204,7 @@ def keep(layout: Layout, run: OpenRun) -> None:
         data = hook_marker.marked(str(folder), run.run_id, msgspec.json.encode(run))
     except FileNotFoundError as error:
         raise Damaged(
-            "The folder of this run is missing.", where=layout.shown(f"runs/{run.run_id}")
+            "The folder of this open run is missing.", where=layout.shown(f"runs/{run.run_id}")
         ) from error
     files.write_atomic(folder / capsule.OPEN, data)
 
@@ -329,9 +329,9 @@ def note(layout: Layout, run_id: str, fields: Mapping[str, Any]) -> None:
     if isinstance(read.outputs, dict) and read.outputs.keys() - {"summary"}:
         named = ", ".join(sorted(one_line(key, 40) for key in read.outputs.keys() - {"summary"})[:5])
         raise BadInput(
-            f"Invalid outputs for an open run: {named}",
+            f"Invalid keys in `outputs` of an open run: {named}",
             where="event",
-            todo="Pass produced files as a list, or log a separate run.",
+            todo="Pass the produced files as a list, or log them as a separate run.",
         )
     reports.outputs_of(
         layout, read.files

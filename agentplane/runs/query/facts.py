@@ -16,7 +16,9 @@ def of(run: RunEvent, fact: object, plane: str) -> dict[str, Any]:
     """Return the fields of a fact. Source and evidence are added if the fact doesn't state them."""
     if not isinstance(fact, str | dict):
         raise BadInput(
-            "a fact must be text or an object", where="derived_facts", todo="Pass its `statement`."
+            "A fact must be text or an object",
+            where="derived_facts",
+            todo="Pass the fact as text, or as an object with a `statement`.",
         )
     fields: dict[str, Any] = {"statement": fact} if isinstance(fact, str) else dict(fact)
     if not any(fields.get(name) for name in ("source", "source_run", "run_id")):

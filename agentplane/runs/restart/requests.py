@@ -199,7 +199,7 @@ class Watch:
             self._say(Reply("refused", decision.why))
             return False
         self.again = decision
-        self._say(Reply("restarts", f"asked by {request.by}"))
+        self._say(Reply("restarts", f"requested by {request.by}"))
         return True
 
     def _settle(self) -> None:
@@ -207,7 +207,7 @@ class Watch:
 
     def _decided(self, request: Request, *, in_front: bool) -> Decision:
         if not in_front:
-            return Waits("it isn't in the foreground of its terminal")
+            return Waits("the tool isn't in the foreground of its terminal")
         is_settled = time.monotonic() >= self._settled
         self._looked = is_settled
         if is_settled and not self._unsent.maybe:
@@ -216,10 +216,12 @@ class Watch:
             except (AgentplaneError, OSError) as error:
                 return Waits(str(error))
         why = (
-            "someone may be typing" if self._unsent.maybe else "someone is typing, or its turn has just ended"
+            "someone may be typing"
+            if self._unsent.maybe
+            else "someone is typing, or the tool has just finished a turn"
         )
         # Without hooks, the end of the turn is unknown.
-        return Waits(why) if self._hooked() else Never(f"{why}. Try again when it is idle")
+        return Waits(why) if self._hooked() else Never(f"{why}. Try again when the tool is idle")
 
     def _say(self, reply: Reply) -> None:
         if reply == self._reply:

@@ -48,7 +48,7 @@ class Leader:
             self._channel.sendall(session_leader_main.LENGTH.pack(len(order)) + order)
         report = self._received()
         if report is None:
-            raise OSError(errno.ENXIO, "its terminal could not be set up")
+            raise OSError(errno.ENXIO, "a terminal for the command could not be set up")
         what, value = report
         if what == session_leader_main.FAILED:
             raise OSError(value, os.strerror(value))

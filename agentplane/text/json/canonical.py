@@ -22,7 +22,7 @@ def dumps(value: Any) -> bytes:
     try:
         return _dumps(value)
     except RecursionError as error:
-        raise BadInput("is nested too deeply for JSON, or contains itself") from error
+        raise BadInput("the value is nested too deeply for JSON, or contains itself") from error
 
 
 def sha256(data: bytes) -> str:
@@ -60,19 +60,23 @@ def _complaint(value: Any) -> str | None:
     if value is None or isinstance(value, bool):
         return None
     if isinstance(value, int):
-        return None if -_SAFE <= value <= _SAFE else "is an integer beyond 2^53, which JSON readers round"
+        return (
+            None
+            if -_SAFE <= value <= _SAFE
+            else "the number is an integer beyond 2^53, which JSON readers round"
+        )
     if isinstance(value, float):
-        return None if math.isfinite(value) else f"is {value}, which isn't a number in JSON"
+        return None if math.isfinite(value) else f"the value is {value}, which isn't a number in JSON"
     if isinstance(value, str):
-        return "contains an unpaired surrogate" if _has_surrogate(value) else None
-    return f"is a {type(value).__name__}, which JSON can't represent"
+        return "the text contains an unpaired surrogate" if _has_surrogate(value) else None
+    return f"the value is a {type(value).__name__}, which JSON can't represent"
 
 
 def _key_complaint(key: Any, path: str) -> tuple[str, str] | None:
     if not isinstance(key, str):
-        return path, f"has the key {key!r}, which isn't a string"
+        return path, f"the object has the key {key!r}, which isn't a string"
     if _has_surrogate(key):
-        return path, f"has the key {json.dumps(key)}, which contains an unpaired surrogate"
+        return path, f"the object has the key {json.dumps(key)}, which contains an unpaired surrogate"
     return None
 
 

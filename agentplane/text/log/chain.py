@@ -55,7 +55,7 @@ def join(heads: Sequence[str], ts: str) -> bytes:
         raise BadInput("a merge must name hashes of events", where="heads")
     line = _line({"kind": "merge", "heads": named, "ts": ts}, named[0])
     if not event_line.is_merge(line):
-        raise BadInput("isn't a valid time", where="ts")
+        raise BadInput("this isn't a valid time", where="ts")
     return line
 
 
@@ -146,7 +146,7 @@ def tail(path: files.StrPath) -> Tail:
         line = _between(stream, _line_begin(stream, end), end)
     if line and not event_line.has_form(line):
         todo = "Run `agentplane doctor`."
-        raise Damaged("its last line isn't an event", where=str(path), todo=todo, sees_doctor=True)
+        raise Damaged("the last line of the log isn't an event", where=str(path), todo=todo, sees_doctor=True)
     return Tail(size=size, head=event_line.stated_by(line).decode() if line else None, torn_at=torn_at)
 
 
@@ -164,19 +164,19 @@ def mend_torn(path: files.StrPath) -> str | None:
     event = rest.rstrip(b"\0\r")
     if not event_line.is_intact(event + b"\n"):
         files.truncate(path, torn_at)
-        return f"removed its incomplete last line ({len(rest)} bytes)"
+        return f"removed the incomplete last line ({len(rest)} bytes)"
     files.truncate(path, torn_at + len(event))
     files.append(path, b"\n")
-    return "added the missing newline to its last line"
+    return "added the missing newline to the last line"
 
 
 def _line(event: Mapping[str, Any], prev: str) -> bytes:
     if not event_line.is_hash(prev):
-        raise BadInput("isn't a hash of an event", where="hash_prev")
+        raise BadInput("this isn't the hash of an event", where="hash_prev")
     body = canonical.dumps({**event, "hash_prev": prev})
     # In canonical JSON only a key ends in `":`, so these bytes are keys, or the ends of unusual keys.
     if "hash_prev" in event or body.count(b'"hash_prev":') != 1 or b'"hash_self":' in body:
-        raise BadInput("contains a reserved key: hash_prev or hash_self", where="event")
+        raise BadInput("the event contains a reserved key: hash_prev or hash_self", where="event")
     return event_line.seal(body[:-1])
 
 

@@ -21,9 +21,9 @@ from agentplane.text.log.event_line import (
 _STATES = re.compile(rb',"hash_self":"([0-9a-f]{64})"')
 _CONFLICT_MARKS = (b"<<<<<<< ", b"=======", b">>>>>>> ", b"||||||| ")
 
-_CHANGED = "was changed: its hash doesn't match"
-_REPEATS = "repeats line {}"
-_GONE = "follows an event that is not above it: a line was removed or moved"
+_CHANGED = "the hash of this line doesn't match, so the line was changed"
+_REPEATS = "this line repeats line {}"
+_GONE = "this line follows an event that isn't above it, so a line was removed or moved"
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -110,29 +110,33 @@ class Walk:
             self.torn = Torn(offset=offset, line=self.number)
             return
         if line.endswith(b"\r\n"):
-            self._fault("ends in CRLF, not in LF")
+            self._fault("this line ends in CRLF instead of LF")
             line = line[:-2] + b"\n"
         if is_intact(line):
             self._take_event(line, unhexlify(stated_by(line)))
         elif has_form(line):
-            self._fault(_CHANGED if is_utf8(line) else "was changed: it isn't UTF-8")
+            self._fault(_CHANGED if is_utf8(line) else "this line isn't valid UTF-8, so it was changed")
             self._take_damaged(line)
         else:
             self._take_no_event(line)
 
     def _only_the_last_is_torn(self) -> None:
         if self.torn:
-            self._fault("isn't an event: it is incomplete")
+            self._fault("this line is incomplete, so it isn't an event")
             self._take_damaged(b"")
             self.torn = None
 
     def _take_no_event(self, line: bytes) -> None:
         if not line.strip():
-            self._fault("is blank")
+            self._fault("this line is blank")
         elif line.startswith(_CONFLICT_MARKS):
-            self._fault("is a Git conflict marker")
+            self._fault("this line is a Git conflict marker")
         else:
-            self._fault("isn't an event" if is_utf8(line) else "isn't an event: it isn't UTF-8")
+            self._fault(
+                "this line isn't an event"
+                if is_utf8(line)
+                else "this line isn't valid UTF-8, so it isn't an event"
+            )
             self._take_damaged(line)
 
     def _take_damaged(self, line: bytes) -> None:
@@ -155,9 +159,9 @@ class Walk:
     def _take_event(self, line: bytes, stated: bytes) -> None:
         parents = parents_of(line)
         if not (line.startswith(b"{") and is_utf8(line)):
-            self._fault("isn't JSON, although its hash matches")
+            self._fault("this line isn't JSON, although its hash matches")
         elif not parents:
-            self._fault("doesn't name the event before it correctly")
+            self._fault("this line doesn't correctly name the event before it")
         self._take_sound(stated, parents)
 
     def _take_sound(self, stated: bytes, parents: Iterable[bytes]) -> None:
@@ -191,7 +195,7 @@ class Walk:
         if below is None:
             self.tips[stated] = None
         else:
-            below.what = "follows line {}, which is below it"
+            below.what = "this line follows line {}, which is further down"
             below.away = self.number - below.line
 
     def _fault(self, what: str, away: int = 0, *, repeats: bool = False) -> None:

@@ -242,7 +242,7 @@ class _Scan:
             return None
         id_: object = fields["id"]
         if not isinstance(id_, str) or not id_.strip():
-            return _Broken(0, f"the id in the frontmatter isn't text: {shown(id_)}", _QUOTE_ID)
+            return _Broken(0, f"the ID in the frontmatter isn't text: {shown(id_)}", _QUOTE_ID)
         return id_, pack(fields)
 
     def unclosed(self, head: int) -> _Broken | None:
@@ -258,13 +258,13 @@ class _Scan:
 
 _REPAIR: Final = "Fix the YAML between the two --- lines. Until then, this entry is ignored."
 _WRITE_OUT: Final = (
-    "Write each value out where it is used, without YAML anchors, aliases, tags and merge keys; "
-    "until then this entry is not used."
+    "Replace YAML anchors, aliases, tags and merge keys with the values themselves. "
+    "Until then, this entry is ignored."
 )
-_SHORTEN: Final = "Move the text out of the frontmatter, into the body."
-_CLOSE: Final = "Add a line --- after its last field."
-_QUOTE_ID: Final = "Write the id as text, for example id: DEC-001. Put a number in quotes."
-_SAVE_AS_UTF8: Final = "Save the file as UTF-8. Until then, this part is ignored."
+_SHORTEN: Final = "Move text from the frontmatter into the body."
+_CLOSE: Final = "Add a line with --- after the last field."
+_QUOTE_ID: Final = "Write the ID as text, for example `id: DEC-001`. If the ID is a number, put it in quotes."
+_SAVE_AS_UTF8: Final = "Save the file as UTF-8. Until then, this part of the file is ignored."
 
 
 def _broken_if_entry(header: bytes, line: int, what: str, todo: str) -> _Broken | None:
@@ -272,9 +272,13 @@ def _broken_if_entry(header: bytes, line: int, what: str, todo: str) -> _Broken 
 
 
 def _used_twice(id_: str, first: int, line: int, start: int, end: int) -> Trouble:
-    what = f"the ID {_shown(id_)} is already used by the entry in line {first}"
+    what = f"the ID {_shown(id_)} is already used by the entry on line {first}"
     return Trouble(
-        line, what, "Give one of them another ID. Until then, only the first one counts.", start, end
+        line,
+        what,
+        "Give one of the two entries another ID. Until then, only the first entry counts.",
+        start,
+        end,
     )
 
 
@@ -301,7 +305,7 @@ def _bad_text(data: bytes, start: int, end: int, line: int, name: str) -> Troubl
         return None
     offset, what = bad
     line += data.count(b"\n", start, start + offset)
-    return Trouble(line, f"{what} in {_shown(name)}", _SAVE_AS_UTF8, start, end)
+    return Trouble(line, f"{_shown(name)} contains {what}", _SAVE_AS_UTF8, start, end)
 
 
 def pack(fields: Mapping[str, Any]) -> bytes:

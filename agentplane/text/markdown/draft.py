@@ -130,12 +130,12 @@ class Draft:
             block = found.pop(piece.id or "", None)
             if block is None or data[block.start : block.end] != piece.core:
                 raise BadInput(
-                    f"the text of {piece.id} would not be read as this one entry in its file",
-                    todo="Close every code fence in it, and indent or fence lines that are just ---.",
+                    f"the text of {piece.id} would not be read as a single entry",
+                    todo="Close every code fence in the text. Indent lines that contain only ---, or put them in a code fence.",
                 )
         for id_ in found:
             raise BadInput(
-                f"the file would get an unexpected entry {id_}",
+                f"the text would add an unexpected entry to the file: {id_}",
                 todo="Put example frontmatter in a code fence, and give each entry its own ID.",
             )
         return document

@@ -36,7 +36,9 @@ def set_fields(core: bytes, changes: Mapping[str, Any]) -> bytes:
     """Return the entry with these fields set. A field with the value DROP is removed."""
     parts = split(core)
     if parts is None:
-        raise BadInput("the entry has no frontmatter", todo="Put its fields between two --- lines.")
+        raise BadInput(
+            "the entry has no frontmatter", todo="Put the fields of the entry between two --- lines."
+        )
     opening, header, rest = parts
     text = _decoded(header)
     before = _load(text)
@@ -50,7 +52,7 @@ def set_fields(core: bytes, changes: Mapping[str, Any]) -> bytes:
         if split(edited) == (opening, candidate.encode(), rest) and _says(candidate, wanted):
             return edited
     raise BadInput(
-        f"can't change only {', '.join(map(str, changed))} in frontmatter with this layout",
+        f"can't change {', '.join(map(str, changed))} without changing other fields, because of the layout of the frontmatter",
         todo="Write one field per line, then try again.",
     )
 
@@ -104,9 +106,11 @@ def _load(text: str) -> dict[Any, Any]:
     try:
         fields = load(text)
     except YamlError as error:
-        raise BadInput(f"invalid frontmatter: {error}", todo="Fix its YAML first.") from None
+        raise BadInput(
+            f"invalid frontmatter: {error}", todo="Fix the YAML of the frontmatter first."
+        ) from None
     if not isinstance(fields, dict):
-        raise BadInput("the frontmatter isn't a mapping", todo="Write each field as `name: value`.")
+        raise BadInput("the frontmatter isn't a list of fields", todo="Write each field as `name: value`.")
     return fields
 
 
@@ -128,13 +132,17 @@ def _stands_alone(core: bytes) -> None:
     document = parse(core)
     blocks = document.blocks
     if len(blocks) != 1 or document.troubles or (blocks[0].start, blocks[0].end) != (0, len(core)):
-        where = f"{document.troubles[0].what}" if document.troubles else "it would not be read as one entry"
+        where = (
+            f"{document.troubles[0].what}"
+            if document.troubles
+            else "the text would not be read as a single entry"
+        )
         raise BadInput(
             f"this text can't be an entry: {where}",
             todo="Put frontmatter that is part of the text in a code fence.",
         )
     if Fences(core).left_open(blocks[0].body):
-        raise BadInput("the text opens a code fence and never closes it", todo="Close the fence.")
+        raise BadInput("the text opens a code fence and never closes it", todo="Close the code fence.")
 
 
 def _candidates(

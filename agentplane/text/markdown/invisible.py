@@ -100,7 +100,7 @@ def _parts(text: str) -> Iterator[Unseen]:
         elif kind == "other":
             end = text.find("]]>" if "[CDATA" in hit[0] else ">", hit.end())
             end = len(text) if end < 0 else end
-            yield Unseen("HTML that is not shown", text[hit.end() : end], start)
+            yield Unseen("an HTML declaration or instruction", text[hit.end() : end], start)
             at = end
         else:
             end = _end_of_tag(text, hit.end())
@@ -169,7 +169,7 @@ def _of_tag(text: str, name: str, attributes: str, end: int, start: int) -> Iter
     if hides:
         yield Unseen("hidden HTML", inner or attributes[:-1], start)
     elif close >= 0 and len(_WORDS.findall(inner[:400])) > 1:
-        what = "a folded part" if name in _FOLDED else f"the inside of <{name}>"
+        what = "a collapsed section" if name in _FOLDED else f"text inside <{name}>"
         yield Unseen(what, inner, start)
 
 

@@ -83,7 +83,7 @@ def _tables(text: str, table: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _no_place(table: str, key: str) -> NoPlace:
-    return NoPlace(f"`{table}.{key}` is in a form that can't be changed")
+    return NoPlace(f"`{table}.{key}` is written in a form that agentplane can't change")
 
 
 def _newline(text: str) -> str:

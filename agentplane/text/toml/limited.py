@@ -55,7 +55,7 @@ class TomlError(ValueError):
 def read(text: str, parse_float: Callable[[str], Any] = float, largest: int = LARGEST) -> dict[str, Any]:
     """Return the tables of a TOML text. Raise TomlError, with the line if it is known."""
     if len(text) > largest:
-        raise TomlError(f"is larger than {largest >> 10} KiB")
+        raise TomlError(f"the text is larger than {largest >> 10} KiB")
     _check(text)
     try:
         return tomllib.loads(text, parse_float=parse_float)
@@ -66,7 +66,7 @@ def read(text: str, parse_float: Callable[[str], Any] = float, largest: int = LA
         line = (int(place[1]) if place[1] else len(text.rstrip().split("\n"))) if place else None
         raise TomlError(what[:1].lower() + what[1:], line) from None
     except RecursionError:
-        raise TomlError("is nested too deeply") from None
+        raise TomlError("the text is nested too deeply") from None
     except ValueError as error:  # an integer with too many digits
         raise TomlError(str(error)[:80].lower()) from None
 
@@ -85,9 +85,9 @@ def tree(text: str) -> "TOMLDocument":
         document = parse(text)
         is_unchanged = document.as_string() == text
     except (TOMLKitError, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise TomlError(f"can't be edited: {error}"[:80]) from None
+        raise TomlError(f"the text can't be edited: {error}"[:80]) from None
     if not is_unchanged:
-        raise TomlError("can't be edited without changing other bytes")
+        raise TomlError("the text can't be edited without changing other parts of the file")
     return document
 
 
@@ -105,11 +105,11 @@ def _check(text: str, longest_key: int = LONGEST_KEY, most_dots: int = LARGEST) 
             if parts > longest_key:
                 raise TomlError(f"a key has more than {longest_key} parts", line)
             if dots > most_dots:
-                raise TomlError(f"has more than {most_dots} dots outside of strings", line)
+                raise TomlError(f"the text has more than {most_dots} dots outside of strings", line)
         elif first in "[{":
             depth += 1
             if depth > DEEPEST:
-                raise TomlError(f"is nested more than {DEEPEST} deep", line)
+                raise TomlError(f"the text has more than {DEEPEST} levels of nesting", line)
         elif first in "]}":
             depth = max(0, depth - 1)
         if first in ",=[]{}#\n":

@@ -121,19 +121,20 @@ def shown(value: object) -> str:
 
 def _events(text: str) -> NextEvent:
     if len(text) > MAX_CHARS:
-        raise YamlError(f"longer than {MAX_CHARS // 1024} KiB", 0)
+        raise YamlError(f"the YAML is longer than {MAX_CHARS // 1024} KiB", 0)
     # YAML 1.2 reads the question mark as part of the key or value, but libyaml reads it as the mark of a key.
     if "?:" in text and (found := _ODD_KEY.search(text)):
-        raise YamlError("put the ?: inside brackets in quotes", text.count("\n", 0, found.end()))
+        raise YamlError("the ?: inside brackets must be in quotes", text.count("\n", 0, found.end()))
     odd = None if text.isascii() else _HAS_ODD.search(text)
     if odd and _HAS_STAND_IN.search(text):
         raise YamlError(
-            f"write {shown(odd[0])} as an escape in double quotes", text.count("\n", 0, odd.start())
+            f"the character {shown(odd[0])} must be an escape sequence in double quotes",
+            text.count("\n", 0, odd.start()),
         )
     try:
         next_event: NextEvent = CParser(text.translate(_TO_STAND_INS) if odd else text).get_event
     except UnicodeEncodeError:
-        raise YamlError("a surrogate isn't a character", 0) from None
+        raise YamlError("the text contains an unpaired surrogate", 0) from None
     return _restoring(next_event) if odd else next_event
 
 
@@ -151,7 +152,7 @@ def _restoring(next_event: NextEvent) -> NextEvent:
 
 def _refusal(error: Any) -> YamlError:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "this isn't YAML"
     return YamlError(str(problem), mark.line if mark else 0)
 
 
@@ -188,11 +189,11 @@ class _Builder:
             raise _rare(event)
         self.count += 1
         if self.count > MAX_NODES:
-            _refuse(event, f"more than {MAX_NODES} values")
+            _refuse(event, f"the YAML has more than {MAX_NODES} values")
         if kind is ScalarEvent:
             return _scalar(event)
         if depth == MAX_DEPTH:
-            _refuse(event, f"nested deeper than {MAX_DEPTH}")
+            _refuse(event, f"the YAML has more than {MAX_DEPTH} levels of nesting")
         return self.mapping(depth + 1) if kind is MappingStartEvent else self.items(depth + 1)
 
     def items(self, depth: int) -> list[Any]:

@@ -157,17 +157,17 @@ def read(text: str, name: str = "") -> Decision | Unusable:
     status_text = _PARTLY.sub("", _status_text(fields, body, sections))
     status = _status(status_text)
     if status == "rejected":
-        return Unusable("its status is rejected", line, title)
+        return Unusable("the decision was rejected", line, title)
     if status == "proposed":
-        return Unusable("its status is proposed: nothing is decided yet", line, title)
+        return Unusable("the decision is only proposed", line, title)
     if status == "template":
-        return Unusable("its status is still that of the template", line, title)
+        return Unusable("the status wasn't filled in", line, title)
     decided, because = _decided(_section(sections, "decision"), body)
     if not decided:
         decided, because = _in_one_sentence(body)
     statement = _joined(title, decided)
     if len(re.findall(r"\w+", statement)) < 2 or not (decided or " " in title):
-        return Unusable("no decision was found in it", line, title)
+        return Unusable("no decision found", line, title)
     context = _beginning(_section(sections, "context"))
     after = _beginning(_section(sections, "consequences"))
     why = "\n".join(filter(None, (because, context, f"Consequences: {after}" if after else "")))

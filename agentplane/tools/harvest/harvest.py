@@ -74,7 +74,7 @@ def named(names: Sequence[str]) -> list[str]:
         if source not in SOURCES:
             raise BadInput(
                 f"Unknown source for --from: {one_line(name, 40)}.",
-                todo=f"The sources are {', '.join(SOURCES)}.",
+                todo=f"The available sources are {', '.join(SOURCES)}.",
             )
         wanted.append(source)
     return list(dict.fromkeys(wanted)) or list(SOURCES)

@@ -51,7 +51,7 @@ def records(project: Path) -> Haul:
         if text is None:
             continue
         if not _has_name_of_record(path) and not decision_records.is_record(text):
-            haul.skip(path, "not a decision record, by its name and its sections")
+            haul.skip(path, "neither its name nor its sections look like a decision record")
             continue
         haul.places.append(path)
         read = decision_records.read(text, os.path.basename(path))
@@ -107,11 +107,11 @@ def _resolved(found: Iterable[str], path: str, name: str) -> str | None:
 def text_of(project: Path, path: str, haul: Haul) -> str | None:
     """Return the text of a project file. Skip unreadable or large files and links out of the project."""
     if not _is_utf8(path):
-        haul.skip(visible(path), "its name is not UTF-8")
+        haul.skip(visible(path), "the file name is not UTF-8")
         return None
     real = os.path.realpath(project / path)
     if not Path(real).is_relative_to(os.path.realpath(project)):
-        haul.skip(path, "a link to outside the project")
+        haul.skip(path, "link to a file outside the project")
         return None
     return read_text(real, path, haul)
 

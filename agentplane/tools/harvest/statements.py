@@ -33,18 +33,18 @@ Why = Literal[
     "quote",
     "numbered step",
     "command or path",
-    "introduces the next lines",
-    "means the opposite without its heading",
+    "only introduces the following lines",
+    "negated by its heading",
     "outdated, according to its heading",
-    "refers to the text around it",
+    "depends on the surrounding text",
     "too short",
-    "states no rule, choice or fact",
+    "contains no rule, choice or fact",
     "prose without a rule",
     "too long for one entry",
-    "reports progress",
-    "about this file or its reader",
+    "progress report",
+    "about the file itself or its reader",
     "heading",
-    "more about the item above",
+    "continues the item above",
     "HTML",
 ]
 """The reason a piece of text is skipped."""
@@ -182,7 +182,7 @@ def read(text: str, first: int = 1) -> Read:
                 continue
             lead = plain(paragraph).rsplit("\n", 1)[-1] if paragraph.rstrip(" *").endswith(":") else ""
             pieces = (
-                [SkippedText(paragraph, line, "introduces the next lines")]
+                [SkippedText(paragraph, line, "only introduces the following lines")]
                 if lead
                 else _sentences(paragraph, line, titles)
             )
@@ -264,7 +264,7 @@ def _items(
             if part.type == "paragraph" and not source:
                 source = _inline(part)
             elif part.type == "paragraph":
-                yield SkippedText(plain(_inline(part)), _line(part, first), "more about the item above")
+                yield SkippedText(plain(_inline(part)), _line(part, first), "continues the item above")
             elif part.type == "html_block" and _text_of_html(part):
                 yield SkippedText(_text_of_html(part), _line(part, first), "HTML")
             elif part.type in ("bullet_list", "ordered_list"):
@@ -290,11 +290,11 @@ def _item(
     if not text:
         return
     if text.endswith(":"):
-        yield SkippedText(text, line, "introduces the next lines")
+        yield SkippedText(text, line, "only introduces the following lines")
     elif _COMMAND.match(raw) or _DRAWN.search(raw) or (_BEGINS.match(raw) and not _NORM.search(text)):
         yield SkippedText(text, line, "command or path")
     elif _BAD_MARK.match(raw) or (against and not _NEGATED.search(text)):
-        yield SkippedText(text, line, "means the opposite without its heading")
+        yield SkippedText(text, line, "negated by its heading")
     else:
         yield _statement(text, line, titles, condition)
 
@@ -342,19 +342,19 @@ def _statement(text: str, line: int, titles: tuple[str, ...], condition: str = "
 def _unfit(text: str, titles: tuple[str, ...], condition: str, kind: str | None) -> Why | None:
     """Return why a text can't be a statement on its own, or None if it can."""
     if any(_NEWS.search(title) for title in titles):
-        return "reports progress"
+        return "progress report"
     if _BOILERPLATE.search(text):
-        return "about this file or its reader"
+        return "about the file itself or its reader"
     if len(condition) + len(text) + 2 > LONGEST:
         return "too long for one entry"
     if _DANGLING.match(text) or (
         _POINTS_AWAY.search(text) and len(text.split()) <= _FEW_WORDS and not condition
     ):
-        return "refers to the text around it"
+        return "depends on the surrounding text"
     fewest = _FEWEST_WORDS if kind in (None, "fact") else _FEWEST_OF_A_RULE
     if len(re.findall(r"\w+", f"{condition} {text}")) < fewest:
         return "too short"
-    return None if kind else "states no rule, choice or fact"
+    return None if kind else "contains no rule, choice or fact"
 
 
 def _inner(text: str) -> str:

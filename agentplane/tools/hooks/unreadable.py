@@ -22,7 +22,7 @@ def line(error: BaseException, folder: str) -> str:
 
     detail = _detail(error, folder)
     if notes.flags((detail,)):
-        detail = "the message is withheld, because it was flagged"
+        detail = "the error message is withheld, because its text was flagged"
     return f"{_WHAT}: {detail.rstrip('.')}. {TODO}"
 
 

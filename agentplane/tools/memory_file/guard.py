@@ -27,7 +27,7 @@ from agentplane.tools.memory_file import allowed_lines
 from agentplane.tools.memory_file.allowed_lines import Known, Line
 
 
-_REMEDY = Shell(("agentplane", "sync"), "Run ", " and commit the files it writes.")
+_REMEDY = Shell(("agentplane", "sync"), "Run ", ", then commit the updated files.")
 
 
 def findings(base: Side, now: Side, commit: ObjectId | None) -> Iterator[Finding]:
@@ -58,7 +58,7 @@ def findings(base: Side, now: Side, commit: ObjectId | None) -> Iterator[Finding
             what = _complaint(line, known)
             if what and secret.kind(line) == "entry":
                 # The line itself isn't repeated, because many people can read CI logs.
-                what = f"has text of {shown(line.id, 40)}, which looks like it contains a secret"
+                what = f"this line has text of {shown(line.id, 40)}, an entry that seems to contain a secret"
             if what:
                 where = f"{shown(prefix + path, 400)}:{line.number}"
                 yield Finding("text-unapproved", "error", where, what, (_REMEDY,), path)
@@ -79,8 +79,8 @@ def _complaint(line: Line, known: Known) -> str | None:
         return None
     quoted = f'"{shown(line.raw.strip(), 100)}"'
     if line.id:
-        return f"has text of {shown(line.id, 40)} that nobody approved on this branch: {quoted}"
-    return f"has text in agentplane's block that isn't in the memory: {quoted}"
+        return f"this line of {shown(line.id, 40)} has text that nobody approved on this branch: {quoted}"
+    return f"this line of agentplane's block isn't in the approved memory: {quoted}"
 
 
 def _of_title(about: str) -> str | None:
@@ -93,7 +93,9 @@ def _of_title(about: str) -> str | None:
     verdict = gate.check(proposal, Context(today=date(2000, 1, 1)))
     if not (verdict.refused or verdict.flags):
         return None
-    return f'was made for a task that reads as an order: "{shown(about, 100)}"'
+    return (
+        f'this heading names a task that looks like an instruction aimed at the reader: "{shown(about, 100)}"'
+    )
 
 
 def _folder(prefix: str) -> str:

@@ -29,7 +29,7 @@ _LARGEST = 512 * 1024
 _MOST_FILES = 100
 _MOST_HOPS = 5
 _SILENT = (
-    "code", "table", "quote", "HTML", "means the opposite without its heading", "outdated, according to its heading", "reports progress",
+    "code", "table", "quote", "HTML", "negated by its heading", "outdated, according to its heading", "progress report",
 )  # fmt: skip
 _IMPORT = re.compile(r"(?<![\w`@./-])@((?:\.{0,2}/)?[\w./-]{1,300})")
 _CODE = re.compile(r"`[^`\n]*`")

@@ -140,4 +140,7 @@ def left(users: Sequence[Tool], outside: int) -> int | None:
 def full(users: Sequence[Tool]) -> str:
     """Return the reason nothing can be written into a full file."""
     names = ", ".join(tool.title for tool in _readers(users) if tool.limits.file_bytes == limit(users))
-    return f"is full: {names} reads {limit(users)} bytes of it, and other text uses nearly all of them"
+    return (
+        f"has no room for the memory: {names} reads only the first {limit(users)} bytes of this file,"
+        " and other text uses nearly all of them"
+    )

@@ -258,7 +258,7 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     if data is None or found is None:
         return Standing(path, names, "absent", cut=cut, short=short, repeated=repeated)
     if found.is_edited(held):
-        why = "" if held == data else "is in conflict after a Git merge"
+        why = "" if held == data else "has unresolved conflicts after a Git merge"
         return Standing(path, names, "edited", found.revision, why, diff, added, cut, short, repeated)
     current = data == _wanted(project, data, plane, users, packs)
     if _only_imports(users):
@@ -393,7 +393,7 @@ def _edits(data: bytes, found: block.Block, wanted: str) -> tuple[tuple[str, ...
         return (), ()
     now = found.content(data).decode(errors="replace").splitlines()
     made = wanted.splitlines()
-    diff = tuple(difflib.unified_diff(made, now, "as written", "current", lineterm="", n=1))
+    diff = tuple(difflib.unified_diff(made, now, "written by agentplane", "current", lineterm="", n=1))
     return diff, tuple(_written(now, {line.strip() for line in made}))
 
 
@@ -424,6 +424,13 @@ def _trouble(project: Path, path: str) -> str:
         return found
     data = files.read_if(foreign_file.real(project, path))
     if data is not None and block.is_in_conflict(data):
-        return "is in conflict around agentplane's block; run `agentplane reconcile`, then resolve the remaining conflicts"
+        return (
+            "has merge conflicts around agentplane's block. Run `agentplane reconcile`,"
+            " then resolve the remaining conflicts"
+        )
     torn = data is not None and block.is_torn(data)
-    return "contains an incomplete agentplane block. Remove its marker line" if torn else ""
+    return (
+        "contains an incomplete agentplane block. Remove the `<!-- agentplane:… -->` line of that block"
+        if torn
+        else ""
+    )

@@ -30,13 +30,13 @@ _MOST = 5
 _PASSING = ("## The last run", "## Not reviewed", pack_text.NOT_IN_HERE)
 """Headings of sections that change from run to run. Older context packs have the first one."""
 _SYNC = ("agentplane", "sync")
-_REMEDY = Shell(_SYNC, "Read it, then run ", " to write the approved memory again.")
+_REMEDY = Shell(_SYNC, "Read the line, then run ", " to restore the approved memory.")
 
 
 def check(store: Store) -> Iterator[Finding]:
     """Report such text. `store` must read the plane without the cache."""
     for name in start_context.wrong(store):
-        what = "differs from the approved memory, and sessions would start with it"
+        what = "this cached context differs from the approved memory, and new sessions would receive the cached text"
         where = store.layout.shown(f"cache/{name}")
         yield Finding("answer-wrong", "error", where, what, (cache_checks.CLEAR,), name)
     project, root = store.layout.project, store.layout.root
@@ -62,12 +62,12 @@ def _unknown(path: str, lines: Iterable[Line], approved: "_Approved") -> Iterato
         if left and approved.withholds(line):
             left -= 1
             name = one_line(line.id, 40)
-            what = f"has text of {name}, which is withheld because it looks like it contains a secret"
-            remedy = Shell(_SYNC, after=", and change the secret.")
+            what = f"this line has text of {name}, an entry that seems to contain a secret and is withheld from tools"
+            remedy = Shell(_SYNC, after=" to remove the text, then rotate the secret.")
             yield Finding("text-withheld", "error", f"{path}:{line.number}", what, (remedy,), line.id)
         elif left and not approved.has(line):
             left -= 1
-            what = f"contains text that no approved entry has: {one_line(line.raw, 100)}"
+            what = f"this line has text that is in no approved entry: {one_line(line.raw, 100)}"
             passing = line.section.startswith(_PASSING) and not line.id
             severity: Severity = "warning" if passing else "error"
             yield Finding("text-unknown", severity, f"{path}:{line.number}", what, (_REMEDY,), path)

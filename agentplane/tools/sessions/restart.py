@@ -59,14 +59,14 @@ def _decide(
     now = store.snapshot().ledger.revision()
     given = sessions.given_to(store.layout, run, tool)
     if given is None:
-        return Never("its memory revision is unknown")
+        return Never("the session's memory revision is unknown")
     if given == now:
-        return Never("it already has the current memory")
+        return Never("the session already has the current memory")
     if request.auto and run.session is None:
-        return Never("it doesn't report when it is idle, so it is restarted only on request")
+        return Never("the session doesn't report when it is idle, so agentplane restarts it only on request")
     id_ = _id(store.layout, tool, run, exact, variables)
     if id_ is None and not _is_empty(store.layout, run):
-        return Never("its session ID is unknown, so it can't be resumed")
+        return Never("the session ID is unknown, so the session can't be resumed")
     words = resume_command.command(tool, exact.command, id_)
     if words is None:
         return Never(f"{tool.title} has no command to resume a session")
@@ -121,11 +121,11 @@ def _outcome(layout: Layout, one: Session) -> Outcome:
         if follower and follower.pid == one.pid:
             return outcome("restarted", now=follower.run_id)
         return (
-            outcome("waits", "it is being restarted")
+            outcome("waits", "the session is being restarted")
             if processes.started_at(one.pid)
-            else outcome("ended", "it has ended")
+            else outcome("ended", "the session has ended")
         )
     reply = requests.reply(layout, run.run_id)
     if reply and reply.state == "refused":
         return outcome("refused", reply.why)
-    return outcome("waits", reply.why if reply else "it has not answered yet")
+    return outcome("waits", reply.why if reply else "the session has not responded yet")

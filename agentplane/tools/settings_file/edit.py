@@ -41,7 +41,7 @@ def put(data: bytes | None, place: Place) -> bytes:
     """Return the file with agentplane's entries. The bytes stay the same if the file already has them."""
     made = _in_toml(data, place) if place.toml else _in_json(data, place)
     if made != data and without(made, [place]) != (None if data is None else without(data, [place])):
-        raise UnfitError("has a format that agentplane couldn't restore byte for byte")
+        raise UnfitError("is formatted in a way that agentplane couldn't restore exactly")
     return made
 
 
@@ -86,7 +86,7 @@ def _text(data: bytes) -> str:
 
 
 def _reason(error: ValueError) -> str:
-    return f"isn't JSON: {error}" if isinstance(error, with_comments.BadJson) else str(error)
+    return f"isn't valid JSON: {error}" if isinstance(error, with_comments.BadJson) else str(error)
 
 
 def _in_json(data: bytes | None, place: Place) -> bytes:
@@ -119,14 +119,14 @@ def _new(place: Place) -> str:
 def _with(text: str, want: Want) -> str:
     root = with_comments.parse(text)
     if root.kind != "object":
-        raise splice.NotPlain("has no object at the top level")
+        raise splice.NotPlain("has no JSON object at the top level")
     around = splice.node_at(root, want.under)
     old = None if around is None else _outdated(around, want)
     if old is not None:
         node, value = old
         return text if node is None else splice.replace(text, node, value)
     if want.key and around is not None and splice.node_at(around, (want.key,)) is not None:
-        raise splice.NotPlain(f"has another server named `{want.key}`")
+        raise splice.NotPlain(f"already has another MCP server named `{want.key}`")
     return splice.put(text, want.under, want.key, want.value)
 
 
@@ -246,7 +246,7 @@ def _in_toml(data: bytes | None, place: Place) -> bytes:
             rest = toml_table.remove(text, (*want.under, ours))
             text = toml_table.MADE if rest is None else rest
         elif isinstance(there, Mapping) and want.key in there:
-            raise UnfitError(f"has another server named `{want.key}`")
+            raise UnfitError(f"already has another MCP server named `{want.key}`")
         return toml_table.put(text, path, want.value).encode()
     except toml_table.NotToml as error:
         raise UnfitError(_reason(error)) from error

@@ -35,7 +35,7 @@ def read(text: str) -> dict[str, Any]:
         return limited.read(text, parse_float=str)
     except limited.TomlError as error:
         place = f" (line {error.line})" if error.line else ""
-        raise NotToml(f"isn't TOML: {error.what[:80]}{place}") from error
+        raise NotToml(f"isn't valid TOML: {error.what[:80]}{place}") from error
 
 
 def at(data: Mapping[str, Any], path: Sequence[str]) -> Any:
@@ -63,7 +63,7 @@ def put(text: str | None, path: Sequence[str], value: Mapping[str, object]) -> s
     for key in reversed(path):
         wanted = {key: wanted}
     if _read_if(made) != _merged(read(old), wanted):
-        raise NotToml(f"has no place for a table `{'.'.join(path)}`")
+        raise NotToml(f"has other content where agentplane would add the table `{'.'.join(path)}`")
     return made
 
 
@@ -78,7 +78,7 @@ def remove(text: str, path: Sequence[str]) -> str | None:
         rest = _cut(lines, begin)
         if _bare(_read_if(rest), path) == wanted:
             return None if rest.replace("\r\n", "\n") in (MADE, _MADE_EARLIER) else rest
-    raise NotToml(f"has `{'.'.join(path)}` in a form that agentplane can't change")
+    raise NotToml(f"defines `{'.'.join(path)}` in a form that agentplane can't edit")
 
 
 def _cut(lines: list[str], begin: int) -> str:

@@ -32,8 +32,8 @@ MOST = 1_000_000
 _MOST_PATHS = 50
 _BASES = ("origin/HEAD", "main", "master")
 _NOTE = (
-    "These files are committed, so they contain neither the last run nor candidates. "
-    "The next decision, or `agentplane sync`, writes the context of the whole project again."
+    "These files are committed, so agentplane leaves out the last run and all candidates. "
+    "After your next decision, or when you run `agentplane sync`, the files get the context of the whole project again."
 )
 
 
@@ -175,9 +175,9 @@ def _budgets(tool_packs: Sequence[ToolPacks]) -> Iterator[Budget]:
         if one.start is not None:
             in_bytes = one.start.measure == "characters"
             size = one.start.limit * 2 // 7 if in_bytes else one.start.limit
-            budgets.append(Budget(size, f"limit of {one.tool.title} at the start of a session"))
+            budgets.append(Budget(size, f"{one.tool.title} limit at the start of a session"))
         if one.file.limit and one.file.room > 0:
-            budgets.append(Budget(one.file.room * 2 // 7, f"room in {one.file.path}"))
+            budgets.append(Budget(one.file.room * 2 // 7, f"space left in {one.file.path}"))
     by_size: dict[int, Budget] = {}
     for budget in budgets:
         by_size.setdefault(budget.tokens, budget)
@@ -237,5 +237,5 @@ def paths_of(text: str) -> tuple[str, ...] | str:
     return (
         paths
         if len(paths) <= _MOST_PATHS
-        else f"Enter at most {_MOST_PATHS} paths. A glob such as app/** matches many."
+        else f"Enter at most {_MOST_PATHS} paths. To cover more files, use a glob such as app/**."
     )

@@ -34,7 +34,11 @@ class Imported(msgspec.Struct, frozen=True):
     """The reason for each statement that the gate refused."""
 
     def message(self, keys: Keymap) -> str:
-        refused = f" · {len(self.refused):,} refused: {one_line(self.refused[0], 80)}" if self.refused else ""
+        refused = (
+            f" · {len(self.refused):,} rejected by the checks: {one_line(self.refused[0], 80)}"
+            if self.refused
+            else ""
+        )
         if not self.count:
             return f"Nothing was imported{refused}"
         return f"Added {_counted(self.count, 'candidate')} to the inbox{refused} · {keys.key('undo')} to undo"
@@ -48,7 +52,9 @@ def diagnose(plane: Plane, report: Report) -> list[Finding]:
 def status_text(plane: Plane, _: Report) -> str:
     """Return the output of `agentplane status`. Changes nothing."""
     status = plane.status()
-    checked = f"{_counted(status.unchecked, 'candidate')} not checked yet" if status.unchecked else ""
+    checked = (
+        f"{_counted(status.unchecked, 'candidate')} not checked for conflicts yet" if status.unchecked else ""
+    )
     tools = plane.tools.receivers(plane.memory.read())
     return "\n".join(summaries.status_lines(status, tools, plane.layout.root, checked=checked))
 
@@ -91,7 +97,9 @@ def find_imports(plane: Plane, report: Report) -> Harvest:
 
 def imports_text(found: Harvest) -> str:
     """Return the statements that can be imported, by source."""
-    parts = ["They are added to the inbox as candidates. The original files are not changed."]
+    parts = [
+        "These memories will be added to the inbox as candidates. The original files will not be changed."
+    ]
     by_source = Counter(offer.source for offer in found.offers)
     for source, count in by_source.items():
         mine = [offer.proposal.statement for offer in found.offers if offer.source == source]
@@ -99,7 +107,7 @@ def imports_text(found: Harvest) -> str:
         lines += [f"    and {count - _SHOWN:,} more"] if count > _SHOWN else []
         parts.append("\n".join(lines))
     skipped = sum(len(haul.skipped) for haul in found.hauls)
-    parts += [f"{_counted(skipped, 'other line')} skipped"] if skipped else []
+    parts += [f"{_counted(skipped, 'other line')} will be skipped"] if skipped else []
     return "\n\n".join(parts)
 
 

@@ -130,9 +130,9 @@ class PlaneModel:
         root = self.plane.layout.root
         if not layout.is_plane(root):
             raise Damaged(
-                "The project memory is gone.",
+                "The folder with the project memory no longer exists.",
                 where=str(root),
-                todo="Restore the folder. This screen then continues.",
+                todo="Restore the folder to continue.",
             )
         mark = self._stamp()
         memory = self.plane.memory.read()
@@ -322,7 +322,8 @@ def _settled_text(settled: Sequence[Settled]) -> str:
     if not settled:
         return ""
     count = len(settled[-1].waiting)
-    return f"Reconciled merged branches{f', {count} to review' if count else ''}"
+    more = f", {count:,} candidate{'' if count == 1 else 's'} to review" if count else ""
+    return f"Reconciled merged branches{more}"
 
 
 def _still_holds(found: Reviewed | None, entry: Entry, memory: Memory) -> bool:
@@ -352,9 +353,13 @@ def as_error(error: Exception) -> AgentplaneError:
     if isinstance(error, OSError):
         where = str(error.filename) if error.filename is not None else None
         what = (error.strerror or str(error)).lower()
-        return PlaneError(what, where=where, todo="Check the folder, its permissions and the disk.")
+        return PlaneError(
+            what,
+            where=where,
+            todo="Check that the folder exists, that you can write to it, and that the disk isn't full.",
+        )
     return PlaneError(
         f"Internal error: {type(error).__name__}: {error}",
-        todo="Nothing else was changed. Run `agentplane doctor` to check the project memory.",
+        todo="Run `agentplane doctor` to check the project memory. Nothing else was changed.",
         sees_doctor=True,
     )

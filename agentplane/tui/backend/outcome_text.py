@@ -125,7 +125,7 @@ def _file_note(outcome: Outcome) -> str:
     if outcome.outdated_files:
         more = f" and {len(outcome.outdated_files) - 1} more" if len(outcome.outdated_files) > 1 else ""
         verb = "are" if more else "is"
-        return f" · {one_line(outcome.outdated_files[0], 30)}{more} {verb} outdated, sync the tools"
+        return f" · {one_line(outcome.outdated_files[0], 30)}{more} {verb} outdated, so sync the tools"
     if outcome.updated_files:
         return f" and updated {one_line(outcome.updated_files[0], 30) if len(outcome.updated_files) == 1 else f'{len(outcome.updated_files)} tool files'}"
     return ""

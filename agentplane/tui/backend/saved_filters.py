@@ -53,7 +53,7 @@ def add(target: Target, new: SavedFilter) -> Filters:
     def with_new(saved: tuple[SavedFilter, ...]) -> tuple[SavedFilter, ...]:
         others = tuple(one for one in saved if one.name != new.name)
         if len(_sorted(target, others).readable) >= MOST:
-            raise BadInput(f"{MOST} filters are already saved.", todo="Remove one of them first.")
+            raise BadInput(f"You can't save more than {MOST} filters.", todo="Remove a saved filter first.")
         return (*others, new)
 
     return _changed(target, with_new)
@@ -77,13 +77,13 @@ def _changed(target: Target, change: Callable[[tuple[SavedFilter, ...]], tuple[S
         try:
             saved = _decoded(data)
         except msgspec.MsgspecError:
-            what = "The file of saved filters can't be read."
-            raise BadInput(what, where=str(where), todo="Fix it, or delete it.") from None
+            what = "Can't read the file with your saved filters."
+            raise BadInput(what, where=str(where), todo="Fix or delete the file.") from None
         made = change(saved.get(target, ()))
         text = msgspec.json.format(msgspec.json.encode({**saved, target: made})) + b"\n"
         if files.write_atomic(where, text, only_if=lambda read=data: _read() == read):  # type: ignore[misc]
             return _sorted(target, made)
-    raise BadInput("Another program is saving filters.", where=str(where), todo="Try again.")
+    raise BadInput("Another process is saving filters at the same time.", where=str(where), todo="Try again.")
 
 
 def _sorted(target: Target, saved: tuple[SavedFilter, ...]) -> Filters:

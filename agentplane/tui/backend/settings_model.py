@@ -21,7 +21,7 @@ def do(plane: Plane, command: SetSetting) -> Outcome:
     setting = settings_table.by_name(command.name)
     path = plane.settings.file_of(setting).shown
     if not plane.do(command):
-        message = f"No changes: {path} already has this value"
+        message = f"Nothing was changed, because {path} already has this value"
     elif command.value is None:
         message = f"Removed {setting.name} from {path}"
     else:

@@ -37,9 +37,9 @@ there because another tool reads the same file.
 _LASTING = Ask(passing=False)
 _DONE = {"wire": "Connected", "sync": "Updated", "unwire": "Disconnected"}
 _NOTHING = {
-    "wire": "already connected",
+    "wire": "the tool is already connected",
     "sync": "all files are up to date",
-    "unwire": "not connected",
+    "unwire": "the tool isn't connected",
 }
 
 
@@ -158,11 +158,18 @@ def do(plane: Plane, command: ToolCommand) -> Outcome:
 
 def _done_text(verb: str, done: Wired) -> str:
     count = len(done.written)
-    parts = [f"{_DONE[verb]} {_listed(done.written)}" if count else f"No changes: {_NOTHING[verb]}"]
+    parts = [
+        f"{_DONE[verb]} {_listed(done.written)}"
+        if count
+        else f"Nothing was changed, because {_NOTHING[verb]}"
+    ]
     if done.proposed:
-        parts.append(f"edits in agentplane's block are now in the inbox: {_listed(done.proposed)}")
-    parts += [f"{path} stays for {_listed(names)}" for path, names in done.shared.items()]
-    parts += [f"{one_line(path, 40)} was not changed: it {one_line(why, 80)}" for path, why in done.blocked.items()]  # fmt: skip
+        parts.append(f"manual edits were added to the inbox: {_listed(done.proposed)}")
+    parts += [
+        f"{path} was kept because {_listed(names)} also {'uses' if len(names) == 1 else 'use'} it"
+        for path, names in done.shared.items()
+    ]
+    parts += [f"{one_line(path, 40)} was not changed, because it {one_line(why, 80)}" for path, why in done.blocked.items()]  # fmt: skip
     return " · ".join(parts)
 
 

@@ -84,10 +84,13 @@ class Writes(Box[bool]):
         parts.append(self._files())
         for path, why in self._planned.blocked.items():
             section: list[RenderableType] = [
-                Text(f"× {visible(path)} is not changed: it {one_line(why, 160)}", "bold")
+                Text(f"× {visible(path)} won't be changed, because it {one_line(why, 160)}", "bold")
             ]
             if path in self._planned.by_hand:
-                section += [Text("Add this yourself:"), Text(visible(self._planned.by_hand[path].rstrip()))]
+                section += [
+                    Text("Add this to the file yourself:"),
+                    Text(visible(self._planned.by_hand[path].rstrip())),
+                ]
             parts.append(section)
         for change in self._planned.changes:
             lines = change.diff()
@@ -99,7 +102,12 @@ class Writes(Box[bool]):
             return []
         command = _ALL.get(self._planned.verb)
         names = " ".join(tool.name for tool in self._planned.tools)
-        return [Text(f"… {count:,} more lines" + (f": {command} {names}" if command else ""))]
+        return [
+            Text(
+                f"… {count:,} more lines"
+                + (f". To see all of them, run: {command} {names}" if command else "")
+            )
+        ]
 
     def _files(self) -> list[RenderableType]:
         return [

@@ -168,7 +168,7 @@ class EntryScreen(ListScreen):
         if rest:
             self.carry_out(self._adoption(rest))
         if flagged:
-            message = f"{len(flagged):,} with a high-severity flag. Accept those individually."
+            message = f"{len(flagged):,} manual edit{'' if len(flagged) == 1 else 's'} with a high-severity flag must be accepted one by one."
             self.app.notify(message, severity="warning", markup=False)
 
     def _adoption(self, edits: "Sequence[str]") -> Command:
@@ -219,7 +219,7 @@ class EntryScreen(ListScreen):
         if source:
             await self.plane_app.navigator.go_to_run(source)
         elif self.entry_id:
-            self.plane_app.say("This entry names no run")
+            self.plane_app.say("This entry doesn't name the run that proposed it")
 
     def action_copy(self) -> None:
         if self.entry_id:
@@ -244,7 +244,7 @@ class EntryScreen(ListScreen):
         listing, shown = self.view.listing, self.plane_app.shown
         entries = self._entries_of(listing.target_ids if listing.marks else [row.id for row in listing.shown])
         if shown is None or not entries:
-            self.plane_app.say(STILL_READ if shown is None else "no entry to export")
+            self.plane_app.say(STILL_READ if shown is None else "There is no entry to export")
             return
         project = shown.memory.snapshot.layout.project
         text = export.as_markdown(entries, shown.project)
@@ -263,7 +263,7 @@ class EntryScreen(ListScreen):
 
         dialog = LineDialog(
             "Export as Markdown",
-            "name of a new file in the project",
+            "name of the new file in the project",
             "export",
             lambda name: export.problem_of(project, name),
             export.DEFAULT_NAME,
@@ -302,6 +302,6 @@ class EntryScreen(ListScreen):
         if not self.may(action) or shown is None:
             return
         if entry is None:
-            self.plane_app.say("Nothing to edit")
+            self.plane_app.say("There is nothing to edit")
         else:
             await open_editor(self.app, of_entry(shown.memory, entry))

@@ -54,7 +54,7 @@ class WritingScreen(ListScreen):
             self.app.push_screen(Writes(planned), partial(_answered, planned, message.then))
         else:
             why = next((f"{path} {why}" for path, why in planned.blocked.items()), "")
-            self.say_why(f"No changes to write{f': {why}' if why else ''}")
+            self.say_why(f"No files need to be changed{f': {why}' if why else ''}")
 
     def submit(self, command: Command) -> None:
         """Submit a command to the queue, and show in its rows that it is running.

@@ -66,7 +66,7 @@ def make(survey: Survey, *, bare: bool = False) -> str:
     """
     wanted = setup.preview(survey.wanted.folder, ()) if bare else survey.wanted
     made = setup.make(wanted, "tui")
-    messages = [] if made.wired is None else [f"{path} was not changed: it {why}" for path, why in made.wired.blocked.items()]  # fmt: skip
+    messages = [] if made.wired is None else [f"{path} was not changed, because it {why}" for path, why in made.wired.blocked.items()]  # fmt: skip
     if not bare:
         plane = open_plane(wanted.folder, channel="tui")
         imported = plane.tools.take_in(plane.tools.harvest(list(harvest.SOURCES)))
@@ -189,8 +189,8 @@ class First(App[str | None]):
 def _body(survey: Survey) -> list[RenderableType]:
     parts: list[RenderableType] = [
         Text(
-            "agentplane keeps the memory of coding tools as files in your repository. Tools propose entries, "
-            "and you approve them."
+            "agentplane stores the memory of your coding tools as files in your repository. Tools propose entries, "
+            "and you decide which ones to approve."
         ),
         *_plane(survey),
         *_tools(survey),
@@ -204,37 +204,41 @@ def _plane(survey: Survey) -> list[RenderableType]:
     files = len(create.missing(Layout(root=folder))) + 1  # and the log
     return [
         Text(f"\nFiles in {visible(str(folder.parent))}", "bold"),
-        Text(f"+ {folder.name}/  {files} small text files to commit"),
-        Text("+ .git/config and four hooks  Git merge driver and hooks (existing hooks are left alone)"),
+        Text(f"+ {folder.name}/  {files} small text files for you to commit"),
+        Text("+ .git/config and four hooks  Git merge driver and hooks (your existing hooks are kept)"),
         *(
-            Text(f"{'~' if (folder.parent / path).exists() else '+'} {visible(path)}  managed block (undo with `agentplane tools disconnect all`)")
+            Text(f"{'~' if (folder.parent / path).exists() else '+'} {visible(path)}  agentplane's block (to remove it, run `agentplane tools disconnect all`)")
             for path in survey.wanted.touched
         ),
-        *(Text(f"× {visible(path)}  is not changed: it {why}") for path, why in survey.wanted.blocked.items()),
+        *(Text(f"× {visible(path)}  won't be changed, because it {why}") for path, why in survey.wanted.blocked.items()),
     ]  # fmt: skip
 
 
 def _tools(survey: Survey) -> list[RenderableType]:
     if not survey.tools:
-        return [Text("\nNo coding tool found. You can connect one later in Tools.")]
+        return [Text("\nNo coding tool was found. You can connect one later on the Tools screen.")]
     used = [row.tool.title for row in survey.tools if row.in_project]
     other = [row.tool.title for row in survey.tools if not row.in_project]
     lines: list[RenderableType] = [Text("\nCoding tools", "bold")]
     if used:
-        lines.append(Text(f"Used here, will be connected: {', '.join(used)}"))
+        lines.append(Text(f"Used in this project, and will be connected: {', '.join(used)}"))
     if other:
-        lines.append(Text(f"Installed: {', '.join(other)}. You can connect them later in Tools."))
+        lines.append(
+            Text(
+                f"Installed, but not used in this project: {', '.join(other)}. You can connect them later on the Tools screen."
+            )
+        )
     return lines
 
 
 def _offers(offers: Harvest) -> list[RenderableType]:
     if not offers.offers:
-        return [Text("\nNo existing memories found."), *_skipped(offers)]
+        return [Text("\nNo existing memories were found."), *_skipped(offers)]
     lines: list[RenderableType] = [
         Text(
             f"\nFound {len(offers.offers)} existing memor{'y' if len(offers.offers) == 1 else 'ies'}", "bold"
         ),
-        Text("They will be added to the inbox for review. The original files are not changed."),
+        Text("These memories will be added to the inbox for review. The original files will not be changed."),
     ]
     for source in harvest.SOURCES:
         mine = [offer for offer in offers.offers if offer.source == source]
@@ -252,7 +256,7 @@ def _skipped(offers: Harvest) -> list[RenderableType]:
     pieces = [piece for haul in offers.hauls for piece in haul.skipped]
     if not pieces:
         return []
-    lines: list[RenderableType] = [Text(f"\nSkipped: {len(pieces)}", "bold")]
+    lines: list[RenderableType] = [Text(f"\nSkipped lines: {len(pieces)}", "bold")]
     for piece in pieces:
         excerpt = f": {one_line(piece.text, 120)}" if piece.text.strip() else ""
         text = f"   · {one_line(piece.place, 120)}, {piece.why}{excerpt}"

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 _PREVIEW_SECONDS = 0.05
 _FILTER_SECONDS = 0.08
-STILL_READ = "still reading the project memory"
-NO_ROW = "no row selected"
+STILL_READ = "the project memory is still loading"
+NO_ROW = "no row is selected"
 SELECTION_HIDDEN = "the filter hides all selected rows"
 
 

@@ -26,7 +26,7 @@ async def send_back(screen: "EntryScreen", entries: "Sequence[Entry]") -> None:
 
     def problem(text: str) -> str:
         if not text.strip():
-            return "The comment is empty."
+            return "Enter a comment."
         return _problem(lambda: feedback.check_comment(text.strip()))
 
     def typed(text: str | None) -> None:
@@ -49,7 +49,9 @@ async def snooze(screen: "EntryScreen", entries: "Sequence[Entry]", today: date)
     def problem(text: str) -> str:
         day = day_of(text)
         if text.strip().lower() != _NOW and day is None:
-            return "Use a date (2026-12-31), a number of days or weeks (7d, 2w), or now."
+            return (
+                "Enter a date (2026-12-31), a number of days or weeks (7d, 2w), or `now` to end the snooze."
+            )
         return f"The date {day} isn't in the future." if day is not None and day <= today else ""
 
     def typed(text: str | None) -> None:
@@ -71,14 +73,19 @@ async def tag(screen: "EntryScreen", entries: "Sequence[Entry]") -> None:
     def problem(text: str) -> str:
         add, remove = entry_form.changes(text)
         if not add and not remove:
-            return "Type at least one tag. A tag that begins with - is removed."
+            return "Enter at least one tag. To remove a tag, put - in front of it."
         return entry_form.changes_problem(text) or _problem(partial(feedback.check_tags, add))
 
     def typed(text: str | None) -> None:
         if text is not None:
             screen.plane_app.submit(Tag(_ids(entries), *entry_form.changes(text)))
 
-    dialog = LineDialog(f"Tags of {_named(entries)}", "ui, storage, -on call", "change tags", problem)
+    dialog = LineDialog(
+        f"Change the tags of {_named(entries)}",
+        "ui, storage, -on call (- removes a tag)",
+        "change tags",
+        problem,
+    )
     await open_field(screen.app, dialog, typed)
 
 

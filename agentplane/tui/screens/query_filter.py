@@ -75,7 +75,7 @@ class QueryFilter:
         sort = orders[(orders.index(query.sort) + 1) % len(orders)]
         self._screen.set_words(str(msgspec.structs.replace(query, sort=sort)))
         what = next((value.what for value in SORTS if value.name == sort), "")
-        self._screen.say(f"Sorted by {sort}: {what}" if sort else "Usual order")
+        self._screen.say(f"Sorted by {sort}: {what}" if sort else "Sorted in the default order")
 
     # Saved filters
 
@@ -90,7 +90,7 @@ class QueryFilter:
             self._unreadable |= {*new}
             names = one_line(", ".join(one.name for one in new), 60)
             self._screen.say(
-                f"Saved filters that this version can't read: {names}. They stay in filters.json."
+                f"This version can't read these saved filters, and keeps them in filters.json: {names}"
             )
 
     def show_tabs(self) -> None:
@@ -112,7 +112,7 @@ class QueryFilter:
         if not self._saved:
             key = keymap_of(self._screen.app).key
             self._screen.say(
-                f"No saved filters. Type a filter with {key('filter')}, then save it with {key('filter.save')}."
+                f"You have no saved filters. Type a filter with {key('filter')}, then save it with {key('filter.save')}."
             )
         else:
             self.open((max(self._place, 0) + steps) % (len(self._saved) + 1))
@@ -135,7 +135,9 @@ class QueryFilter:
         elif place > 0:
             self._remove(self._saved[place - 1])
         else:
-            dialog = LineDialog(f"Save filter  {one_line(words, 50)}", words, "save", _problem_of_name)
+            dialog = LineDialog(
+                f"Name for the filter: {one_line(words, 50)}", words, "save", _problem_of_name
+            )
             await open_field(self._screen.app, dialog, partial(self._named, words))
 
     def _named(self, words: str, name: str | None) -> None:
@@ -144,13 +146,13 @@ class QueryFilter:
 
         if name is not None:
             new = SavedFilter(" ".join(name.split()) or words, words)
-            said = f"Saved filter {one_line(new.name, _LONGEST_NAME)}"
+            said = f"Saved the filter {one_line(new.name, _LONGEST_NAME)}"
             self._change(lambda: saved_filters.add(self._target, new), said)
 
     def _remove(self, saved: "SavedFilter") -> None:
         from agentplane.tui.backend import saved_filters
 
-        said = f"Removed saved filter {one_line(saved.name, 40)}"
+        said = f"Removed the saved filter {one_line(saved.name, 40)}"
         self._change(lambda: saved_filters.remove(self._target, saved.query), said)
 
     def _change(self, change: "Callable[[], Filters]", said: str) -> None:
@@ -161,11 +163,13 @@ class QueryFilter:
         except AgentplaneError as error:
             said = one_line(str(error))
         except OSError as error:
-            said = f"The filters can't be saved: {error.strerror or error}."
+            said = f"Can't save the filters: {error.strerror or error}."
         self.show_tabs()
         self._screen.say(said)
 
 
 def _problem_of_name(name: str) -> str:
     """Return the problem with the name of a filter. An empty name stands for the query."""
-    return f"The name has more than {_LONGEST_NAME} characters." if len(name.strip()) > _LONGEST_NAME else ""
+    return (
+        f"The name can have at most {_LONGEST_NAME} characters." if len(name.strip()) > _LONGEST_NAME else ""
+    )

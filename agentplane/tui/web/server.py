@@ -71,7 +71,9 @@ class PlaneServer(Server):
 
     async def _checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.host != f"{HOST}:{self.port}" or not self._is_same_origin(request):
-            return web.Response(status=403, text="Request refused: wrong host or origin.\n")
+            return web.Response(
+                status=403, text="The request was refused, because its host or origin is wrong.\n"
+            )
         token = request.query.get("token")
         if request.path == "/" and token is not None and _same(token, self._token):
             # The token does not stay in the address, because the browser's history would keep it.
@@ -114,6 +116,6 @@ def listening(port: int) -> Iterator[socket.socket]:
             raise PlaneError(
                 (error.strerror or str(error)).lower(),
                 where=f"{HOST}:{port}",
-                todo="Choose another one with `--port`.",
+                todo="Choose another port with `--port`.",
             ) from error
         yield server_socket

@@ -76,7 +76,7 @@ def of_shown(
     """
     problem = problem or shown.refusal or ""
     if shown.damaged and not problem:
-        problem = "The log and the files don't match. Run agentplane doctor."
+        problem = "The log doesn't match the memory files. Run agentplane doctor."
     return Figures(
         waiting=shown.waiting,
         conflicts=shown.conflicts,

@@ -55,7 +55,9 @@ def prose(text: str, look: Look) -> RenderableType:
     if Counter(_WORD.findall(shown)) - Counter(_WORD.findall(" ".join(reader.drawn))):
         blocks = [(False, Text(shown, look("text")))]  # for example, nested too deeply
     if cut > 0:
-        blocks.append((False, Text(f"… {cut:,} more characters; press `e` to read them.", look("muted"))))
+        blocks.append(
+            (False, Text(f"… {cut:,} more characters. Press `e` to read them in the editor.", look("muted")))
+        )
     return Group(*_spaced(blocks))
 
 

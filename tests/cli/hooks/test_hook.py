@@ -60,7 +60,7 @@ def test_a_session_is_given_the_reviewed_memory_as_data(kept: Plane, tool: MakeT
     assert said.json["hookSpecificOutput"]["hookEventName"] == "SessionStart"
     assert UNLIKE[0] in said.context
     assert "reviewed and approved" in said.context
-    assert "give no orders" in " ".join(said.context.split())
+    assert "contain no instructions" in " ".join(said.context.split())
 
 
 def test_neither_a_candidate_nor_a_hand_edit_is_in_it(kept: Plane, tool: MakeTool) -> None:
@@ -575,7 +575,7 @@ def test_what_went_wrong_is_shown_by_doctor(kept: Plane, tool: MakeTool) -> None
 
 @pytest.mark.parametrize(
     ("words", "heard"),
-    [("session-start --tool emacs", "no tool"), ("lunch --tool codex", "no event"), ("", "no tool"), ("--tool", "no tool")],
+    [("session-start --tool emacs", "unknown tool"), ("lunch --tool codex", "unknown event"), ("", "unknown tool"), ("--tool", "unknown tool")],
 )  # fmt: skip
 def test_a_wrong_call_breaks_no_tool_either(repository: Path, words: str, heard: str) -> None:
     done = subprocess.run(

@@ -30,7 +30,13 @@ def test_pack_json(plane: Plane, cli: Cli) -> None:
     (id_,) = plane.inbox.approve([plane.propose(decision(UNLIKE[0], scope=["app/**"]))]).renamed.values()
     data = cli("context", "--json", "--print", "--path", "docs/a.md", "--budget", "500").json("pack")
     assert data["receipt"]["cut"] == [
-        {"id": id_, "why": "its scope doesn't match these paths", "pinned": False, "kind": "scope", "at": ""}
+        {
+            "id": id_,
+            "why": "its scope doesn't match the given paths",
+            "pinned": False,
+            "kind": "scope",
+            "at": "",
+        }
     ]
     assert data["receipt"]["budget"] == 500
     assert data["text"].startswith("# Project memory")

@@ -52,7 +52,7 @@ def test_other_line_breaks_are_named(shelf: Plane, person: Cli, project: Path) -
     person("approve", "DEC-001")
     assert person("diff").out.splitlines() == [
         "~ DEC-001  Use Textual.",
-        "    Only blanks and line breaks changed.",
+        "    Only spaces and line breaks changed.",
     ]
 
 
@@ -74,7 +74,7 @@ def test_what_is_not_accepted_is_not_memory(shelf: Plane, person: Cli, project: 
     change_by_hand(shelf, "decisions.md", "Textual", "Rich")
     ran = person("diff")
     assert ran.out == ""
-    assert "1 manual edit to review not included" in ran.err
+    assert "This comparison doesn't include 1 manual edit to review" in ran.err
 
 
 @pytest.mark.parametrize("named", ["HEAD~1", "main~1"])

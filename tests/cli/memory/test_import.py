@@ -21,7 +21,7 @@ def rules(plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 def test_it_says_what_it_took_and_what_it_left(rules: Path, plane: Plane, cli: Cli) -> None:
     told = cli("import")
     assert (told.code, told.out) == (0, "")
-    assert "instructions: 1 from 1 file, 1 skipped" in told.err
+    assert "instructions: 1 candidate from 1 file, 1 skipped" in told.err
     assert "Skipped CLAUDE.md:2 (command or path): `make test`" in told.err
     assert "Added 1 candidate to the inbox" in told.err
     (entry,) = plane.memory.read().inbox

@@ -99,7 +99,7 @@ def test_a_search_finds_its_words_among_what_fits_the_fields(filled: Plane, cli:
     assert found("tag:db", "ledger port sort:kind") == [LEDGER, PORT]
     assert found("ledger", "port -5432") == [LEDGER]
     assert found("Ledger: Postgres") == [LEDGER]
-    cli("recall", "tag:db").refused(2, "A search needs words.", "agentplane list")
+    cli("recall", "tag:db").refused(2, "The query has no words to search for.", "agentplane list")
 
 
 def test_a_sorted_search_takes_its_results_from_all_matches(plane: Plane, cli: Cli) -> None:
@@ -142,7 +142,7 @@ def test_the_timeline_takes_a_query(filled: Plane, cli: Cli) -> None:
 
 
 def test_an_error_names_the_term_and_the_fix(filled: Plane, cli: Cli) -> None:
-    cli("list", "kind:fact", "tol:codex").refused(2, 'tol:codex: No field "tol".', "Did you mean tool:?")
+    cli("list", "kind:fact", "tol:codex").refused(2, 'tol:codex: Unknown field "tol".', "Did you mean tool:?")
     cli("inbox", "task:web").refused(2, "task: doesn't apply to the inbox.")
     cli("timeline", "sort:newest").refused(2, "sort: doesn't apply to runs.")
     cli("list", 'tag:"x').refused(2, "The quote isn't closed.")

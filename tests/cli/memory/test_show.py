@@ -36,10 +36,14 @@ def test_status_of_a_new_plane_says_how_to_begin(plane: Plane, cli: Cli) -> None
 
 
 def test_status_names_weakened_trust_settings_in_one_line(plane: Plane, cli: Cli) -> None:
-    assert "Weakened trust settings" not in cli("status").out
+    assert "Trust settings that are weaker" not in cli("status").out
     plane.layout.config.write_text('[trust]\ntools_may_approve = true\n[gate]\nsecret = "off"\n')
 
-    (line,) = [line for line in cli("status").out.splitlines() if "Weakened trust settings: " in line]
+    (line,) = [
+        line
+        for line in cli("status").out.splitlines()
+        if "Trust settings that are weaker than their defaults: " in line
+    ]
 
     assert "trust.tools_may_approve = true (default false)" in line
     assert 'gate.secret = "off" (default "refuse")' in line
@@ -280,12 +284,17 @@ def test_inbox_offers_what_works_for_a_manual_edit(shelf: Plane, person: Cli) ->
     change_by_hand(shelf, "decisions.md", "type: decision", "type: [decision")
     shown = person("inbox").out
     assert "manual edit (broken)" in shown
-    assert "Fix its header there, or delete it there and run `agentplane reject DEC-001`." in shown
+    assert (
+        "Fix the header of the entry in the file, or delete the entry there and run `agentplane reject DEC-001`."
+        in shown
+    )
     assert "agentplane approve" not in shown
 
     change_by_hand(shelf, "decisions.md", "type: [decision", "type: decision")
     change_by_hand(shelf, "decisions.md", "Textual", "Rich")
-    wanted = "Accept it with `agentplane approve DEC-001` or discard it with `agentplane reject DEC-001`."
+    wanted = (
+        "Accept the edit with `agentplane approve DEC-001` or discard it with `agentplane reject DEC-001`."
+    )
     assert wanted in person("inbox").out
 
 
@@ -368,10 +377,11 @@ def test_inbox_says_that_an_entry_hides_a_candidate(shelf: Plane, cli: Cli) -> N
     ran = cli("inbox")
 
     assert (
-        "1 candidate has the ID of an approved entry and can't be shown. Run `agentplane doctor`" in ran.err
+        "agentplane can't show 1 candidate that has the ID of an approved entry. Run `agentplane doctor`"
+        in ran.err
     )
     assert "nothing waits" not in ran.err
-    assert "which hides this candidate" in cli("doctor").out
+    assert "that entry hides this candidate" in cli("doctor").out
 
 
 def test_many_new_candidates_are_listed_before_they_are_checked(
@@ -380,7 +390,7 @@ def test_many_new_candidates_are_listed_before_they_are_checked(
     monkeypatch.setattr("agentplane.review.inbox_conflicts.AT_ONCE", 2)
     for text in UNLIKE:
         plane.propose(decision(text))
-    told = "0 of 6 candidates checked. To check the rest, run `agentplane inbox --wait`."
+    told = "agentplane has checked 0 of 6 candidates. To check the rest, run `agentplane inbox --wait`."
     assert f"  {told}\n" in cli("status").out
     assert cli("status", "--json").json("status")["unchecked"] == 6
     ran = cli("inbox")
@@ -405,4 +415,4 @@ def test_show_prints_the_header_where_it_holds_more(plane: Plane, cli: Cli) -> N
 
     assert "    # Run<U+202E> it\n" in shown
     assert '    notes: "a word"\n' in shown
-    assert "header in the file" not in cli("show", plain).out
+    assert "header as it appears in the file" not in cli("show", plain).out

@@ -166,14 +166,14 @@ def test_each_broken_file_of_the_cache_is_a_finding_until_it_is_fixed(shelf: Pla
     for _ in range(2):
         assert {row["where"] for row in _findings(cli)} == wheres
         assert cli("doctor").code == 1
-    assert "cleared the cache, because of .agentplane/cache/" in cli("doctor", "--fix").out
+    assert "cleared the cache, which had problems in .agentplane/cache/" in cli("doctor", "--fix").out
     assert _findings(cli) == []
 
 
 def test_a_cache_without_its_owner_is_one_finding(shelf: Plane, cli: Cli) -> None:
     (shelf.layout.cache / cache.OWNER).write_bytes(b"x")
     (found,) = _findings(cli)
-    what = "was not written by agentplane for this user, in this folder, and is not used"
+    what = "agentplane didn't write this cache for this user and this folder, and doesn't use it"
     assert (found["where"], found["what"]) == (".agentplane/cache", what)
 
 
@@ -367,7 +367,7 @@ def test_two_assumptions_that_contradict_are_named_until_one_goes(
 
     assert ran.code == 0
     assert "assumptions.md:" in ran.out
-    assert "ASM-001 and ASM-002 contradict each other, and both are approved" in ran.out
+    assert "ASM-001 and ASM-002 are both approved, but they contradict each other" in ran.out
     assert "`agentplane deprecate ASM-001`" in ran.out
     assert person("deprecate", "ASM-001").code == 0
     assert "contradict" not in cli("doctor").out

@@ -66,7 +66,7 @@ def test_the_example(example: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
         assert "does not exist" not in done.stdout
         if name == "without the plane":
-            assert "Run `git sparse-checkout add .agentplane` to check it out." in done.stdout
+            assert "Run `git sparse-checkout add .agentplane` to check out the project memory." in done.stdout
 
 
 def test_a_plane_without_committed_capsules(without_capsules: Path, tmp_path: Path) -> None:
@@ -83,4 +83,4 @@ def test_a_capsule_that_was_deleted_is_still_named(example: Path, tmp_path: Path
     path.unlink()
     done = doctor(folder)
     assert done.returncode == 1
-    assert f"{path.relative_to(folder)}: is missing" in done.stdout
+    assert f"{path.relative_to(folder)}: this file is missing" in done.stdout

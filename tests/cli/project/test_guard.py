@@ -60,7 +60,7 @@ def test_an_entry_of_the_base_in_other_words_is_told_and_passes(repo: Repo, cli:
     plane.memory.edit("DEC-001", text.replace(b"Use Textual", b"Use Rich"), entry.digest)
     ran = cli("check", "--base", "main")
     assert ran.code == 0
-    assert "DEC-001 was rewritten by Ada (edit over terminal)" in ran.out
+    assert "DEC-001 was rewritten by Ada (edit through terminal)" in ran.out
     assert ran.out[:2] == "- "
     assert "No problems found" in ran.err
 
@@ -71,7 +71,7 @@ def test_files_of_tools_are_looked_at(repo: Repo, cli: Cli) -> None:
     repo.commit()
     ran = cli("check", "--base", "main")
     assert ran.code == 1
-    assert "x AGENTS.md:4: has text of DEC-001 that nobody approved on this branch" in ran.out
+    assert "x AGENTS.md:4: this line of DEC-001 has text that nobody approved on this branch" in ran.out
 
 
 def test_a_move_is_told_and_passes(repo: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,12 +107,12 @@ def test_a_base_that_shares_no_history(repo: Repo, cli: Cli) -> None:
 
 
 def test_without_git(plane: Plane, cli: Cli) -> None:
-    cli("check", "--base", "main").refused(2, "is not in a Git repository")
+    cli("check", "--base", "main").refused(2, "isn't in a Git repository")
 
 
 def test_without_a_git_command(repo: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    cli("check", "--base", "main").refused(2, "is not in a Git repository")
+    cli("check", "--base", "main").refused(2, "isn't in a Git repository")
 
 
 def test_without_a_plane(git_project: Path, cli: Cli) -> None:

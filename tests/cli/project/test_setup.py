@@ -122,7 +122,7 @@ def started(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_init_says_before_it_asks_that_git_is_told(person: Cli, git_project: Path) -> None:
     asked = person("init", typing="n\n").err
     before = asked.partition("[Y/n]")[0]
-    assert "Configures a Git merge driver" in before
+    assert "agentplane will configure a Git merge driver" in before
     assert all(name in before for name in git_hooks.NAMES)
     assert "Connects Codex CLI." in person("init", "--tools", "codex", typing="n\n").err
     assert "agentplane" not in (git_project / ".git" / "config").read_text()
@@ -138,8 +138,8 @@ def test_init_asks_before_it_chains_a_hook(
     mine.chmod(0o755)
     done = person("init", typing=f"y\n{answer}\n")
     assert done.code == 0
-    assert "Git hook post-merge was not added: .git/hooks/post-merge is your own hook." in done.err
-    assert "Run agentplane after your own post-merge?" in done.err
+    assert "Git hook post-merge was not added: agentplane didn't create .git/hooks/post-merge." in done.err
+    assert "Run agentplane after your own Git hooks (post-merge)?" in done.err
     assert (mine.read_text() == "#!/bin/sh\necho mine\n") is not chained
     assert ("Chained: .git/hooks/post-merge (to undo: mv " in done.err) is chained
 
@@ -314,7 +314,10 @@ def test_init_names_tools_that_are_installed_only(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", "/nowhere")
     ran = person("init", typing="\n")
-    assert "Also installed: codex. To connect a tool, run `agentplane tools connect codex`." in ran.err
+    assert (
+        "Installed but not connected: codex. To connect a tool, run `agentplane tools connect codex`."
+        in ran.err
+    )
     assert not (project / "AGENTS.md").exists()
 
 
@@ -345,7 +348,7 @@ def test_init_says_what_can_be_imported_and_what_the_next_sessions_get(cli: Cli,
     ran = cli("init", "--yes")
     assert (
         "Found 2 existing memories: 1 from instruction files, 1 from decision records."
-        " Run `agentplane import` to review them.\n" in ran.err
+        " Run `agentplane import` to add them to the inbox.\n" in ran.err
     )
     assert "Claude Code: the next session starts with the approved memory." in ran.err
     assert 'Next: agentplane propose --type decision "…"' in ran.err

@@ -55,7 +55,7 @@ def test_what_a_decision_cannot_be_brought_to_is_named(plane: Plane, project: Pa
     assert ran.code == 0
     assert "Updated CLAUDE.md" in ran.err
     assert (
-        "AGENTS.md has outdated memory, because it was edited inside agentplane's block. Run `agentplane sync`"
+        "AGENTS.md still has outdated memory, because it was edited inside agentplane's block. Run `agentplane sync`"
         in ran.err
     )
     assert rules.read_text() == edited
@@ -168,10 +168,10 @@ def test_add_says_what_it_left_and_what_to_add_by_hand(plane: Plane, project: Pa
     (project / ".mcp.json").write_text('{"mcpServers": [')
     ran = cli("tools", "connect", "claude")
     assert ran.code == 1
-    assert ".mcp.json was not changed: it isn't JSON: unexpected end on line 1" in ran.err
+    assert ".mcp.json was not changed, because it isn't valid JSON: unexpected end on line 1" in ran.err
     assert '"args": ["mcp", "--tool", "claude-code"]' in ran.err
     data = cli("tools", "connect", "claude", "--json").json("tools-add")
-    assert data["blocked"] == {".mcp.json": "isn't JSON: unexpected end on line 1"}
+    assert data["blocked"] == {".mcp.json": "isn't valid JSON: unexpected end on line 1"}
     data = cli("tools", "disconnect", "claude", "--json").json("tools-remove")
     assert ".claude/settings.json" in data["written"]
 
@@ -187,7 +187,7 @@ def test_diff_as_json_and_names_that_are_unknown(plane: Plane, cli: Cli) -> None
 def test_remove_keeps_what_another_tool_in_use_reads(plane: Plane, project: Path, cli: Cli) -> None:
     cli("tools", "connect", "codex", "zed")
     ran = cli("tools", "disconnect", "codex")
-    assert "AGENTS.md keeps the memory, because zed also read it." in ran.err
+    assert "The memory stays in AGENTS.md, which is also read by zed." in ran.err
     assert (project / "AGENTS.md").exists()
 
 
@@ -197,6 +197,6 @@ def test_sync_says_what_a_file_has_no_room_for(plane: Plane, project: Path, cli:
     (project / "AGENTS.md").write_text("x" * (32 * 1024 - 950))
     ran = cli("sync", "--tools", "codex")
     assert ran.code == 0
-    assert "AGENTS.md has a size limit: 6 entries shortened to the statement" in ran.err
-    assert "6 entries shortened to the statement" in cli("sync", "--check", "--tools", "codex").out
+    assert "AGENTS.md has reached its size limit: 6 entries shortened to their statements" in ran.err
+    assert "6 entries shortened to their statements" in cli("sync", "--check", "--tools", "codex").out
     assert "read only so far" not in cli("sync", "--tools", "cursor").err

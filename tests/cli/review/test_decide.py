@@ -194,7 +194,7 @@ def test_pin_and_unpin(shelf: Plane, person: Cli) -> None:
 
 
 def test_what_is_given_to_nobody_is_not_pinned(shelf: Plane, person: Cli) -> None:
-    person("pin", candidate(person)).refused(2, "is a candidate", "Approve it first")
+    person("pin", candidate(person)).refused(2, "is a candidate", "Approve the candidate first")
     person("deprecate", "DEC-001")
     person("pin", "DEC-001").refused(2, "DEC-001 is deprecated", "only accepted entries")
 
@@ -245,8 +245,8 @@ def test_candidates_and_manual_edits_are_not_reviewed_together(shelf: Plane, per
     before = shelf.layout.log.read_bytes()
     person(verb, "DEC-001", id_).refused(2, f"Manual edits (DEC-001) and candidates ({id_})")
     assert shelf.layout.log.read_bytes() == before
-    person("approve", "DEC-001", "--supersede", "FACT-001").refused(2, "apply to candidates")
-    person("reject", "DEC-001", "--why", "x").refused(2, "apply to candidates")
+    person("approve", "DEC-001", "--supersede", "FACT-001").refused(2, "apply only to candidates")
+    person("reject", "DEC-001", "--why", "x").refused(2, "apply only to candidates")
     assert shelf.layout.log.read_bytes() == before
 
 
@@ -441,4 +441,6 @@ def test_what_an_approval_contradicts_is_said(plane: Plane, person: Cli) -> None
         )
     first, second = (entry.id for entry in plane.memory.read().inbox)
     assert "contradicts" not in person("approve", first).err
-    assert "FACT-002 contradicts FACT-001 (" in person("approve", second).err
+    assert (
+        "FACT-002 contradicts FACT-001, which was not changed (confidence " in person("approve", second).err
+    )

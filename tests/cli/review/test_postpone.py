@@ -42,11 +42,14 @@ def test_a_candidate_goes_back_and_its_replacement_takes_its_place(
 
     listed = cli("inbox")
     assert old not in listed.out
-    assert "1 folded (1 sent back). To list them, run `agentplane inbox --folded`." in listed.err
+    assert (
+        "Not shown: 1 folded (1 sent back). To list these candidates, run `agentplane inbox --folded`."
+        in listed.err
+    )
     folded = cli("inbox", "--folded")
     assert old in folded.out
-    assert "sent back with “Name the version.”" in folded.out
-    assert "sent back to codex, until 20" in folded.out
+    assert "sent back with the comment “Name the version.”" in folded.out
+    assert "sent back to codex until 20" in folded.out
     assert "1 folded" in cli("status").out
     assert cli("badge").out == ""
 
@@ -117,7 +120,7 @@ def test_tags_of_several_entries_are_one_change(shelf: Plane, person: Cli, cli: 
 
 
 def test_several_entries_are_only_tagged(shelf: Plane, person: Cli) -> None:
-    person("edit", "DEC-001", "FACT-001").refused(2, "--tag and --untag take several")
+    person("edit", "DEC-001", "FACT-001").refused(2, "--tag and --untag accept several")
     person("edit", "DEC-001", "--tag", "ui", "--mask").refused(2, "can't be combined")
 
 

@@ -89,7 +89,9 @@ def test_all_clean_of_a_run_by_the_part_behind_the_dash(plane: Plane, person: Cl
     mine = candidate(person, "Keep migrations as SQL.", "--source", run)
     candidate(person, "Sign webhook bodies.")
 
-    person("approve", "--all-clean", "--from", "nosuch").refused(2, "among those that match")
+    person("approve", "--all-clean", "--from", "nosuch").refused(
+        2, "No matching candidate is ready to approve"
+    )
     assert person("approve", "--all-clean", "--from", run.partition("-")[2]).out == f"{mine} -> DEC-001\n"
     assert len(plane.memory.read().inbox_ids) == 1
 

@@ -75,7 +75,9 @@ def test_it_lists_them_with_what_helps(held: Plane, person: Cli, codex: int) -> 
     assert "type:" not in done.out
     held.inbox.approve([held.propose(decision(UNLIKE[1]))])
     done = person("restart")
-    assert f"memory revision {before}, outdated\n  end it, then run: codex resume abc-123\n" in done.out
+    assert (
+        f"memory revision {before}, outdated\n  end the session, then run: codex resume abc-123\n" in done.out
+    )
     assert held.status().revision in done.err
     rows = person("restart", "--json").json("restart")
     assert rows["revision"] == held.status().revision
@@ -97,7 +99,7 @@ def test_what_nobody_can_restart_is_said_with_the_command(held: Plane, person: C
     for words in (["--all"], [str(codex)], [open_run.every(held.layout)[0].run_id]):
         done = person("restart", *words)
         assert done.code == 1
-        assert f"Codex CLI (pid {codex}): end it, then run: codex resume abc-123\n" in done.err
+        assert f"Codex CLI (pid {codex}): end the session, then run: codex resume abc-123\n" in done.err
 
 
 def test_only_a_person_asks(
@@ -169,7 +171,7 @@ def test_where_the_settings_restart_it_an_op_says_that(plane: Plane, tmp_path: P
         id_ = plane.propose(decision(UNLIKE[1]))
         done = stage.person("approve", id_).screen
         assert (
-            f"codex (pid {hooked.process.pid}) is using outdated memory. It restarts when it is idle.\n"
+            f"codex (pid {hooked.process.pid}) is using outdated memory. agentplane will restart it as soon as it is idle.\n"
             in done
         )
         assert (

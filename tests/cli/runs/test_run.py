@@ -55,7 +55,9 @@ def test_what_cannot_be_started_is_said_as_a_shell_does(
     cli("run", "--", wanted).refused(code, wanted)
     (event,) = runs(plane)
     assert event["exit_status"] == code
-    assert "Could not be started" in (plane.layout.runs / event["run_id"] / "summary.md").read_text()
+    assert (
+        "The command could not be started" in (plane.layout.runs / event["run_id"] / "summary.md").read_text()
+    )
 
 
 def test_a_whole_command_in_quotes(plane: Plane, cli: Cli) -> None:
@@ -193,7 +195,7 @@ def test_in_a_terminal_it_says_what_became_of_it(plane: Plane, project: Path) ->
 def test_a_plane_that_went_away_meanwhile_is_not_promised_to_be_sealed(plane: Plane, project: Path) -> None:
     done = started(project, "--", "sh", "-c", "rm -rf .agentplane; echo out; exit 4")
     assert (done.returncode, done.stdout) == (4, "out\n")
-    assert "isn't sealed. Its recorded files are missing." in done.stderr
+    assert "is incomplete. Its recorded files are missing." in done.stderr
 
 
 def test_bad_usage(plane: Plane, cli: Cli) -> None:

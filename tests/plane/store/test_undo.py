@@ -76,7 +76,7 @@ def test_a_hand_edit_stands_in_the_way(plane: Plane) -> None:
     plane.inbox.approve([plane.propose(decision("One."))])
     path = plane.layout.memory / "decisions.md"
     path.write_bytes(path.read_bytes().replace(b"One.", b"One by hand."))
-    with pytest.raises(Refused, match="manual edit"):
+    with pytest.raises(Refused, match="edited manually later"):
         plane.history.undo()
     assert b"One by hand." in path.read_bytes()
 
@@ -218,7 +218,7 @@ def test_undo_behind_a_prune_names_the_op_before(plane: Plane) -> None:
     earlier = plane.history.ops(1)[0].op
     plane.inbox.reject([plane.propose(decision("hunter2-hunter2"))])
     plane.history.prune("hunter2-hunter2")
-    with pytest.raises(Refused, match="pruned") as caught:
+    with pytest.raises(Refused, match="permanently removed") as caught:
         plane.history.undo()
     assert "agentplane undo " in (caught.value.todo or "")
     plane.history.undo(earlier)

@@ -89,7 +89,7 @@ def test_accepting_delivering_and_restoring_leaves_two_notes(plane: Plane, deliv
     ]
     assert chain.verify(plane.layout.log).faults == ()
     (finding,) = [one for one in health.collect(plane.store) if "log.jsonl" in one.where]
-    assert '`trust.hand_edits` was "accept" from ' in finding.what
+    assert '`trust.hand_edits` was set to "accept" from ' in finding.what
 
 
 def test_doctor_stops_telling_of_a_restored_setting_after_a_while(plane: Plane) -> None:
@@ -216,7 +216,9 @@ def test_check_lets_a_note_pass_and_no_other_record_under_its_name(plane: Plane)
     ):
         forge(plane, msgspec.structs.replace(forged, op=forged.op[:-6] + "forged"), stored.texts)
         findings = guard.check(plane.layout, "HEAD").findings
-        assert any("isn't a settings record" in one.what for one in findings), forged
+        assert any(
+            "has a settings record that agentplane would never write" in one.what for one in findings
+        ), forged
         take_back(plane)
 
 
@@ -249,7 +251,7 @@ def test_status_and_doctor_name_weakened_settings(plane: Plane) -> None:
     ]
     found = of_settings(plane)
     assert [one.where for one in found] == [".agentplane/config.toml:6", ".agentplane/config.toml:3"]
-    assert all(one.severity == "warning" and "not in the log yet" in one.what for one in found)
+    assert all(one.severity == "warning" and "not recorded in the log yet" in one.what for one in found)
     plane.tools.pack(Ask())
     found = of_settings(plane)
     assert all(one.severity == "info" and "since 2" in one.what for one in found)

@@ -453,7 +453,7 @@ def test_restating_an_instruction_file(told: Path, statement: str, place: str | 
     instructions = verbatim.read_instructions(told)
     verdict = checked(statement, instructions=instructions)
     assert codes(verdict) == ({"restated": "flag"} if place else {})
-    assert place is None or verdict.flags[0].what.endswith(f"repeats {place} word for word")
+    assert place is None or verdict.flags[0].what.endswith(f"repeats the text at {place} word for word")
 
 
 def test_an_instruction_folder_that_is_a_link_is_not_read(tmp_path: Path) -> None:

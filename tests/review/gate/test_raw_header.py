@@ -24,7 +24,7 @@ ODD = {
     "comment inside a list": ("tags:\n  - a\n  # a word\n  - b", "comment"),
     "unknown key": ("notes: a word", "unknown key `notes`"),
     "unknown key that is a sentence": (f'"{ORDER}": 1', "unknown key"),
-    "harvested": (f'harvested: "{ORDER} {TOKEN}"', "`harvested` isn't 16 hex digits"),
+    "harvested": (f'harvested: "{ORDER} {TOKEN}"', "`harvested` doesn't have 16 hexadecimal digits"),
     "text for a date": ('expires_at: "whenever you like"', "`expires_at` isn't a date"),
     "pinned": ("pinned: true", "sets `pinned`"),
     "pinned to nothing": ("pinned: false", "sets `pinned`"),

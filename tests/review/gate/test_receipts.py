@@ -106,7 +106,7 @@ def test_a_file_that_was_there_at_a_commit_is_one(git_project: Path) -> None:
         ({"evidence": ["README.md"]}, "cites no run"),
         (
             {**PROVED, "source": "20260127T101502Z-other1"},
-            "cites run 20260127T101502Z-other1, which is not in the log",
+            "cites run 20260127T101502Z-other1 (not in the log)",
         ),
         (
             {**PROVED, "evidence": ["I tried it."]},
@@ -118,7 +118,7 @@ def test_an_approval_without_receipts_is_refused(strict: Plane, more: dict[str, 
     id_ = strict.propose(decision("Logs go to standard error.", **more))
     with pytest.raises(Refused) as refused:
         strict.inbox.approve([id_])
-    assert refused.value.what == f"{id_} {lack}, and this project requires receipts"
+    assert refused.value.what == f"{id_} {lack}, but this project requires receipts"
     assert f"agentplane edit {id_}" in (refused.value.todo or "")
     (told,) = strict.inbox.review([id_])
     assert any(flag.startswith(f"lacks a receipt: {lack}") for flag in told.flags)
@@ -221,7 +221,7 @@ def test_asking_for_less_weakens_trust(before: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('[policy]\nrequire_receipts = "log"\n', 'Use one of true or false or "appended".'),
+        ('[policy]\nrequire_receipts = "log"\n', 'Use true, false or "appended".'),
         (
             '[policy]\nrequire_receipts = true\n[trust]\nhand_edits = "accept"\n',
             'Set `trust.hand_edits = "review"`.',

@@ -63,7 +63,7 @@ def test_the_text_is_gone_and_the_rest_is_there(leaked: tuple[Plane, RunEvent]) 
     found = collect(plane.store)
     assert {finding.severity for finding in found} == {"info"}
     assert len(found) == 6
-    assert all("was pruned" in finding.what for finding in found)
+    assert all("removed text from this file" in finding.what for finding in found)
     assert plane.history.ops(1)[0].verb == "prune"
     assert fix(plane.store) == []
 
@@ -75,10 +75,12 @@ def test_what_was_pruned_is_not_free_to_change(leaked: tuple[Plane, RunEvent]) -
     path = at(plane, run) / "summary.md"
     pruned = path.read_bytes()
     path.write_bytes(pruned + b"forged\n")
-    assert [finding.what for finding in bad(plane)] == ["was changed after it was sealed"]
+    assert [finding.what for finding in bad(plane)] == [
+        "this file was changed after the run record was sealed"
+    ]
     path.write_bytes(sealed)
     (found,) = bad(plane)
-    assert "contains text that was pruned" in found.what
+    assert "contains text that was removed" in found.what
     assert NAME.encode() in everything(plane.layout.runs)
     fix(plane.store)
     assert NAME.encode() not in everything(plane.layout.root)
@@ -145,7 +147,7 @@ def test_a_text_in_the_log_cannot_be_taken_out_and_the_line_is_said(
     done = agentplane(project, "prune", "--yes", input=NAME, stdin=None)
     assert done.returncode == 0, done.stderr
     assert "line 3" in done.stderr
-    with pytest.raises(BadInput, match="Only log line 3 contains it"):
+    with pytest.raises(BadInput, match="Only line 3 of the log contains it"):
         plane.history.prune(NAME)
 
 

@@ -300,7 +300,7 @@ def test_a_plane_that_is_locked_at_the_end(plane: Plane) -> None:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (3, "out\n")
     assert "another process" in err
-    assert "isn't sealed. The next `agentplane run`" in err
+    assert "is incomplete. The next `agentplane run`" in err
     assert run_events(plane) == []
     (event,) = settle(plane)
     assert event["exit_status"] == 3

@@ -80,10 +80,10 @@ def test_other_tools_keep_their_reader(tmp_path: Path, installed: Installed) -> 
     ("last", "what"),
     [
         ("raise OSError('damaged')", "failed: OSError: damaged."),
-        ("yield 'nonsense'", "returned something other than calls."),
-        ("yield CallStart('2', 'x', {}, at=None)", "returned something other than calls."),
-        ("yield CallEnd('1', 'exploded')", "returned something other than calls."),
-        ("yield CallEnd('1', exit='0')", "returned something other than calls."),
+        ("yield 'nonsense'", "returned something other than tool calls."),
+        ("yield CallStart('2', 'x', {}, at=None)", "returned something other than tool calls."),
+        ("yield CallEnd('1', 'exploded')", "returned something other than tool calls."),
+        ("yield CallEnd('1', exit='0')", "returned something other than tool calls."),
     ],
 )
 def test_one_that_fails_is_told_and_what_it_read_counts(

@@ -124,7 +124,7 @@ def test_an_output_that_stayed_elsewhere(plane: Plane) -> None:
     (plane.layout.runs / a / "outputs" / "stdout").unlink()
     report = compare.of(plane.layout, a, b)
     assert report.output == []
-    assert report.missing == [f"outputs/stdout of {a} is not on this machine"]
+    assert report.missing == [f"The file outputs/stdout of run {a} is not on this machine"]
     assert compare.of(plane.layout, a, a).missing == []
 
 
@@ -136,7 +136,7 @@ def test_of_large_outputs_the_beginning_is_compared_and_it_is_said_how_far(plane
     report = compare.of(plane.layout, a, b)
     assert "+other" in report.output
     assert len(report.output) < 20
-    assert any("lines; the first 20000 were compared" in text for text in report.missing)
+    assert any("lines. Only the first 20000 were compared" in text for text in report.missing)
 
 
 def test_of_a_very_large_output_only_the_beginning_is_read(plane: Plane) -> None:
@@ -144,7 +144,7 @@ def test_of_a_very_large_output_only_the_beginning_is_read(plane: Plane) -> None
     with (plane.layout.runs / b / "outputs" / "stdout").open("r+b") as file:
         file.truncate(200 << 20)
     report = compare.of(plane.layout, a, b)
-    assert any("is large; of its first 16 MiB" in text for text in report.missing)
+    assert any("is large. Only the first 20000 lines of its first 16 MiB" in text for text in report.missing)
     assert "-one" in report.output
 
 

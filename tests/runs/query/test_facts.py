@@ -30,7 +30,7 @@ def test_without_receipts_the_capsule_is_the_evidence() -> None:
 def test_what_a_fact_says_itself_stays() -> None:
     fact = {"statement": "x", "source": "me", "evidence": ["a"], "confidence": 0.5}
     assert facts.of(RunEvent(ID, receipts=["b"]), fact, ".agentplane") == fact
-    with pytest.raises(BadInput, match="a fact must be text"):
+    with pytest.raises(BadInput, match="A fact must be text"):
         facts.of(RunEvent(ID), 7, ".agentplane")
 
 

@@ -32,7 +32,9 @@ def restarting(stage: Stage) -> Screen:
     until(lambda: requests.can_be_asked(stage.plane.layout, run.run_id))
     requests.ask(stage.plane.layout, run.run_id, requests.Request("now", "Ada"))
     until(
-        lambda: requests.reply(stage.plane.layout, run.run_id) == requests.Reply("restarts", "asked by Ada")
+        lambda: (
+            requests.reply(stage.plane.layout, run.run_id) == requests.Reply("restarts", "requested by Ada")
+        )
     )
     return screen
 
@@ -58,7 +60,7 @@ def test_an_idle_session_goes_on_with_the_new_memory(stage: Stage) -> None:
     assert (shown[first["run_id"]], shown[second["run_id"]]) == ("ended", "failed")
     assert (first["revision"], second["revision"]) == (old, new)
     context = json.loads((stage.plane.layout.runs / first["run_id"] / "context.json").read_bytes())
-    assert context["ended"] == f"Restarted with memory {new}; ended by signal 15"
+    assert context["ended"] == f"Restarted with memory revision {new}. Ended by signal 15"
     assert (second["tool"], second["task"]) == (first["tool"], first["task"]) == ("codex", "T")
 
 
@@ -67,7 +69,7 @@ def test_a_session_with_the_memory_of_now_is_left_alone(stage: Stage) -> None:
     assert stage.restart("--all")["sessions"] == []
     (run,) = stage.open()
     (told,) = stage.restart(run.run_id)["sessions"]
-    assert told["outcome"]["why"] == "it already has the current memory"
+    assert told["outcome"]["why"] == "the session already has the current memory"
     screen.type("exit 0\r")
     assert screen.ended() == 0
 
@@ -117,7 +119,7 @@ def test_without_hooks_a_line_that_is_half_typed_is_left_alone(stage: Stage) -> 
     (told,) = stage.restart(run.run_id)["sessions"]
     assert (told["outcome"]["state"], told["outcome"]["why"]) == (
         "refused",
-        "someone may be typing. Try again when it is idle",
+        "someone may be typing. Try again when the tool is idle",
     )
     screen.type(" parser\r")
     screen.expect("did rename the parser")
@@ -236,7 +238,7 @@ def test_by_itself_where_the_settings_say_so_and_hooks_tell_that_it_is_idle(stag
     new = done.revision
     assert [one.tool for one in done.reached.restarting] == ["codex"]
     (run,) = stage.open()
-    wanted = requests.Reply("waits", "it is working on a request")
+    wanted = requests.Reply("waits", "the tool is working on a request")
     until(lambda: requests.reply(stage.plane.layout, run.run_id) == wanted)
     (stage.project / "until-here").touch()
     screen.expect("did wait")
@@ -284,7 +286,7 @@ def test_a_turn_that_was_broken_off_keeps_it_from_being_restarted(stage: Stage) 
     screen.expect("did interrupted")
     stage.approve(UNLIKE[1])
     (told,) = stage.restart("--all", patience=restart.PATIENCE)["sessions"]
-    assert told["outcome"]["why"] == "it is working on a request"
+    assert told["outcome"]["why"] == "the tool is working on a request"
     screen.type("hello\r")
     screen.expect("did hello")
     screen.expect("resumed")
@@ -328,7 +330,7 @@ def test_a_session_in_the_back_waits_until_it_is_in_front(stage: Stage) -> None:
     screen.expect("Stopped")
     new = stage.approve(UNLIKE[1])
     (told,) = stage.restart(stage.open()[0].run_id, patience=0.0)["sessions"]
-    assert told["outcome"]["why"] == "it has not answered yet"
+    assert told["outcome"]["why"] == "the session has not responded yet"
     screen.type("fg\r")
     screen.expect(f"resumed .* memory {new}")
     screen.type("exit 4\r")

@@ -95,7 +95,7 @@ class TestLink:
 
     @pytest.mark.parametrize("prev", ["", "0" * 63, "F" * 64, "0" * 64 + "\n", "ü" * 64])
     def test_what_is_no_hash(self, prev):
-        with pytest.raises(BadInput, match="isn't a hash"):
+        with pytest.raises(BadInput, match="isn't the hash of an event"):
             chain.link({}, prev)
 
     def test_a_merge_is_made_by_join(self):
@@ -172,7 +172,7 @@ class TestVerify:
         lines, _ = grown(plan)
         at = data.draw(st.integers(0, len(lines) - 2))
         report = chain.verify_lines(lines[:at] + lines[at + 1 :])
-        gone = "follows an event that is not above it: a line was removed or moved"
+        gone = "this line follows an event that isn't above it, so a line was removed or moved"
         assert report.faults == (Fault(at + 1, gone),)
         assert report.heads == (chain.hash_of(lines[-1]),)
 
@@ -194,7 +194,7 @@ class TestVerify:
         report = chain.verify_lines(lines)
         assert report.faults[0].line == first + 1
         assert "line was removed or moved" not in str(report.faults)
-        assert "which is below it" in report.faults[0].what
+        assert "which is further down" in report.faults[0].what
         assert report.count == len(lines)
         # The two lines, and those between them that follow one of them.
         assert {fault.line for fault in report.faults} <= set(range(first + 1, second + 2))
@@ -202,7 +202,7 @@ class TestVerify:
     def test_swapped_neighbours_are_one_fault(self):
         a, b, c, d = straight(4)
         report = chain.verify_lines([a, c, b, d])
-        assert report.faults == (Fault(2, "follows line 3, which is below it"),)
+        assert report.faults == (Fault(2, "this line follows line 3, which is further down"),)
         assert report.heads == (chain.hash_of(d),)
 
     @given(plans, st.data())
@@ -211,7 +211,7 @@ class TestVerify:
         at = data.draw(st.integers(0, len(lines) - 1))
         to = data.draw(st.integers(at + 1, len(lines)))
         report = chain.verify_lines([*lines[:to], lines[at], *lines[to:]])
-        assert report.faults == (Fault(to + 1, f"repeats line {at + 1}", repeats=at + 1),)
+        assert report.faults == (Fault(to + 1, f"this line repeats line {at + 1}", repeats=at + 1),)
         assert set(report.heads) == tips
 
     @given(plans, st.data())
@@ -243,13 +243,13 @@ class TestVerify:
     @pytest.mark.parametrize(
         ("odd", "what"),
         [
-            (b"\n", "is blank"),
-            (b"  \t\n", "is blank"),
-            (b"\r\n", "is blank"),
+            (b"\n", "this line is blank"),
+            (b"  \t\n", "this line is blank"),
+            (b"\r\n", "this line is blank"),
             (b"<<<<<<< ours\n", "conflict mark"),
             (b"=======\n", "conflict mark"),
-            (b'{"kind":"op"}\n', "isn't an event"),
-            (b"\xff\n", "isn't UTF-8"),
+            (b'{"kind":"op"}\n', "this line isn't an event"),
+            (b"\xff\n", "isn't valid UTF-8"),
         ],
     )
     def test_says_what_is_odd(self, odd, what):
@@ -261,24 +261,30 @@ class TestVerify:
     def test_the_text_is_what_was_changed(self):
         lines = straight(4)
         lines[1] = lines[1].replace(b"mia", b"eve")
-        assert chain.verify_lines(lines).faults == (Fault(2, "was changed: its hash doesn't match"),)
+        assert chain.verify_lines(lines).faults == (
+            Fault(2, "the hash of this line doesn't match, so the line was changed"),
+        )
         lines[1] = lines[1].replace(b"eve", b"\xff\xfe\xfd")
-        assert chain.verify_lines(lines).faults == (Fault(2, "was changed: it isn't UTF-8"),)
+        assert chain.verify_lines(lines).faults == (
+            Fault(2, "this line isn't valid UTF-8, so it was changed"),
+        )
 
     def test_a_log_in_crlf_is_one_fault(self):
         lines = [line[:-1] + b"\r\n" for line in straight(5)]
         report = chain.verify_lines(lines)
-        assert report.faults == (Fault(1, "ends in CRLF, not in LF", lines=5),)
+        assert report.faults == (Fault(1, "this line ends in CRLF instead of LF", lines=5),)
         assert report.count == 5
 
     def test_one_line_in_crlf(self):
         lines = straight(5)
         lines[2] = lines[2][:-1] + b"\r\n"
-        assert chain.verify_lines(lines).faults == (Fault(3, "ends in CRLF, not in LF"),)
+        assert chain.verify_lines(lines).faults == (Fault(3, "this line ends in CRLF instead of LF"),)
 
     def test_a_log_in_itself(self):
         lines = straight(5)
-        assert chain.verify_lines(lines * 2).faults == (Fault(6, "repeats line 1", lines=5, repeats=1),)
+        assert chain.verify_lines(lines * 2).faults == (
+            Fault(6, "this line repeats line 1", lines=5, repeats=1),
+        )
 
     def test_damages_apart_from_each_other(self):
         lines = straight(12)
@@ -361,12 +367,12 @@ class TestTorn:
     def test_says_what_it_did(self, log):
         whole = log.read_bytes()
         log.write_bytes(whole[:-1])
-        assert chain.mend_torn(log) == "added the missing newline to its last line"
+        assert chain.mend_torn(log) == "added the missing newline to the last line"
         log.write_bytes(whole[:-1] + b"\r")
-        assert chain.mend_torn(log) == "added the missing newline to its last line"
+        assert chain.mend_torn(log) == "added the missing newline to the last line"
         assert log.read_bytes() == whole
         log.write_bytes(whole + b"{half")
-        assert chain.mend_torn(log) == "removed its incomplete last line (5 bytes)"
+        assert chain.mend_torn(log) == "removed the incomplete last line (5 bytes)"
         assert log.read_bytes() == whole
 
     def test_the_first_block_of_a_line_did_not_arrive(self, log):
@@ -376,7 +382,7 @@ class TestTorn:
         log.write_bytes(whole[:begin] + b"\0" * 100 + whole[begin + 100 :])
         assert chain.verify(log).torn == Torn(begin, 5)
         assert chain.tail(log).torn_at == begin
-        assert chain.mend_torn(log).startswith("removed its incomplete last line")
+        assert chain.mend_torn(log).startswith("removed the incomplete last line")
         assert log.read_bytes() == whole[:begin]
 
     def test_damage_that_is_no_tear_is_not_cut_off(self, log):
@@ -393,7 +399,7 @@ class TestTorn:
         files.append(log, b"\0\0\0" + line)
         whole = log.read_bytes()
         report = chain.verify(log)
-        assert report.faults == (Fault(6, "was changed: its hash doesn't match"),)
+        assert report.faults == (Fault(6, "the hash of this line doesn't match, so the line was changed"),)
         assert (report.torn, report.heads) == (None, (chain.hash_of(line),))
         assert chain.tail(log) == chain.Tail(len(whole), chain.hash_of(line), None)
         assert chain.mend_torn(log) is None
@@ -451,7 +457,7 @@ class TestTail:
 
     def test_a_last_line_that_is_no_event(self, log):
         files.append(log, b">>>>>>> theirs\n")
-        with pytest.raises(Damaged, match="last line isn't an event"):
+        with pytest.raises(Damaged, match="last line of the log isn't an event"):
             chain.tail(log)
 
     def test_lines_from_an_offset(self, log):

@@ -153,7 +153,7 @@ def test_what_cannot_be_read_is_counted(plane: Plane, home: Path, write: Write, 
     ]
     assert [(one.place, one.why) for one in found.hauls[0].skipped] == [
         ("AGENTS.md", "larger than 512 KB"),
-        ("CLAUDE.md", "a link to outside the project"),
+        ("CLAUDE.md", "link to a file outside the project"),
     ]
 
 
@@ -209,7 +209,7 @@ def test_what_cannot_be_a_candidate_keeps_nothing_else_out(plane: Plane, home: P
     done = plane.tools.take_in(found)
     assert [entry.statement for entry in plane.memory.read().inbox] == ["Amounts must be whole cents."]
     assert sorted(map(str, done.refused)) == ["None", "The text contains a NUL character."]
-    assert found.hauls[0].left["its name is not UTF-8"] == 1
+    assert found.hauls[0].left["the file name is not UTF-8"] == 1
 
 
 # Decision records
@@ -255,10 +255,10 @@ def test_a_record_is_one_decision_with_its_status(
 @pytest.mark.parametrize(
     ("status", "why"),
     [
-        ("rejected", "its status is rejected"),
-        ("proposed", "its status is proposed: nothing is decided yet"),
-        ("draft", "its status is proposed: nothing is decided yet"),
-        ("proposed | rejected | accepted | deprecated", "its status is still that of the template"),
+        ("rejected", "the decision was rejected"),
+        ("proposed", "the decision is only proposed"),
+        ("draft", "the decision is only proposed"),
+        ("proposed | rejected | accepted | deprecated", "the status wasn't filled in"),
     ],
 )
 def test_a_record_that_decides_nothing_is_skipped_with_its_status(status: str, why: str) -> None:
@@ -464,7 +464,7 @@ def test_every_file_among_the_records_is_read_or_listed(plane: Plane, home: Path
     ]
     assert [(one.place, one.why) for one in found.hauls[0].skipped] == [
         ("docs/adr/0005-five.rst", "not Markdown"),
-        ("docs/adr/notes.md", "not a decision record, by its name and its sections"),
+        ("docs/adr/notes.md", "neither its name nor its sections look like a decision record"),
     ]
 
 

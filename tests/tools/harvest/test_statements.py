@@ -57,23 +57,23 @@ def test_what_can_stand_alone_is_taken(text: str, wanted: list[tuple[str, str]])
         ("- `src/app/`: the code that is run", "command or path"),
         ("- Tabs", "too short"),
         ("- Not here either.", "too short"),
-        ("- TypeScript, React and Tailwind", "states no rule, choice or fact"),
-        ("- ❌ Use default exports in modules", "means the opposite without its heading"),
-        ("## Anti-patterns\n\n- Use default exports in modules", "means the opposite without its heading"),
+        ("- TypeScript, React and Tailwind", "contains no rule, choice or fact"),
+        ("- ❌ Use default exports in modules", "negated by its heading"),
+        ("## Anti-patterns\n\n- Use default exports in modules", "negated by its heading"),
         (
             "Do not do any of this:\n\n- Use default exports in modules",
-            "means the opposite without its heading",
+            "negated by its heading",
         ),
         ("## No longer valid\n\n- Never use `any` in types", "outdated, according to its heading"),
         ("## Old rules\n\nAlways use tabs here.", "outdated, according to its heading"),
-        ("- This must be done for all of them", "refers to the text around it"),
-        ("You are an expert who must use TypeScript.", "about this file or its reader"),
-        ("This file provides guidance and must be read.", "about this file or its reader"),
-        ("## Recent changes\n\n- Use of Redis was replaced by Postgres", "reports progress"),
+        ("- This must be done for all of them", "depends on the surrounding text"),
+        ("You are an expert who must use TypeScript.", "about the file itself or its reader"),
+        ("This file provides guidance and must be read.", "about the file itself or its reader"),
+        ("## Recent changes\n\n- Use of Redis was replaced by Postgres", "progress report"),
         ("The project began in 2019 as an experiment.", "prose without a rule"),
         ("- " + "Always use the same long words. " * 30, "too long for one entry"),
         ("## Never use global state", "heading"),
-        ("- Never skip it.", "refers to the text around it"),
+        ("- Never skip it.", "depends on the surrounding text"),
         ("<bad-example>\n- Never write tests.\n</bad-example>", "HTML"),
     ],
 )
@@ -98,7 +98,7 @@ def test_more_paragraphs_of_an_item_are_listed() -> None:
     found = statements.read("- Run the linter before a push.\n\n  Fix any failures locally.\n\n- Use tabs.\n")
     assert [line.line for line in found.lines] == [1, 5]
     assert [(piece.text, piece.line, piece.why) for piece in found.skipped] == [
-        ("Fix any failures locally.", 3, "more about the item above")
+        ("Fix any failures locally.", 3, "continues the item above")
     ]
 
 

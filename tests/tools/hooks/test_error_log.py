@@ -22,7 +22,7 @@ def test_what_failed_is_a_finding(plane: Plane) -> None:
     (found,) = checks.check(plane.store)
     assert found.where == ".agentplane/cache/hooks.log"
     assert "2 hook calls failed" in found.what
-    assert "tool of codex: then [31mred" in found.what
+    assert "tool hook of codex: then [31mred" in found.what
 
 
 def test_what_failed_long_ago_is_none(plane: Plane) -> None:

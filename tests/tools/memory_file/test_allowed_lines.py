@@ -36,7 +36,7 @@ def plane(git_project: Path) -> Plane:
 
 
 def said(plane: Plane) -> list[Finding]:
-    return [one for one in collect(plane.store) if "no approved entry has" in one.what]
+    return [one for one in collect(plane.store) if "in no approved entry" in one.what]
 
 
 def file(plane: Plane) -> Path:
@@ -70,7 +70,12 @@ def test_doctor_knows_every_warning_of_a_pack(plane: Plane) -> None:
     plane.propose(decision(UNLIKE[0]))
     plane.tools.write_pack(plane.tools.pack(Ask(budget=260)))
     text = file(plane).read_text()
-    for words in ("Left out for lack of room", "With a manual edit", "../odd", "Proposed and not reviewed"):
+    for words in (
+        "Left out for lack of room",
+        "Edited by hand but not reviewed",
+        "../odd",
+        "Proposed but not reviewed",
+    ):
         assert words in text
     assert said(plane) == []
 
@@ -110,7 +115,7 @@ FORGED: dict[str, tuple[Callable[[str], str], str, str]] = {
     ),
     "another scope": (lambda text: text.replace("only for src", "only for nothing"), "DEC-001", "error"),
     "a warning with an order": (
-        lambda text: f"{text}\n{pack_text.NOT_IN_HERE}\n\n- Proposed and not reviewed: run-curl-1. List them with `agentplane inbox`.\n",
+        lambda text: f"{text}\n{pack_text.NOT_IN_HERE}\n\n- Proposed but not reviewed: run-curl-1. To list these candidates, run `agentplane inbox`.\n",
         "run-curl",
         "warning",
     ),

@@ -104,8 +104,8 @@ def test_the_receipts_say_where_it_stands(rules: Path) -> None:
     root = plane.layout.root
     of_active = json.loads((root / "context/receipt.json").read_text())["cut"]
     assert sorted(cut["why"] for cut in of_active) == [
-        "CLAUDE.md:3 already says it",
-        "CLAUDE.md:4 already says it",
+        "CLAUDE.md:3 already says the same",
+        "CLAUDE.md:4 already says the same",
     ]
     told = json.loads((root / "context/files.json").read_text())["files"]["AGENTS.md"]
     assert sorted(cut["at"] for cut in told["cut"]) == [
@@ -113,7 +113,7 @@ def test_the_receipts_say_where_it_stands(rules: Path) -> None:
     ]  # fmt: skip
     assert {cut["kind"] for cut in told["cut"]} == {"said"}
     (standing,) = plane.tools.standings(presence.named(["codex"]), plane.tools.pack(LASTING))
-    assert "AGENTS.md:6 already says it" in standing.repeated.values()
+    assert "AGENTS.md:6 already says the same" in standing.repeated.values()
     assert standing.cut == ()
 
 

@@ -74,7 +74,7 @@ def test_a_file_without_room_is_left_and_said(plane: Plane, project: Path) -> No
     assert text == "x" * (LIMIT - 300)
     (standing,) = plane.tools.standings(presence.named(["codex"]), plane.tools.pack(Ask(passing=False)))
     assert standing.state == "blocked"
-    assert "Codex CLI reads 32768 bytes" in standing.why
+    assert "Codex CLI reads only the first 32768 bytes" in standing.why
 
 
 @pytest.mark.parametrize("names", [("codex", "opencode"), ("opencode", "codex"), ("opencode",)])

@@ -299,7 +299,7 @@ def test_a_block_that_git_could_not_merge_is_written_anew_and_only_what_is_new_i
     (standing,) = plane.tools.standings(tools, plane.tools.pack(LASTING))
     assert (
         standing.why
-        == "is in conflict around agentplane's block; run `agentplane reconcile`, then resolve the remaining conflicts"
+        == "has merge conflicts around agentplane's block. Run `agentplane reconcile`, then resolve the remaining conflicts"
     )
     assert not plane.tools.sync(tools, plane.tools.pack(LASTING)).written
 

@@ -89,19 +89,19 @@ def test_what_is_secret_in_a_command_is_given_on_as_it_was(held: Plane) -> None:
 
 def test_one_that_has_the_memory_of_now_goes_on(held: Plane) -> None:
     run, asked = opened(held, "codex", told=ToolSession(id="s-1"))
-    assert decided(held, run, asked) == Never("it already has the current memory")
+    assert decided(held, run, asked) == Never("the session already has the current memory")
     revision = new(held)
     assert isinstance(decided(held, run, asked), Again)
     given = ToolSession(id="s-1", given=Given(revision, "now", ""))
     assert decided(held, msgspec.structs.replace(run, session=given), asked) == Never(
-        "it already has the current memory"
+        "the session already has the current memory"
     )
 
 
 def test_one_that_was_given_nothing_goes_on(plane: Plane) -> None:
     run, asked = opened(plane, "codex", told=ToolSession(id="s-1"))
     new(plane)
-    assert decided(plane, run, asked) == Never("its memory revision is unknown")
+    assert decided(plane, run, asked) == Never("the session's memory revision is unknown")
 
 
 def test_without_an_id_it_goes_on(held: Plane, tmp_path: Path) -> None:

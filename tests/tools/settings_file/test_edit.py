@@ -96,7 +96,7 @@ def test_any_toml_comes_back_to_the_byte(lines: list[str], ending: str, last: st
     try:
         made = edit.put(data, TOML_PLACE)
     except edit.UnfitError as error:
-        assert "isn't TOML" in str(error)  # noqa: PT017 -- never because of how it is written
+        assert "isn't valid TOML" in str(error)  # noqa: PT017 -- never because of how it is written
         assume(False)
     assert edit.put(made, TOML_PLACE) == made
     assert edit.without(made, [TOML_PLACE]) == data
@@ -209,18 +209,22 @@ def test_what_a_person_added_to_our_server_stays_until_it_goes() -> None:
 
 
 REFUSED = [
-    ("claude-code", b'{"hooks": {', "isn't JSON"),
-    ("claude-code", b"", "isn't JSON"),
-    ("claude-code", b"[]", "no object"),
+    ("claude-code", b'{"hooks": {', "isn't valid JSON"),
+    ("claude-code", b"", "isn't valid JSON"),
+    ("claude-code", b"[]", "no JSON object"),
     ("claude-code", b'{"hooks": []}', "no object"),
     ("claude-code", b'{"hooks": {"Stop": {}}}', "no array"),
     ("claude-code", b'{"hooks": {}, "hooks": {}}', "contains `hooks` twice"),
     ("claude-code", b'{"a": "\xff"}', "not UTF-8"),
-    ("gemini-cli mcp", b'{"mcpServers": {"agentplane": {"command": "other"}}}', "has another server"),
-    ("codex mcp", b"a = [", "isn't TOML"),
-    ("codex mcp", b"mcp_servers = { x = 1 }\n", "no place"),
-    ("codex mcp", b'[mcp_servers.agentplane]\ncommand = "other"\n', "has another server"),
-    ("codex mcp", b"\xef\xbb\xbfa = 1\n", "isn't TOML"),
+    (
+        "gemini-cli mcp",
+        b'{"mcpServers": {"agentplane": {"command": "other"}}}',
+        "already has another MCP server",
+    ),
+    ("codex mcp", b"a = [", "isn't valid TOML"),
+    ("codex mcp", b"mcp_servers = { x = 1 }\n", "has other content where"),
+    ("codex mcp", b'[mcp_servers.agentplane]\ncommand = "other"\n', "already has another MCP server"),
+    ("codex mcp", b"\xef\xbb\xbfa = 1\n", "isn't valid TOML"),
 ]
 
 
@@ -233,5 +237,5 @@ def test_what_cannot_take_our_entries_is_said(name: str, data: bytes, why: str) 
 
 def test_a_server_of_ours_in_a_form_that_we_did_not_write_is_left() -> None:
     data = b'mcp_servers.agentplane = { command = "agentplane", args = ["mcp"] }\n'
-    with pytest.raises(edit.UnfitError, match="form that agentplane can't change"):
+    with pytest.raises(edit.UnfitError, match="form that agentplane can't edit"):
         edit.without(data, [TOML_PLACE])

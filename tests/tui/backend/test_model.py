@@ -104,10 +104,10 @@ def test_what_is_adopted_is_what_was_seen(three: Plane) -> None:
     model = model_of(three)
     seen = (("DEC-001", model.load().memory.get("DEC-001").digest),)
     path.write_text(path.read_text().replace("MariaDB", "a spreadsheet"))
-    with pytest.raises(Refused, match="edited again after it was shown"):
+    with pytest.raises(Refused, match="edited again after you reviewed it"):
         model.do(Adopt(("DEC-001",), seen))
     path.write_text("# Decisions\n")
-    with pytest.raises(Refused, match=r"decisions\.md: DEC-001 was edited again after it was shown"):
+    with pytest.raises(Refused, match=r"decisions\.md: DEC-001 was edited again after you reviewed it"):
         model.do(Adopt(("DEC-001",), seen))
     model.do(Adopt(("DEC-001",), (("DEC-001", None),)))
     assert not three.memory.read().shelf
@@ -118,7 +118,7 @@ def test_a_decision_is_a_persons(three: Plane, monkeypatch: pytest.MonkeyPatch) 
     model = PlaneModel(three)
     before = files_of(three)
     shown = model.load()
-    assert shown.refusal == "Deciding requires a person, and this shell was started by Codex CLI."
+    assert shown.refusal == "Deciding requires a person, but this shell was started by Codex CLI."
     with pytest.raises(Refused, match="Approving requires a person"):
         model.do(Approve((shown.inbox[0].id,)))
     assert files_of(three) == before
@@ -258,7 +258,7 @@ def test_where_tools_have_the_new_memory_is_said(three: Plane) -> None:
     rules = three.layout.project / "AGENTS.md"
     rules.write_text(rules.read_text().replace("## Decisions", "## Decisions\n\n- Mine."))
     done = model.do(Approve((second,)))
-    assert message_of(done) == "Approved DEC-002 · AGENTS.md is outdated, sync the tools · u to undo"
+    assert message_of(done) == "Approved DEC-002 · AGENTS.md is outdated, so sync the tools · u to undo"
 
 
 def test_branches_that_had_to_be_settled_first_are_told_of(git_project: Path) -> None:

@@ -63,8 +63,8 @@ def test_it_shows_what_it_would_write_and_writes_nothing(bare: Path) -> None:
     async def steps(pilot: Pilot[str | None], app: First) -> None:
         said = words_on(app)
         for words in (
-            "Set up project memory", "~ CLAUDE.md", "+ .claude/settings.json", "+ .mcp.json", "Used here, will be connected: Claude Code",
-            "Installed: Codex CLI", "Always use UTC for timestamps.", "from instruction files", "y set up",
+            "Set up project memory", "~ CLAUDE.md", "+ .claude/settings.json", "+ .mcp.json", "Used in this project, and will be connected: Claude Code",
+            "Installed, but not used in this project: Codex CLI", "Always use UTC for timestamps.", "from instruction files", "y set up",
         ):  # fmt: skip
             assert words in said
         await pilot.press("q")
@@ -117,10 +117,10 @@ def test_a_file_that_cannot_be_written_is_told(bare: Path) -> None:
     (bare / ".mcp.json").write_text("not json")
 
     async def steps(pilot: Pilot[str | None], app: First) -> None:
-        assert "× .mcp.json  is not changed: it" in words_on(app)
+        assert "× .mcp.json  won't be changed, because it" in words_on(app)
         await pilot.press("y")
 
-    assert ".mcp.json was not changed: it" in str(drive(bare, steps).return_value)
+    assert ".mcp.json was not changed, because it" in str(drive(bare, steps).return_value)
     assert (bare / ".mcp.json").read_text() == "not json"
 
 

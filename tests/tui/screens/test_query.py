@@ -211,7 +211,7 @@ def test_the_next_conflict(four: Plane) -> None:
         assert sitting.here == MYSQL
         await narrowed(sitting, "is:ready kind:fact", ["The port is 5432."])
         await sitting.press("enter", "n")
-        assert "No conflicts in this list." in sitting.said
+        assert "No candidate in this list has a conflict." in sitting.said
 
     sit(four, steps)
 
@@ -296,7 +296,9 @@ def test_a_saved_filter_that_cannot_be_read_has_no_tab(four: Plane) -> None:
     kept = saved_filters.path().read_bytes()
 
     async def steps(sitting: Sitting) -> None:
-        assert "Saved filters that this version can't read: odd." in sitting.said
+        assert (
+            "This version can't read these saved filters, and keeps them in filters.json: odd" in sitting.said
+        )
         assert "odd" not in tabs(sitting)
         await sitting.press("greater_than_sign")
         await sitting.until(lambda: sitting.rows == [], "older:7d")

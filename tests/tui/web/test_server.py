@@ -186,7 +186,7 @@ def refused(plane: Plane, *words: str, **more: str) -> str:
 
 
 def test_the_shell_of_a_tool_serves_nothing(three: Plane) -> None:
-    assert "Serving the TUI requires a person, and this shell was started by Claude Code." in refused(
+    assert "Serving the TUI requires a person, but this shell was started by Claude Code." in refused(
         three, CLAUDECODE="1"
     )
 

@@ -75,9 +75,9 @@ def marked_ones(shown: "PlaneView", target_ids: Sequence[str], hidden: int) -> B
         elif id_ in edited:
             left_out["with a manual edit"] += 1
         elif reviewed is not None and reviewed.contested:
-            left_out["with a conflict: compare them one by one"] += 1
+            left_out["with a conflict, to be compared one by one"] += 1
         elif (reviewed is None or reviewed.flags) and gate.has_high_flag(entries[id_], actions):
-            left_out["with a high-severity flag: approve them one by one"] += 1
+            left_out["with a high-severity flag, to be approved one by one"] += 1
         else:
             included.append(entries[id_])
             warned += bool(reviewed and reviewed.flags)

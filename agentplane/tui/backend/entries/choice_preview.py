@@ -24,6 +24,7 @@ from agentplane.text.visible import one_line
 
 
 _NONE: Mapping[str, Reviewed] = {}
+_UNCHANGED = {True: "doesn't change", False: "don't change"}
 Name = Literal["supersede", "merge", "keep both", "reject", "this", "other"]
 """`this` and `other` are for two candidates. They name the candidate to approve, and the second one is rejected."""
 
@@ -89,18 +90,18 @@ class _Trial:
                 plan, why, targets = wider[0], "", wider[1]
         new = _new_id(plan) or "the candidate"
         superseded = " and ".join(targets)
-        verb = "becomes" if len(targets) == 1 else "become"
+        verb = "is" if len(targets) == 1 else "are"
         label = f"approve {self.id}, supersede {superseded}"
-        writes = f"{self.id} is approved as {new}; {superseded} {verb} superseded. Each links to the other."
+        writes = f"{self.id} is approved as {new}, and {superseded} {verb} marked as superseded. The entries link to each other."
         op = Approve((self.id,), Choice(supersede=targets))
         return ChoicePreview("supersede", label, writes, op, why)
 
     @property
     def _draft(self) -> str:
-        return f"You edit a draft: the statement of {self.id}, and both rationales."
+        return f"You edit a draft that contains the statement of {self.id} and both rationales."
 
     def merge(self, target: str) -> ChoicePreview:
-        writes = f"{self._draft} {target} gets the text, and {self.id} leaves the inbox."
+        writes = f"{self._draft} {target} gets the edited text, and {self.id} leaves the inbox."
         _, why = _tried(lambda: resolve.merged_draft(self.memory, self.id, target))
         if not why:
             _, why = _tried(lambda: operations.check_candidate(self.memory, self.reviewed.entry))
@@ -108,7 +109,7 @@ class _Trial:
 
     def keep_both(self, target: str) -> ChoicePreview:
         staying = self._staying((self.id,), target)
-        stay = f"{' and '.join(staying)} {'stays as it is' if len(staying) == 1 else 'stay as they are'}."
+        stay = f"{' and '.join(staying)} {_UNCHANGED[len(staying) == 1]}."
         label = (
             f"keep {'both' if len(staying) == 1 else 'all'}: approve {self.id}, keep {' and '.join(staying)}"
         )
@@ -122,7 +123,7 @@ class _Trial:
         return ChoicePreview("keep both", label, writes, None, why)
 
     def rejects(self, id_: str, other: str) -> ChoicePreview:
-        writes = f"{id_} is rejected, and recognized if it is proposed again. {other} stays as it is."
+        writes = f"{id_} is rejected, and the same statement is refused if it is proposed again. {other} doesn't change."
         _, why = _tried(lambda: operations.reject(self.memory, [id_], None))
         return ChoicePreview("reject", f"reject {id_}, keep {other}", writes, None, why)
 
@@ -132,12 +133,12 @@ class _Trial:
         choice = Choice(reject=(other,))
         plan, why = self._approve(choice, (id_,))
         new = _new_id(plan) or "the candidate"
-        writes = f"{id_} is approved as {new}. {other} is rejected, and recognized if it is proposed again."
+        writes = f"{id_} is approved as {new}. {other} is rejected, and the same statement is refused if it is proposed again."
         op = Approve((id_,), choice)
         return ChoicePreview(name, f"approve {id_}, reject {other}", writes, op, why)
 
     def merge_two(self, other: str) -> ChoicePreview:
-        writes = f"You edit a draft: the statement of {self.id}, and both rationales. It is approved, and {self.id} and {other} leave the inbox."
+        writes = f"{self._draft} The edited text is approved, and {self.id} and {other} leave the inbox."
         _, why = _tried(lambda: resolve.merged_draft(self.memory, self.id, other))
         for entry in filter(None, map(self.memory.entries.get, (self.id, other))):
             why = why or _tried(partial(operations.check_candidate, self.memory, entry))[1]
@@ -150,9 +151,7 @@ class _Trial:
         stay = ""
         if staying:
             label += f", keep {' and '.join(staying)}"
-            stay = (
-                f" {' and '.join(staying)} {'stays as it is' if len(staying) == 1 else 'stay as they are'}."
-            )
+            stay = f" {' and '.join(staying)} {_UNCHANGED[len(staying) == 1]}."
         plan, why = self._approve(Choice(), both)
         if plan is not None:
             writes = f"{self.id} and {other} are approved.{stay}"

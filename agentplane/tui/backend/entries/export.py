@@ -42,15 +42,15 @@ def problem_of(project: Path, name: str) -> str:
     try:
         return _problem(project, name)
     except OSError as error:
-        return f"Can't use this name: {(error.strerror or str(error)).lower()}."
+        return f"This file name can't be used: {(error.strerror or str(error)).lower()}."
     except ValueError:  # a name that the file system has no bytes for
-        return "The name has a character that file names can't have."
+        return "The name contains a character that isn't allowed in file names."
 
 
 def _problem(project: Path, name: str) -> str:
     path = _path(project, name)
     if not path.is_relative_to(project.resolve()):
-        return "The file must be in the project."
+        return "The file must be inside the project folder."
     if path.exists():
         return f"{name.strip()} already exists. Choose another name."
     if not path.parent.is_dir():

@@ -98,10 +98,10 @@ def check(layout: Layout, before: Checked | None, progress: Progress, *, whole: 
     if report.faults:
         first = report.faults[0]
         more_faults = f" (and {len(report.faults) - 1} more)" if len(report.faults) > 1 else ""
-        told = f"log broken at line {first.line}: {one_line(first.what, 80)}{more_faults}"
+        told = f"log damaged at line {first.line}: {one_line(first.what, 80)}{more_faults}"
         return Checked(stamp, place, told, sound=False)
     if report.torn:
-        told = f"log: line {report.torn.line} is incomplete"
+        told = f"line {report.torn.line} of the log is incomplete"
         return Checked(stamp, place, told, sound=False)
     return _sound(stamp, place, report.count, report.heads[0] if len(report.heads) == 1 else None)
 

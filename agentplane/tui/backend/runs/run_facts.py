@@ -102,7 +102,7 @@ def facts_of(memory: Memory, row: TimelineRow, keep_going: Callable[[], bool] = 
         run = events.load(layout, run_id)
     except (AgentplaneError, msgspec.MsgspecError, RecursionError) as error:
         return RunFacts(
-            problem=error.what if isinstance(error, AgentplaneError) else "Can't read the event of this run"
+            problem=error.what if isinstance(error, AgentplaneError) else "Can't read this run from the log"
         )
     context = _context_of(layout, run)
     return RunFacts(
@@ -171,9 +171,9 @@ def _files(layout: Layout, run: RunEvent) -> Iterator[File]:
         if not isinstance(path, str):
             continue
         if not isinstance(sha256, str):
-            yield File(path, "not checked: its original content is unknown")
+            yield File(path, "not checked, because its original content is unknown")
         elif _size(layout, path) > _LARGEST:
-            yield File(path, "not checked: too large")
+            yield File(path, "not checked, because it is too large")
         else:
             verified = artifacts.verified(layout, Artifact(run.task or "", path, sha256, run.run_id))
             yield File(path, verified.state or "")

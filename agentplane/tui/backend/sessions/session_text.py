@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agentplane.tools.sessions.sessions import Session
 
 TO_TYPE = "show the command"
-_START_AGAIN = "end it and start it again"
+_START_AGAIN = "end the session and start it again"
 _MOST_NAMED = 2
 _MINUTE, _DAY = 60, 86400
 _UNITS = ((_DAY, "d"), (3600, "h"), (_MINUTE, "min"), (1, "s"))
@@ -37,12 +37,12 @@ def clock(one: "Session", now: float) -> str:
 
 
 def doing(watched: WatchedSession, now: float) -> str:
-    """Return `idle`, `2 min idle` or `at work`, or an empty string if the activity is unknown."""
+    """Return `idle`, `idle for 2 min` or `busy`, or an empty string if the activity is unknown."""
     activity = watched.activity
     if activity.state == "idle":
         since = min(max(now - activity.since, 0.0), age(watched.session, now))
-        return "idle" if since < _MINUTE else f"{span(since)} idle"
-    return "at work" if activity.state == "at work" else ""
+        return "idle" if since < _MINUTE else f"idle for {span(since)}"
+    return "busy" if activity.state == "at work" else ""
 
 
 def can_be_asked(one: "Session") -> bool:
@@ -54,7 +54,7 @@ def _at_once(one: "Session") -> str:
 
 
 def prompts(old: Sequence[WatchedSession], key: str, now: float) -> list[str]:
-    """Return texts such as `codex (2 min idle) has outdated memory: M to restart`, with shorter ones for narrow screens."""
+    """Return texts such as `codex (idle for 2 min) has outdated memory: M to restart`, with shorter ones for narrow screens."""
     count = len(old)
     if count == 1:
         does = (
@@ -70,7 +70,7 @@ def prompts(old: Sequence[WatchedSession], key: str, now: float) -> list[str]:
     listed = (
         ", ".join(names) + f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else " and ".join(names)
     )
-    return [f"{who} have outdated memory: {key} to list" for who in (listed, f"{count} sessions")]
+    return [f"{who} have outdated memory: {key} to list them" for who in (listed, f"{count} sessions")]
 
 
 def _described(watched: WatchedSession, now: float) -> str:
@@ -112,18 +112,20 @@ def restart_result(one: "Session", outcome: "Outcome", revision: str) -> str:
                 else f"{one.tool} restarted"
             )
         case "waits":
-            return f"{one.tool} restarts when idle. Now: {one_line(outcome.why, 80)}"
+            return f"{one.tool} restarts when idle. Current state: {one_line(outcome.why, 80)}"
         case "ended":
             command = typed(one)
-            return f"{_named(one)} has ended" + (f". To resume: {visible(command)}" if command else "")
+            return f"{_named(one)} has ended" + (
+                f". To resume it, run: {visible(command)}" if command else ""
+            )
     message = f"{_named(one)} was not restarted: {one_line(outcome.why, 100)}"
     if one.state != "old":
         return message
     command = typed(one)
     return (
-        f"{message}. End it, then run: {visible(command)}"
+        f"{message}. End the session, then run: {visible(command)}"
         if command
-        else f"{message}. To update it, {_START_AGAIN}"
+        else f"{message}. To update its memory, {_START_AGAIN}"
     )
 
 
@@ -133,8 +135,8 @@ def instructions(help_: Help) -> str:
     if help_.why:
         return f"{_named(one)}: {help_.why}"
     if help_.command:
-        return f"{_named(one)}: end it, then run (copied): {visible(help_.command)}"
-    return f"{_named(one)}: {_START_AGAIN} (unknown session ID)"
+        return f"{_named(one)}: end the session, then run this command (copied): {visible(help_.command)}"
+    return f"{_named(one)}: {_START_AGAIN} (its session ID is unknown)"
 
 
 def _named(one: "Session") -> str:

@@ -205,7 +205,7 @@ def helped(one: "Session") -> Help:
     """Return the instructions for a session that was not asked to restart."""
     from agentplane.tools.sessions import activity
 
-    why = "it has ended" if not activity.is_there(one) else left_alone(one)
+    why = "the session has ended" if not activity.is_there(one) else left_alone(one)
     return Help(one, "" if why else typed(one), why)
 
 
@@ -219,9 +219,9 @@ def typed(one: "Session") -> str:
 def left_alone(one: "Session") -> str:
     """Return the reason why a session is not restarted, or an empty string if it can be."""
     if one.reloads:
-        return "it reloads its memory automatically"
+        return "the session reloads its memory automatically"
     if one.scripted:
-        return "it runs for a script and ends automatically"
+        return "the session was started by a script and ends automatically"
     if one.state == "current":
-        return "it has the current memory"
-    return "its memory revision is unknown" if one.state == "unknown" else ""
+        return "the session already has the current memory"
+    return "the session's memory revision is unknown" if one.state == "unknown" else ""

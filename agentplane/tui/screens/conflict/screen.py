@@ -188,7 +188,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
             return
         reviewed = shown.reviewed.get(id_) or self._earlier_review(entry, shown.memory)
         if not reviewed.conflicts:
-            self._notify_and_close(f"{one_line(id_, 40)} has no conflict any more.")
+            self._notify_and_close(f"{one_line(id_, 40)} no longer has a conflict.")
             return
         here = self.conflict.id
         self._at = next((n for n, conflict in enumerate(reviewed.conflicts) if conflict.id == here), 0)
@@ -298,7 +298,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         label = one_line(preview.label, max(self.size.width - 4, 8))
         line.append(label, self._look("off" if preview.off else "name"))
         if preview.off and self.size.width >= _ROOMY:
-            line.append("  not possible here", self._look("muted"))
+            line.append("  not available for this conflict", self._look("muted"))
         return line
 
     def _name_of(self, preview: ChoicePreview) -> str:
@@ -323,8 +323,8 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         if place is None:
             key = self.plane_app.keys_wanted.key
             hint = (
-                f"Press {self._letters} to choose. Preview a choice with {key('conflict.up')} and "
-                f"{key('conflict.down')}, and choose it with {key('conflict.take')}."
+                f"Press {self._letters} to choose. To preview a choice first, move to it with {key('conflict.up')} and "
+                f"{key('conflict.down')}. Then press {key('conflict.take')} to choose it."
             )
             self.query_one("#writes", Static).update(Text(hint, self._look("muted")))
             return
@@ -332,7 +332,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
             return
         preview = self._previews[place]
         text = Text(
-            "not possible: " if preview.off else "result: ", self._look("grave" if preview.off else "muted")
+            "not available: " if preview.off else "result: ", self._look("grave" if preview.off else "muted")
         )
         text.append(visible(preview.off or preview.writes), Style.null())
         self.query_one("#writes", Static).update(text)
@@ -422,7 +422,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         else:
             other = one_line(self.conflict.id, 40)
             kept = f"approve {other}" if preview.name == "other" else f"keep {other}"
-            title = f"Reject {one_line(id_, 40)}, {kept}"
+            title = f"Reject {one_line(id_, 40)} and {kept}"
             await open_field(self.app, RejectionDialog(title, model.reasons if model else ()), on_reason)
 
     def _reasoned(self, preview: ChoicePreview, id_: str, why: str | None) -> None:
@@ -430,7 +430,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
             return
         if preview.name == "keep both":
             if not why:
-                self.app.notify("A reason is required to keep both.", severity="warning", markup=False)
+                self.app.notify("Enter a reason for keeping both entries.", severity="warning", markup=False)
                 return
             other = self.memory.entries.get(self.conflict.id)
             ids = (id_, other.id) if other and other.file == INBOX else (id_,)

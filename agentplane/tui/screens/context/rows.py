@@ -27,7 +27,7 @@ WITHHELD = f"{_PREFIX}withheld "
 """Like the three prefixes above, it is followed by a name."""
 FOR, ADDITIONS, LEFT_OUT = "context", "also included", "left out"
 _PLAIN = {"●": "o", "·": ".", "×": "x", "▸": ">"}
-_CUT: dict[pack.CutKind, str] = {"room": "no room", "held": "after pinned entries", "scope": "other paths"}
+_CUT: dict[pack.CutKind, str] = {"room": "no room", "held": "held back", "scope": "other files"}
 
 
 def is_special(id_: str) -> bool:
@@ -61,7 +61,7 @@ def _tools(view: View, keys: Keymap) -> Iterator[Row]:
         yield Row(f"{TOOL}{one.tool.name}", badge, " ", text, _worst(one), state, FOR)
     if not view.tools:
         yield Row(
-            NO_TOOL, "·", " ", f"no tool found: press {keys.key('tools')} for all tools", "", "quiet", FOR
+            NO_TOOL, "·", " ", f"no tool found (press {keys.key('tools')} to see all tools)", "", "quiet", FOR
         )
 
 
@@ -82,11 +82,11 @@ def _worst(one: ToolPacks) -> str:
         return "not writable"
     missing = max(sum(cut.kind in pack.WITHOUT_ROOM for cut in made.receipt.cut) for made in one.packs)
     short = max(sum(given.form != "full" for given in made.receipt.given) for made in one.packs)
-    return _missing(missing) or (f"{short:,} short" if short else "" if one.is_wired else "not connected")
+    return _missing(missing) or (f"{short:,} shortened" if short else "" if one.is_wired else "not connected")
 
 
 def _missing(count: int) -> str:
-    return f"{count:,} cut" if count else ""
+    return f"{count:,} left out" if count else ""
 
 
 def _entries(view: View, keys: Keymap) -> Iterator[Row]:
@@ -100,7 +100,13 @@ def _entries(view: View, keys: Keymap) -> Iterator[Row]:
                 yield _entry(entry, width, badge, state, why(view, entry), pack_text.title(name))
     if not view.entries:
         yield Row(
-            NOTHING, "·", " ", f"no approved entries yet: press {keys.key('inbox')}", "", "quiet", "included"
+            NOTHING,
+            "·",
+            " ",
+            f"no approved entries yet (press {keys.key('inbox')} to review candidates)",
+            "",
+            "quiet",
+            "included",
         )
 
 
@@ -120,14 +126,16 @@ def _additions(view: View) -> Iterator[Row]:
     sources, group = view.sources, ADDITIONS
     run = sources.last_run
     if run is not None:
-        summary = run.lines[0].partition(": ")[2] if run.lines else f"withheld: {', '.join(run.withheld)}"
+        summary = (
+            run.lines[0].partition(": ")[2] if run.lines else f"withheld because of {', '.join(run.withheld)}"
+        )
         text = f"last run, not reviewed · {summary}"
         yield Row(f"{RUN}{run.run_id}", "▸", " ", text, "", "quiet", group)
     for id_ in sources.hand_edits:
-        text = f"{id_} has a manual edit: tools get the approved text"
+        text = f"{id_} has a manual edit, so tools get the approved text"
         yield Row(f"{EDITED}{id_}", "~", " ", text, "", "edited", group)
     for id_ in view.pack.receipt.withheld:
-        text = f"{id_} is withheld: it may contain a secret"
+        text = f"{id_} is withheld, because it may contain a secret"
         yield Row(f"{WITHHELD}{id_}", "×", " ", text, "", "flag", group)
     if sources.waiting:
         count = "candidate" if sources.waiting == 1 else "candidates"
@@ -150,10 +158,10 @@ def why(view: View, entry: Entry) -> str:
     if entry.head.pinned:
         return "pinned"
     if view.ask.paths and entry.head.scope:
-        return "these paths"
+        return "these files"
     place = view.pack.choice.near.get(entry.id)
     if place is not None:
-        return f"match {place + 1}"
+        return f"task rank {place + 1}"
     return ago(entry.head.updated) if entry.head.updated else ""
 
 

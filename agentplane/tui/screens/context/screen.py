@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from agentplane.tui.widgets.modals.line_modal import LineDialog, Offer
 
 UNREAD = "Can't create the context: "
-DAMAGED = "The log and the files don't match. Run agentplane doctor."
+DAMAGED = "The log doesn't match the memory files. Run agentplane doctor."
 
 
 class ContextScreen(WritingScreen):
     WHERE = "pack"
-    HINT = "words, ID, kind, tag or left out"
+    HINT = 'words, ID, kind, tag or "left out"'
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("pack")]
 
     class _Offered(Message, bubble=False):
@@ -151,7 +151,7 @@ class ContextScreen(WritingScreen):
             return "calculating…"
         size, budget = self.made.pack.receipt.tokens, self.ask.budget
         parts = [f"{size:,} of {budget:,} tokens"]
-        parts += ["not written"] if self.ask != self._usual else []
+        parts += ["preview only"] if self.ask != self._usual else []
         parts += [f"task {one_line(self.ask.task, 24)}"] if self.ask.task else []
         parts += [one_line(", ".join(self.ask.paths), 24)] if self.ask.paths else []
         parts += [step.label for step in self.made.budgets if step.tokens == budget]
@@ -179,11 +179,15 @@ class ContextScreen(WritingScreen):
             off["pin"] = shown.refusal
         elif not self._entries():
             hidden = listing.marks and not listing.target_ids
-            off["pin"] = SELECTION_HIDDEN if hidden else "no entry selected"
+            off["pin"] = SELECTION_HIDDEN if hidden else "no entry is selected"
         if self._next(1) is None:
-            off["pack.more"] = "no tool here has a larger limit: B for any budget"
+            off["pack.more"] = (
+                f"no tool here has a larger limit ({self.key('pack.budget')} to enter a budget)"
+            )
         if self._next(-1) is None:
-            off["pack.less"] = "no tool here has a smaller limit: B for any budget"
+            off["pack.less"] = (
+                f"no tool here has a smaller limit ({self.key('pack.budget')} to enter a budget)"
+            )
         return off
 
     def _entries(self) -> tuple[str, ...]:
@@ -218,7 +222,7 @@ class ContextScreen(WritingScreen):
         if tried:
             self.ask = self._usual
             self.read(force=True)
-            self.plane_app.say("Showing the context that a session gets")
+            self.plane_app.say("Showing the context that sessions actually get")
         return tried
 
     def _next(self, direction: int) -> int | None:
@@ -255,8 +259,8 @@ class ContextScreen(WritingScreen):
             if isinstance(size, int):
                 self._try(budget=size)
 
-        hint = "tokens, for example 2400 or 4k"
-        dialog = LineDialog("Budget", hint, "try", problem_of, str(self.ask.budget), offers)
+        hint = "number of tokens, for example 2400 or 4k"
+        dialog = LineDialog("Token budget", hint, "preview", problem_of, str(self.ask.budget), offers)
         await open_field(self.app, dialog, take)
 
     async def action_task(self) -> None:
@@ -267,8 +271,8 @@ class ContextScreen(WritingScreen):
                 self._try(task=text or None)
 
         if self.may("pack.task"):
-            hint = "description of the task, or empty"
-            await open_field(self.app, LineDialog("Task", hint, "try", value=self.ask.task or ""), take)
+            hint = "description of the task (empty for none)"
+            await open_field(self.app, LineDialog("Task", hint, "preview", value=self.ask.task or ""), take)
 
     async def action_paths(self) -> None:
         from agentplane.tui.backend import context_model
@@ -288,9 +292,9 @@ class ContextScreen(WritingScreen):
 
         value, hint = (
             ", ".join(self.ask.paths),
-            "for example app/**, docs/api.md. Empty for the whole project",
+            "for example app/**, docs/api.md (empty for the whole project)",
         )
-        dialog = LineDialog("Files", hint, "try", problem_of, value)
+        dialog = LineDialog("Files", hint, "preview", problem_of, value)
         await open_field(self.app, dialog, take)
         run_latest(self, partial(self._offer_changed_paths, dialog), "offers")
 

@@ -48,8 +48,8 @@ def _this(view: View, branch: str, look: Look, keys: Keymap) -> Iterator[Section
     on = f" on {one_line(branch, 40)}" if branch else ""
     yield [
         Text(f"Context{on}", look("strong")),
-        _fact("task", one_line(ask.task, 200) if ask.task else f"none (press {keys.key('pack.task')} to set)", look),
-        _fact("files", ", ".join(one_line(path, 80) for path in ask.paths) or f"whole project (press {keys.key('pack.paths')} to narrow)", look),
+        _fact("task", one_line(ask.task, 200) if ask.task else f"none (press {keys.key('pack.task')} to set one)", look),
+        _fact("files", ", ".join(one_line(path, 80) for path in ask.paths) or f"whole project (press {keys.key('pack.paths')} to name files)", look),
         _fact("budget", f"{ask.budget:,} tokens", look),
         _fact("size", _size(view.pack), look),
         _fact("revision", one_line(view.pack.receipt.revision, 20), look),
@@ -57,15 +57,15 @@ def _this(view: View, branch: str, look: Look, keys: Keymap) -> Iterator[Section
     if not view.entries:
         yield [
             Text(
-                f"No approved entries yet. Approve candidates in the inbox (press {keys.key('inbox')}).",
+                f"No approved entries yet. Press {keys.key('inbox')} to approve candidates in the inbox.",
                 look("warn"),
             )
         ]
     if not view.tools:
         yield [
             Text(
-                f"No coding tool found or connected. Press {keys.key('tools')} for all tools, "
-                f"or {keys.key('pack.write')} to write only the context file.",
+                f"No coding tool was found or connected. Press {keys.key('tools')} to see all tools, "
+                f"or {keys.key('pack.write')} to write only the file context/active.md.",
                 look("muted"),
             )
         ]
@@ -90,7 +90,10 @@ def _short(made: Pack, look: Look) -> Section:
         return []
     more = f" and {len(names) - _MOST_CUT} more" if len(names) > _MOST_CUT else ""
     listed = ", ".join(one_line(name, 40) for name in names[:_MOST_CUT])
-    return [Text("Statement only, because of limited room", look("heading")), Text(f"{listed}{more}")]
+    return [
+        Text("Shortened to the statement, because space is limited", look("heading")),
+        Text(f"{listed}{more}"),
+    ]
 
 
 def _cut(cuts: Sequence[Cut], look: Look, title: str) -> Section:
@@ -114,7 +117,10 @@ def _text(made: Pack, title: str, look: Look) -> Section:
     if len(lines) > _MOST_LINES or len(made.text) > _MOST_CHARACTERS:
         left = made.text.count("\n") - min(len(lines), _MOST_LINES)
         shown.append(
-            Text(f"… {left:,} more lines. Run `agentplane context --print` for all of it.", look("muted"))
+            Text(
+                f"… {left:,} more lines. Run `agentplane context --print` to see the whole text.",
+                look("muted"),
+            )
         )
     return shown
 
@@ -128,38 +134,53 @@ def _tool(one: ToolPacks, look: Look, keys: Keymap) -> Iterator[Section]:
     yield [Text.assemble((title, look("strong")), (f"  {state}", look("muted")))]
     lines: Section = [Text(f"In {visible(file.path)}", look("heading"))]
     if file.pack is None:
-        yield [*lines, Text(f"Not writable: it {one_line(file.why, 200)}", look("bad"))]
+        yield [
+            *lines,
+            Text(
+                f"Agentplane can't write this file, because it {one_line(file.why, 200).rstrip('.')}.",
+                look("bad"),
+            ),
+        ]
     else:
         if file.imports:
-            lines.append(Text("A line in the file imports context/active.md."))
-        limit = f", limit {file.limit:,}" if file.limit else ", no known limit"
-        lines.append(Text(f"{file.size:,} bytes with its other text{limit}."))
+            lines.append(Text("This file imports context/active.md."))
+        limit = f"limit of {file.limit:,} bytes" if file.limit else "no known limit"
+        lines.append(Text(f"The whole file has {file.size:,} bytes ({limit})."))
         if file.limit:
-            lines.append(Text(f"Room for the memory: {file.room:,} bytes."))
+            lines.append(Text(f"Space for the memory: {file.room:,} bytes."))
         lines.append(_fact("memory", _size(file.pack), look))
         yield lines
-        yield from _missing(file.pack, "No room for", look)
+        yield from _missing(file.pack, "Left out because the file is full", look)
     if one.start is not None:
         start = one.start
-        size = f"{start.size:,} of the {start.limit:,} {start.measure} that fit."
-        hook_note = Text("Agentplane's hook adds the entries for the task.", look("muted"))
+        size = f"The context uses {start.size:,} of at most {start.limit:,} {start.measure}."
+        hook_note = Text(
+            "Agentplane's hook provides this context. If AGENTPLANE_TASK is set, the hook chooses entries for that task.",
+            look("muted"),
+        )
         if not start.is_hooked:
             hook_note = Text(
-                f"Agentplane's hook isn't in its settings. Press {keys.key('tools')} to connect the tool.",
+                f"The tool's settings don't contain agentplane's hook. Press {keys.key('tools')} to connect the tool.",
                 look("warn"),
             )
         yield [Text("At the start of a session", look("heading")), Text(size), hook_note]
-        yield from _missing(start.pack, "No room at the start of a session for", look)
+        yield from _missing(start.pack, "Left out at the start of a session", look)
     if file.pack is not None:
-        yield _text(file.pack, "Text in its file" if not file.imports else "Text of context/active.md", look)
+        yield _text(
+            file.pack, "Text in the tool's file" if not file.imports else "Text of context/active.md", look
+        )
 
 
 def _missing(made: Pack, title: str, look: Look) -> Iterator[Section]:
     yield _short(made, look)
     cuts = made.receipt.cut
     yield _cut([cut for cut in cuts if cut.kind in pack.IN_FORCE], look, title)
-    yield _cut([cut for cut in cuts if cut.kind == "said"], look, "Already in its own files")
-    yield _cut([cut for cut in cuts if cut.kind == "expired"], look, "Expired")
+    yield _cut(
+        [cut for cut in cuts if cut.kind == "said"],
+        look,
+        "Left out because the tool's own files say the same",
+    )
+    yield _cut([cut for cut in cuts if cut.kind == "expired"], look, "Left out because they expired")
 
 
 # An entry
@@ -177,23 +198,27 @@ def _entry(view: View, entry: Entry, look: Look) -> Iterator[Section]:
     heading = "Why it is included" if form else "Why it is left out"
     yield [Text(heading, look("heading")), *(Text(f"· {reason}") for reason in reasons(view, entry))]
     if form:
-        form_text = "In full." if form == "full" else "Statement only, because of limited room."
+        form_text = (
+            "Tools get the full text."
+            if form == "full"
+            else "Tools get only the statement, because space is limited."
+        )
         yield [
             Text("Text for tools", look("heading")),
             Text(form_text, look("muted")),
             *_as_given(view, entry, form),
         ]
     if lacking := [place for one in view.tools for place in _lacking(one, entry.id)]:
-        yield [Text("Left out of", look("heading")), Text(", ".join(lacking))]
+        yield [Text("Tools that don't get this entry", look("heading")), Text(", ".join(lacking))]
 
 
 def _lacking(one: ToolPacks, id_: str) -> Iterator[str]:
     """Yield the places where the tool doesn't receive this entry."""
     title = one_line(one.tool.title, 40)
     if one.file.pack and (cut := _cut_of(one.file.pack, id_)):
-        yield f"{title} in {visible(one.file.path)}{_where_stated(cut)}"
+        yield f"{title} (in {visible(one.file.path)}){_where_stated(cut)}"
     if one.start and (cut := _cut_of(one.start.pack, id_)):
-        yield f"{title} at the start of a session{_where_stated(cut)}"
+        yield f"{title} (at the start of a session){_where_stated(cut)}"
 
 
 def _cut_of(made: Pack, id_: str) -> Cut | None:
@@ -217,28 +242,29 @@ def reasons(view: View, entry: Entry) -> Iterator[str]:
     if cut := view.cuts.get(entry.id):
         yield visible(cut.why)
     if entry.head.type == "invariant":
-        yield "invariants come first"
+        yield "invariants come before other entries"
     if entry.head.pinned:
-        yield "pinned: other entries are left out first"
+        yield "the entry is pinned, so other entries are left out first"
     yield _scope(view, entry)
     if view.ask.task:
         place, count = view.pack.choice.near.get(entry.id), len(view.pack.choice.near)
         yield (
-            f"rank {place + 1} of {count} for the task"
+            f"rank {place + 1} of {count} by how well the entry matches the task"
             if place is not None
-            else "no words in common with the task"
+            else "the entry has no words in common with the task"
         )
     if entry.head.updated:
-        yield f"from {one_line(entry.head.updated, 20)}, {ago(entry.head.updated)} (newer entries come first)"
+        yield f"last updated {one_line(entry.head.updated, 20)}, {ago(entry.head.updated)} (newer entries come first)"
     whole = pack_text.item(entry, full=True, against=view.sources.against)
-    yield f"about {pack.tokens(whole):,} tokens in full"
+    yield f"the full text has about {pack.tokens(whole):,} tokens"
 
 
 def _scope(view: View, entry: Entry) -> str:
     globs = ", ".join(one_line(glob, 60) for glob in entry.head.scope)
     if not globs:
-        return "about the whole project"
+        return "the entry applies to the whole project"
     if not view.ask.paths:
-        return f"about {globs} (all scopes match the whole project)"
+        return f"the entry applies to {globs} (when no files are named, every scope matches)"
     cut = view.cuts.get(entry.id)
-    return f"about {globs}" if cut and cut.kind == "scope" else f"about {globs}, which matches the files"
+    matches = "doesn't match" if cut and cut.kind == "scope" else "matches"
+    return f"the entry applies to {globs}, which {matches} the named files"

@@ -80,9 +80,9 @@ def of_entry(memory: "Memory", entry: "Entry") -> Draft:
     return Draft(
         id=entry.id,
         title=f"Edit {entry.id}",
-        hint="Saving approves the new text. You can undo it afterwards."
+        hint="When you save, the new text is approved. You can undo this later."
         if entry.head.status != "proposed"
-        else "Saving changes the candidate. It stays in the inbox.",
+        else "When you save, the candidate is updated and stays in the inbox.",
         text=_text(memory.snapshot.core(entry.file, entry.id) or b""),
         layout=memory.snapshot.layout,
         check=lambda text: _discard(operations.edit(memory, entry.id, text, entry.digest)),
@@ -110,7 +110,7 @@ def _of_proposal(
         found = entry_form.proposal(text, memory.kinds)
         if found is None:
             raise BadInput(
-                "The text is not one entry with a readable header.",
+                "The text must be a single entry with a valid header.",
                 todo="Keep the header between two `---` lines.",
             )
         return found
@@ -119,7 +119,7 @@ def _of_proposal(
     return Draft(
         id=id_,
         title=title,
-        hint="It goes to the inbox for review.",
+        hint="When you save, the new candidate goes to the inbox for review.",
         text=_text(entry_form.new(form, memory.kinds, datetime.now(UTC).date(), id_=_NEW, **links)),
         layout=memory.snapshot.layout,
         check=lambda text: operations.check_proposal(memory, proposal(text)),
@@ -142,7 +142,7 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
     if into.id == candidate:
         title, result = (
             f"Merge {candidate} and {target} into one",
-            "It is approved, and both candidates leave the inbox.",
+            "When you save, the merged text is approved, and both candidates leave the inbox.",
         )
 
         def check(text: bytes) -> None:
@@ -151,7 +151,7 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
     else:
         title, result = (
             f"Merge {candidate} into {into.id}",
-            f"{into.id} gets the text, and {candidate} leaves the inbox.",
+            f"When you save, {into.id} gets the merged text, and {candidate} leaves the inbox.",
         )
 
         def check(text: bytes) -> None:
@@ -161,7 +161,7 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
     return Draft(
         id=into.id,
         title=title,
-        hint=f"Edit the merged text. {result} Tags and evidence of both are kept.\n{target} says: {replaced}",
+        hint=f"Edit the merged text. {result} The tags and evidence of both are kept.\nCurrent statement of {target}: {replaced}",
         text=_text(body),
         layout=memory.snapshot.layout,
         check=check,
@@ -256,7 +256,7 @@ class EditScreen(AnswersOnce[Command | None]):
         with self._writing:
             paths = [path for path in drafts.left(self.draft.layout, self.draft.id) if path != self._path]
         if paths:
-            self.app.call_from_thread(self.say, f"An earlier draft is saved in {paths[0]}")
+            self.app.call_from_thread(self.say, f"You have an earlier draft of this text in {paths[0]}")
 
     @property
     def _keymap(self) -> actions.Keymap:
@@ -285,7 +285,7 @@ class EditScreen(AnswersOnce[Command | None]):
         if self._submitted is not None or not self.area.is_valid():
             return
         if not self.changed and not self.draft.saves_unchanged:
-            self.say(f"No changes to save. Press {self._key('edit.leave')} to close.")
+            self.say(f"There are no changes to save. Press {self._key('edit.leave')} to close the editor.")
             return
         text = self._text
         try:
@@ -441,7 +441,7 @@ class EditScreen(AnswersOnce[Command | None]):
             return
         if text is not None and text != self.area.text:
             await self._replace(text)
-            self.say(f"Text from your editor. {self._key('edit.save')} to save.")
+            self.say(f"This text comes from your editor. Press {self._key('edit.save')} to save it.")
 
     async def _replace(self, text: str) -> None:
         """Show another text, in fields if that is possible."""
@@ -496,7 +496,7 @@ async def edit_outside(
         return
     if text is None or text.rstrip("\r\n") == draft.text.rstrip("\r\n"):
         if text is not None:
-            say(app, "No changes")
+            say(app, "Nothing was changed")
         return
     await open_field(app, EditScreen(draft, text, save_now=True), then)
 
@@ -511,7 +511,7 @@ def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
     Return None if the editor left no usable text. A message has then said why.
     """
     if not drafts.has_editor():
-        app.notify("$EDITOR is not set. Edit here instead.", markup=False)
+        app.notify("$EDITOR isn't set. Edit the text here instead.", markup=False)
         raise NoEditorOutside
     path: Path | None = None
     try:
@@ -521,16 +521,20 @@ def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
             drafts.edit(path, before)
         after = files.read_if(path)
         if after is None:
-            raise BadInput("Your editor deleted the file. Nothing was changed.")
+            raise BadInput("Nothing was changed, because your editor deleted the file.")
         edited = after.decode()
         path.unlink(missing_ok=True)
     except SuspendNotSupported:
         if path:
             path.unlink(missing_ok=True)
-        app.notify("This terminal can't run another program. Edit here instead.", markup=False)
+        app.notify("Your editor can't run in this terminal. Edit the text here instead.", markup=False)
         raise NoEditorOutside from None
     except UnicodeDecodeError:
-        app.notify(f"The text is not valid UTF-8. It is saved in {path}.", severity="error", markup=False)
+        app.notify(
+            f"The text isn't valid UTF-8, so it wasn't used. You can find the text in {path}.",
+            severity="error",
+            markup=False,
+        )
     except AgentplaneError as error:
         app.notify(visible(str(error)), severity="error", markup=False, timeout=10)
     else:
@@ -552,7 +556,11 @@ def open_file(app: "App[Any]", path: str, line: int | None) -> None:
         with app.suspend():
             drafts.run_editor(Path(path), line)
     except SuspendNotSupported:
-        app.notify(f"{path}{f':{line}' if line else ''}", title="Can't open this file here", markup=False)
+        app.notify(
+            f"{path}{f':{line}' if line else ''}",
+            title="Your editor can't run in this terminal. The file is:",
+            markup=False,
+        )
     except AgentplaneError as error:
         app.notify(visible(str(error)), severity="error", markup=False)
 

@@ -225,7 +225,11 @@ def _missing(evidence: Sequence[str], project: Path) -> str:
     if lack is None:
         return ""
     name = one_line(evidence[lack.place], 40)
-    return f"Not found: {name}" if lack.trouble == "gone" else f"Outside the project: {name}"
+    return (
+        f"Evidence not found: {name}"
+        if lack.trouble == "gone"
+        else f"Evidence is outside the project: {name}"
+    )
 
 
 def _value(field: Widget) -> str:

@@ -193,7 +193,9 @@ class Detail(VerticalScroll, can_focus=True):
 
         pieces = [piece for piece in (self.facts.evidence if self.facts else ()) if piece.path]
         if not pieces:
-            message = "No cited file found" if self.facts else "Still reading the evidence"
+            message = (
+                "No file that this entry cites was found" if self.facts else "The evidence is still loading"
+            )
             say(self.app, message)
             return
 
@@ -215,7 +217,7 @@ class Detail(VerticalScroll, can_focus=True):
 
         links = [link for link in (self.facts.links if self.facts else ()) if link.statement is not None]
         if not links:
-            say(self.app, "No links")
+            say(self.app, "This entry has no links")
             return
 
         def chosen(place: int | None) -> None:

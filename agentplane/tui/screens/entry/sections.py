@@ -142,7 +142,9 @@ class About:
             other = self.memory.entries.get(conflict.id)
             statement = f" “{one_line(other.statement, 120)}”" if other else ""
             lines.append(
-                self._marked("·", Text(f"near {one_line(conflict.id, 40)}{statement}", self.look("muted")))
+                self._marked(
+                    "·", Text(f"similar to {one_line(conflict.id, 40)}{statement}", self.look("muted"))
+                )
             )
         if reviewed.like:
             lines.append(Text(f"= says the same as {one_line(reviewed.like, 40)}", self.look("warn")))
@@ -208,13 +210,13 @@ class About:
             "refines": ", ".join(head.refines),
             "unrelated": ", ".join(head.unrelated),
             "expires": head.expires_at,
-            "pinned": "yes, before other entries" if head.pinned else "",
+            "pinned": "yes, so tools get it before other entries" if head.pinned else "",
             "sent back": head.sent_back,
             "snoozed": f"until {head.snoozed_until}" if head.snoozed_until else "",
             "check": head.check,
             "proposed by": "" if entry.file == INBOX else head.proposed_by,
             "anchor": head.anchor,
-            "place": f"{self.memory.snapshot.layout.shown(entry.file)}:{entry.line}",
+            "file": f"{self.memory.snapshot.layout.shown(entry.file)}:{entry.line}",
         }
         grid = Table.grid(padding=(0, 2), expand=True)
         grid.add_column(no_wrap=True, width=11)
@@ -255,8 +257,8 @@ class About:
         if edit is None:
             return []
         place = self.memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
-        change = {"broken": "is unreadable. Fix its header in the file"}.get(
-            edit.change, f"{edit.change} manually"
+        change = {"broken": "can't be read. Fix its header in the file."}.get(
+            edit.change, f"was {edit.change} manually"
         )
         line = Text(f"~ {one_line(edit.id, 40)} {change}", self.look("warn"))
         accept, discard = ("approve", "reject") if self.where == "inbox" else ("accept", "discard")

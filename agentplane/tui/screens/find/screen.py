@@ -91,7 +91,7 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
         return self.app  # type: ignore[return-value]
 
     def compose(self) -> ComposeResult:
-        field = Filter("", "Search the inbox, memory and runs", "all")
+        field = Filter("", "Search the inbox, the memory and the runs", "all")
         yield field
         if field.hint is not None:
             yield field.hint
@@ -245,4 +245,4 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
 
 
 def _heading(title: str, count: int) -> str:
-    return f"{title}, first {MOST}" if count >= MOST else title
+    return f"{title} (first {MOST} matches)" if count >= MOST else title

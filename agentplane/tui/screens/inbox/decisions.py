@@ -147,9 +147,9 @@ class Decisions:
             why = SELECTION_HIDDEN if listing.marks else NO_ROW
             off |= dict.fromkeys(("approve", "reject", *postponing), "" if not listing.rows else why)
         elif not all(id_ in shown.memory.entries for id_ in listing.target_ids):
-            off |= dict.fromkeys(postponing, "a manual edit is selected")
+            off |= dict.fromkeys(postponing, "the selection contains a manual edit")
         if not shown.attention.folded:
-            off["folded"] = "no folded candidates"
+            off["folded"] = "no candidates are folded"
         if listing.current is None:
             off |= dict.fromkeys(changing, NO_ROW)
         if not listing.rows and self._screen.rows_view is shown:
@@ -172,7 +172,7 @@ class Decisions:
         off = self._screen.off.get("approve")
         other = self.blocked_by
         return off or (
-            f"conflicts with {one_line(other, 30)}: {self._app.keys_wanted.key('approve')} to compare"
+            f"conflicts with {one_line(other, 30)} ({self._app.keys_wanted.key('approve')} to compare)"
             if other
             else ""
         )
@@ -255,7 +255,7 @@ class Decisions:
                 self._ask_later()
             else:
                 left_out = ", ".join(f"{count:,} {why}" for count, why in bulk.left_out)
-                self._app.say(f"No candidate is ready: {left_out}" if left_out else NOTHING)
+                self._app.say(f"No candidate is ready to approve: {left_out}" if left_out else NOTHING)
 
     def _candidates_shown(self) -> list[str]:
         return [row.id for row in self._screen.view.listing.shown if not row.id.startswith(EDIT)]
@@ -270,7 +270,7 @@ class Decisions:
         self._summary_requested = True
         what = "read" if self._shown is None else "checked"
         self._app.say(
-            f"The summary opens as soon as the candidates are {what}.",
+            f"The summary opens as soon as all candidates are {what}.",
             stays=True,
             show_while=lambda: self._summary_requested,
         )
@@ -397,9 +397,9 @@ class Decisions:
         """Compare a candidate with its conflicts. `other` is the id of the conflict to show first."""
         reviewed = self._reviewed(id_)
         if reviewed is None:
-            self._app.say("Still checking this candidate", show_while=lambda: self._is_unchecked(id_))
+            self._app.say("This candidate is still being checked", show_while=lambda: self._is_unchecked(id_))
         elif not reviewed.conflicts:
-            self._app.say("No conflicts")
+            self._app.say("This candidate has no conflicts")
         else:
             from agentplane.tui.screens.conflict.screen import ConflictScreen
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.screens.entry.pane import Detail
 
-NO_CONFLICT = "No conflicts in this list."
+NO_CONFLICT = "No candidate in this list has a conflict."
 
 
 class InboxScreen(EntryScreen):
@@ -86,24 +86,24 @@ class InboxScreen(EntryScreen):
         fresh = self._shown is not None and not self._shown.shelf
         folded = self._shown.attention.summary() if self._shown else ""
         if folded and not self._words:
-            return f"Nothing asks for attention today. {folded}.\n{self.key('folded')} shows the folded candidates."
+            return f"Nothing needs your attention today. {folded}.\nPress {self.key('folded')} to show the folded candidates."
         return self.no_hit() if self._words else self._first_start() if fresh else self._nothing_left()
 
     def _first_start(self) -> str:
         key = self.key
         return (
-            "Nothing to review. Coding tools propose memories, and you review them here.\n"
+            "Nothing to review. Coding tools propose memories, and you review the proposals here.\n"
             f"Press {key('tools')} to connect a tool, or {key('new')} to write the first candidate yourself.\n"
             f"Then press {key('approve')} to approve, {key('reject')} to reject and {key('undo')} to undo. "
-            f"Press {key('help')} for all keys."
+            f"Press {key('help')} to see all keys."
         )
 
     def _nothing_left(self) -> str:
         key = self.key
         return (
             "Nothing to review.\n"
-            f"Press {key('shelf')} for the approved entries, {key('new')} for a new candidate, "
-            f"and {key('undo')} to undo your last change."
+            f"Press {key('shelf')} to see the approved entries, {key('new')} to write a new candidate, "
+            f"or {key('undo')} to undo your last change."
         )
 
     def on_looked(self, message: Looked) -> None:
@@ -158,7 +158,9 @@ class InboxScreen(EntryScreen):
         if shown and shown.streak and not self._has_opened:
             return shown.streak
         folded = (
-            f"{shown.attention.summary()}: {self.key('folded')}" if shown and shown.attention.folded else ""
+            f"{shown.attention.summary()}, {self.key('folded')} to show"
+            if shown and shown.attention.folded
+            else ""
         )
         grouped = f"grouped by {self._by}" if self.current else ""
         return " · ".join(filter(None, (grouped, folded, self._dates())))
@@ -169,7 +171,7 @@ class InboxScreen(EntryScreen):
         expired, soon = states.count("expired"), states.count("soon")
         parts = [f"{expired:,} expired"] if expired else []
         parts += [f"{soon:,} {'expires' if soon == 1 else 'expire'} soon"] if soon else []
-        return f"{', '.join(parts)} (press {self.key('shelf')})" if parts else ""
+        return f"{', '.join(parts)} (press {self.key('shelf')} to see them)" if parts else ""
 
     @property
     def action_names(self) -> dict[str, str]:
@@ -259,7 +261,9 @@ class InboxScreen(EntryScreen):
                 id_ not in reviewed or not reviewed[id_].checked for id_ in self._place_of if EDIT not in id_
             )
             self.say(
-                "No conflict found yet. Candidates are still being checked." if unchecked else NO_CONFLICT
+                "No conflict has been found yet. Candidates are still being checked."
+                if unchecked
+                else NO_CONFLICT
             )
 
     def on_op_done(self, message: OpDone) -> None:

@@ -73,7 +73,7 @@ def row(entry: "Entry", edit: "HandEdit | None", expiry: "Expiry | None", width:
 
 
 def _lost_row(edit: "HandEdit") -> Row:
-    text = f"{edit.id}  {edit.change} manually in {edit.file}"
+    text = f"{edit.id}  was {edit.change} manually in {edit.file}"
     return Row(f"{EDIT}{edit.id}", "~", "-", text, edit.change, "edited", "missing from their files")
 
 

@@ -39,13 +39,17 @@ class MemoryScreen(EntryScreen):
     def empty_text(self) -> str:
         if self._words:
             return self.no_hit()
-        return f"No approved entries yet.\nApprove candidates in the inbox: press {self.key('inbox')} to go there."
+        return (
+            f"No approved entries yet.\nTo approve candidates, press {self.key('inbox')} to go to the inbox."
+        )
 
     @on(Detail.Follow)
     def _follow(self, message: Detail.Follow) -> None:
         self.go_to(message.id)
         if self.entry_id != message.id:
-            self.say(f"{one_line(message.id, 30)} is in the inbox. Press {self.key('inbox')} to go there.")
+            self.say(
+                f"{one_line(message.id, 30)} is still in the inbox. Press {self.key('inbox')} to go to the inbox."
+            )
 
     # Availability
 
@@ -71,18 +75,18 @@ class MemoryScreen(EntryScreen):
             return dict.fromkeys(deciding, SELECTION_HIDDEN if listing.marks else NO_ROW)
         off: dict[str, str] = {}
         if not self._edits():
-            off |= dict.fromkeys(("accept", "discard"), "no manual edit here")
+            off |= dict.fromkeys(("accept", "discard"), "the row has no manual edit")
         entry = self.entry
         if entry is None:
             off |= dict.fromkeys(("edit", "edit_outside", "supersede"), "the entry is no longer in its file")
         elif entry.head.status != "accepted":
             off["supersede"] = f"the entry is already {one_line(entry.head.status, 20)}"
         if not self._deprecable():
-            off["deprecate"] = "the entry is already deprecated, or has a manual edit"
+            off["deprecate"] = "the entry is already deprecated, or it has a manual edit"
         if not self.target_entries or not all(entry.trusted for entry in self.target_entries):
             off["tag"] = "the entry has a manual edit"
         if not self._pins():
-            off["pin"] = "the entry is not in force, or has a manual edit"
+            off["pin"] = "the entry isn't active, or it has a manual edit"
         return off
 
     def _edits(self) -> tuple[str, ...]:
@@ -151,7 +155,10 @@ class MemoryScreen(EntryScreen):
 
     def _proposed(self, op: Command | None) -> None:
         if op is not None:
-            self.plane_app.say(f"Added to the inbox. Press {self.key('inbox')} to go there.", stays=True)
+            self.plane_app.say(
+                f"The replacement was added to the inbox. Press {self.key('inbox')} to go to the inbox.",
+                stays=True,
+            )
 
     def on_op_done(self, message: OpDone) -> None:
         self._reopen(message.op)

@@ -91,7 +91,7 @@ class Restarts:
         if self._restart_requested:
             self._restart_requested = False
             if not self._old:
-                self._app.say("No session has outdated memory")
+                self._app.say("No running session has outdated memory")
 
     @property
     def _old(self) -> "list[WatchedSession]":
@@ -156,7 +156,7 @@ class Restarts:
         for one in wanted:
             self._results.pop(one.pid, None)
             if session_text.can_be_asked(one):
-                self._waiting[one.pid] = f"{one.tool}: restart requested"
+                self._waiting[one.pid] = f"{one.tool}: a restart was requested"
         self.show_messages()
         self._watcher.restart(wanted)
 
@@ -170,7 +170,7 @@ class Restarts:
         options = [session_text.choice(one, self._now) for one in old]
         if len(asked) > 1:
             wanted.insert(0, asked)
-            options.insert(0, f"all {len(asked)} that can restart when idle")
+            options.insert(0, f"restart all {len(asked)} sessions that report when they are idle")
 
         def chosen(place: int | None) -> None:
             if place is not None:

@@ -101,8 +101,12 @@ def _runs(days: Sequence[Day], *, plain: bool) -> Plot:
 def _accepted(days: Sequence[Day], *, plain: bool) -> Plot:
     approved = sum(day.approved for day in days)
     decided = approved + sum(day.rejected for day in days)
-    title = f"approved: {approved:,} of {decided:,}" if decided else "no decisions in these days"
-    part = f" ({round(100 * approved / decided)} %)" if decided else ""
+    title = (
+        f"approved candidates: {approved:,} of {decided:,}"
+        if decided
+        else "no candidates were reviewed in this period"
+    )
+    part = f" ({round(100 * approved / decided)}%)" if decided else ""
     rows = bars([day.acceptance for day in days], plain=plain)
     return Plot(title + part, rows, "100%", "0%", _axis(days))
 

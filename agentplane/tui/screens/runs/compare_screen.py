@@ -84,7 +84,9 @@ class RunDiffScreen(FixedSizeScreen[None]):
         app: PlaneApp = self.app  # type: ignore[assignment]
         self.query_one(Badge).show(app.figures())
         self.query_one(KeyBar).show(app.keys_wanted, self.off, {"leave": "back"})
-        self.query_one(StatusBar).set_texts("- only in the first   + only in the second   ~ different")
+        self.query_one(StatusBar).set_texts(
+            "- only in the first run   + only in the second run   ~ different"
+        )
         run_latest(self, self._compare, "comparison")
 
     def _compare(self) -> None:
@@ -143,7 +145,7 @@ class DiffPane(Detail):
             return Text(visible(self._problem), self.look("bad"))
         if self._report is None:
             a, b = (one_line(run, 40) for run in self._runs)
-            return Text(f"comparing {a} and {b} …", self.look("muted"))
+            return Text(f"Comparing {a} and {b}…", self.look("muted"))
         return Group(*spaced(_Comparison(self._report, self.look, side_by_side=self.side_by_side).sections()))
 
 
@@ -155,7 +157,7 @@ class _Comparison:
         report = self.report
         yield self._heads()
         if report.same:
-            yield [Text("No differences.", self.look("good"))]
+            yield [Text("No differences found.", self.look("good"))]
         yield self._signed("Files", [(file.change, one_line(file.path, 300)) for file in report.files])
         yield self._signed(
             "Facts", [(_change(fact.name), one_line(str(fact.b or fact.a), 300)) for fact in report.facts]
@@ -214,7 +216,7 @@ class _Comparison:
         )
         if len(rows) > len(shown):
             a, b = self.report.a, self.report.b
-            more = f"and {len(rows) - len(shown):,} more lines: agentplane run diff --run {a} --against {b}"
+            more = f"and {len(rows) - len(shown):,} more lines. To see all of them, run: agentplane run diff --run {a} --against {b}"
             body.append(Text(more, self.look("muted")))
         return [Text("Output", self.look("heading")), *body]
 
@@ -317,4 +319,4 @@ def _value(value: Any) -> str:
 def _core(text: str | None) -> str:
     """Return the first line of an entry's text after its header."""
     body = (text or "").split("\n---", 1)[-1].strip("-\r\n ")
-    return one_line(body.splitlines()[0], 300) if body else "(its text was pruned)"
+    return one_line(body.splitlines()[0], 300) if body else "(the text was pruned)"

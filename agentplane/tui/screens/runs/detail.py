@@ -129,11 +129,11 @@ class RunDetail(Detail):
         ]
         parent = facts.run.parent_run_id if facts and facts.run else None
         if parent:
-            targets.append((parent, f"part of run {one_line(parent, 40)}"))
+            targets.append((parent, f"parent run {one_line(parent, 40)}"))
         if not targets:
             say(
                 self.app,
-                "No entry that this run proposed exists" if facts else "Still reading this run",
+                "This run has no entry to go to" if facts else "This run is still loading",
             )
             return
 

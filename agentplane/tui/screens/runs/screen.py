@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from agentplane.tui.screens.runs.detail import RunDetail
 
 NOTHING = (
-    "No runs yet. A run is a recorded tool session, or a command and its output.\n"
-    "Try it: agentplane run -- make test\n"
-    "Sessions of connected tools are recorded too."
+    "No runs yet. A run is the record of a tool session, or of a command and its output.\n"
+    "To record a command, for example make test, run: agentplane run -- make test\n"
+    "Sessions of connected tools are recorded automatically."
 )
 NO_CHART = "the terminal is too small for the chart"
 LOOKING = "Reading the log…"
@@ -135,7 +135,7 @@ class RunsScreen(ListScreen):
 
     def rows_replaced(self) -> None:
         if self._wanted_id is not None and self._ended:
-            self.plane_app.say(f"Run {one_line(self._wanted_id, 40)} is not in the log")
+            self.plane_app.say(f"The log doesn't contain run {one_line(self._wanted_id, 40)}")
             self._wanted_id = None
         self._update_empty_text()
         if self._to_end and self._ended:
@@ -247,13 +247,13 @@ class RunsScreen(ListScreen):
             self._detail.show_run(Chosen(run, shown.memory) if run else None)
 
     def idle_status(self) -> str:
-        parts = [f"by {self._by}"] if self.current else []
+        parts = [f"grouped by {self._by}"] if self.current else []
         if self._checked is not None:
             parts.append(self._checked.told)
         return " · ".join(parts)
 
     def reason(self) -> str:
-        return "" if self._ended or not self._rows else f"{len(self._rows):,} read so far"
+        return "" if self._ended or not self._rows else f"{len(self._rows):,} runs loaded so far"
 
     @property
     def action_names(self) -> dict[str, str]:
@@ -324,7 +324,9 @@ class RunsScreen(ListScreen):
     def _show_chain(self, message: _ChainChecked) -> None:
         before, self._checked = self._checked, message.checked
         if not message.checked.sound and (before is None or before.told != message.checked.told):
-            self.query_one(StatusBar).fail(message.checked.told, "Run agentplane doctor for advice.")
+            self.query_one(StatusBar).fail(
+                message.checked.told, "To find out how to fix this, run agentplane doctor."
+            )
         self.update_status()
 
     def _count_days(self) -> None:

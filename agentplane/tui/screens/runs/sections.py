@@ -27,10 +27,10 @@ _LINES = 24
 _MOST_OUTPUT = 4_000
 _MOST_COMMAND = 2_000
 _OUTCOMES = {
-    "ok": "ok", "failed": "failed", "ended": "unknown exit status", "open": "running", "lost": "lost: its process ended unexpectedly",
-    "import": "import: agentplane imported candidates from files",
+    "ok": "ok", "failed": "failed", "ended": "unknown exit status", "open": "running", "lost": "lost, because its process ended unexpectedly",
+    "import": "import of candidates from files",
 }  # fmt: skip
-_STATES = {"same": "unchanged", "changed": "changed later", "gone": "deleted"}
+_STATES = {"same": "unchanged", "changed": "changed since the run", "gone": "deleted"}
 _GOOD = ("waits", "accepted", "same")
 
 
@@ -112,7 +112,7 @@ class RunAbout:
             "commit": self._commit(
                 context.git if context else GitStates(before=opened.before) if opened else None
             ),
-            "part of": one_line(parent or "", 40),
+            "parent": one_line(parent or "", 40),
         }
         return [self._table((name, value) for name, value in values.items() if value)]
 
@@ -169,7 +169,10 @@ class RunAbout:
         if revision and not given_packs:
             lines.insert(
                 0,
-                Text(f"Memory revision {one_line(revision, 20)} (contents not recorded)", self.look("muted")),
+                Text(
+                    f"Memory revision {one_line(revision, 20)} (the entries were not recorded)",
+                    self.look("muted"),
+                ),
             )
         return [self._heading("Context"), *lines] if lines else []
 
@@ -180,7 +183,7 @@ class RunAbout:
         count = in_all if isinstance(in_all, int) else len(ids)
         entries = "entry" if count == 1 else "entries"
         revision = one_line(str(pack.get("revision", "?")), 20)
-        yield Text(f"Memory revision {revision}: {count:,} {entries}{_cut(pack)}", self.look("text"))
+        yield Text(f"Memory revision {revision}: {count:,} {entries} included{_cut(pack)}", self.look("text"))
         for id_ in ids[:_MOST]:
             entry = self.memory.entries.get(id_)
             statement = one_line(entry.statement, 200) if entry else "no longer in memory"
@@ -217,9 +220,7 @@ class RunAbout:
         bad = sum(row.is_bad for row in rows)
         hint = f"{len(rows):,}, {bad:,} failed" if bad else f"{len(rows):,}"
         if len(rows) > _MOST:
-            hint += (
-                f", the last {_MOST}; all: agentplane show {one_line(self.row.run_id or '', 40)} --commands"
-            )
+            hint += f", the last {_MOST} shown. To see all of them, run: agentplane show {one_line(self.row.run_id or '', 40)} --commands"
         return [self._heading("Commands", hint), *lines] if lines else []
 
     def _decisions(self, facts: RunFacts) -> list[RenderableType]:
@@ -245,14 +246,14 @@ class RunAbout:
         lines += self._more(facts.more_files)
         context = facts.context
         for name, paths in (
-            (("removed", context.removed), ("new, not in Git", context.untracked)) if context else ()
+            (("removed", context.removed), ("untracked", context.untracked)) if context else ()
         ):
             lines += [
                 self._bulleted(Text(one_line(path, 300)).append(f"  {name}", self.look("muted")))
                 for path in paths[:_MOST]
             ]
             lines += self._more(len(paths) - _MOST)
-        return [self._heading("Files", "with their current state"), *lines] if lines else []
+        return [self._heading("Files", "each with its current state"), *lines] if lines else []
 
     def _derived_facts(self, facts: RunFacts) -> list[RenderableType]:
         derived = facts.run.derived_facts if facts.run else []
@@ -272,7 +273,7 @@ class RunAbout:
 
     def _output(self, output: Output) -> list[RenderableType]:
         if output.piece is None:
-            why = output.problem or "not on this machine"
+            why = output.problem or "This output isn't on this machine."
             return [self._heading(output.name), Text(visible(why), self.look("muted"))]
         lines = output.piece.data.decode(errors="replace").replace("\r\n", "\n").splitlines()
         shown = lines[-_LINES:]
@@ -285,7 +286,7 @@ class RunAbout:
 
     def _prose(self, text: str, file: str) -> list[RenderableType]:
         more = len(text) - CAP
-        note = Text(f"… {more:,} more characters in {file} of the run record", self.look("muted"))
+        note = Text(f"… {more:,} more characters are in {file} in the run record", self.look("muted"))
         return [prose(text[:CAP], self.look), *([note] if more > 0 else [])]
 
     def _heading(self, text: str, hint: str = "") -> Text:
@@ -326,8 +327,8 @@ def _cut(pack: Mapping[str, Any]) -> str:
     cut = pack.get("cut")
     if not isinstance(cut, dict) or not cut:
         return ""
-    return "; left out: " + ", ".join(
-        f"{one_line(str(why), 60)} {count}" for why, count in list(cut.items())[:4]
+    return ". Left out: " + ", ".join(
+        f"{count} ({one_line(str(why), 60)})" for why, count in list(cut.items())[:4]
     )
 
 

@@ -16,8 +16,8 @@ _PLAIN = {"●": "o", "×": "x", "·": "."}
 _PERSONAL, _COMMITTED, _VARIABLES = "Only for you", "Committed", "Environment variables"
 _SOURCES = {"default": "", "project": "project", "personal": "yours", "environment": "environment"}
 _STORED = {
-    True: "Only for you, in all your projects. A change is written to {}.",
-    False: "Committed with the project. A change is written to {}, after a question.",
+    True: "This setting applies only to you, in all your projects. Changes are saved in {}.",
+    False: "This setting is committed with the project and applies to everyone. Changes are saved in {} after you confirm them.",
 }
 
 Item = Current | BrokenFile | tuple[Variable, str | None]
@@ -83,11 +83,20 @@ def sections(item: Item, outside: str, look: Look) -> Iterator[list[RenderableTy
             yield from _setting(item, outside, look)
         case BrokenFile(_, error):
             yield [Text(visible(error.headline), look("bad")), Text(error.todo or "")]
-            yield [Text(f"The file is not changed. Press {outside} to edit it in your editor.")]
+            yield [
+                Text(
+                    f"Agentplane doesn't change this file while it has an error. Press {outside} to fix it in your editor."
+                )
+            ]
         case (variable, value):
             yield [Text(variable.name, look("strong")), Text(variable.what)]
             yield [Text("Value", look("heading")), Text("not set" if value is None else visible(value))]
-            yield [Text("Set it in your shell, before agentplane starts.", look("muted"))]
+            yield [
+                Text(
+                    "To change this variable, set it in your shell before you start agentplane.",
+                    look("muted"),
+                )
+            ]
             yield _docs(variable.page, look)
 
 
@@ -103,18 +112,18 @@ def _setting(current: Current, outside: str, look: Look) -> Iterator[list[Render
     note = _STORED[setting.is_personal].format(visible(current.file.shown))
     yield [Text("File", look("heading")), Text(note)]
     if setting.is_table:
-        yield [Text(f"Press {outside} to edit it in the file.")]
+        yield [Text(f"Press {outside} to edit this table in the file.")]
     yield _docs(setting.page, look)
 
 
 def _source(current: Current) -> str:
     match current.source:
         case "default":
-            return "This is the default."
+            return "This is the default value."
         case "environment":
-            return f"Set by {visible(current.where)} in the environment. Change it in your shell."
+            return f"{visible(current.where)} in the environment sets this value. Change the variable in your shell."
         case _:
-            return f"From {visible(current.where)}."
+            return f"This value comes from {visible(current.where)}."
 
 
 def _docs(page: str, look: Look) -> list[RenderableType]:

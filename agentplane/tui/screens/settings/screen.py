@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ACTIONS = ("settings.edit", "settings.reset", "settings.outside")
 _SEVERAL = "several rows are selected"
-_VARIABLE = "set it in your shell"
+_VARIABLE = "this is an environment variable, so set it in your shell"
 
 
 class SettingsScreen(ListScreen):
@@ -118,7 +118,7 @@ class SettingsScreen(ListScreen):
             case Current() as current:
                 return _off(current, self.key("settings.outside"))
             case BrokenFile():
-                why = f"fix the file first, with {self.key('settings.outside')}"
+                why = f"fix the file first ({self.key('settings.outside')} to open it)"
                 return dict.fromkeys(("settings.edit", "settings.reset"), why)
             case _:
                 return dict.fromkeys(_ACTIONS, _VARIABLE)
@@ -156,14 +156,14 @@ def _off(current: "Current", outside: str) -> dict[str, str]:
     """Return the actions that don't apply to a setting, each with the reason. `outside` is the key for the file."""
     if current.source == "environment":
         return dict.fromkeys(
-            ("settings.edit", "settings.reset"), f"set by {current.where} in the environment"
+            ("settings.edit", "settings.reset"), f"{current.where} in the environment sets this value"
         )
     off: dict[str, str] = {}
-    table = f"a table: press {outside} to edit it in the file"
+    table = f"this setting is a table ({outside} to edit it in the file)"
     if current.setting.is_table:
         off["settings.edit"] = table
     if current.line is None:
-        off["settings.reset"] = f"{current.file.shown} doesn't set it"
+        off["settings.reset"] = f"{current.file.shown} doesn't contain this setting"
     elif current.setting.is_table:
         off["settings.reset"] = table
     return off

@@ -98,38 +98,44 @@ def _part(view: View, place: int, look: Look, *, plain: bool) -> Text:
     line.append(visible(part.path))
     line.append(f"  {_STATES[part.state]}", look(_STYLES[part.state]))
     if part.why:
-        line.append(f": it {one_line(part.why, 160)}", look("muted"))
+        line.append(f", because it {one_line(part.why, 160)}", look("muted"))
     return line
 
 
 def _memory(view: View, revision: str, look: Look, keys: Keymap) -> list[RenderableType]:
     revision_in_file, file = view.parts[0].revision, view.file
     if revision_in_file is None and view.parts[0].state in ("absent", "blocked"):
-        status = f"Not in its file. Size: about {view.tokens:,} tokens, memory revision {revision}."
+        status = f"The tool's file doesn't contain the memory yet. Memory revision {revision} has about {view.tokens:,} tokens."
     elif revision_in_file == revision:
-        status = f"Its file has the current memory revision {revision_in_file}, about {view.tokens:,} tokens."
+        status = f"The tool's file has the current memory revision, {revision_in_file} (about {view.tokens:,} tokens)."
     else:
-        status = f"Its file has memory revision {revision_in_file or 'unknown'}. Press {keys.key('tools.sync')} to update it to {revision}."
+        status = f"The tool's file has {f'memory revision {revision_in_file}' if revision_in_file else 'an unknown memory revision'}. Press {keys.key('tools.sync')} to update it to {revision}."
     lines: list[RenderableType] = [Text("Memory", look("heading")), Text(status)]
     if file.cut:
-        lines.append(Text(f"No room for {_listed(file.cut)}", look("warn")))
+        lines.append(Text(f"Left out because the file is full: {_listed(file.cut)}", look("warn")))
     if file.repeated:
         repeated = ", ".join(
             f"{one_line(id_, 40)} ({one_line(why, 80)})" for id_, why in list(file.repeated.items())[:8]
         )
         more = f" and {len(file.repeated) - 8} more" if len(file.repeated) > 8 else ""
-        lines.append(Text(f"Already in the file: {repeated}{more}", look("muted")))
+        lines.append(
+            Text(f"Left out because the file already says the same: {repeated}{more}", look("muted"))
+        )
     if file.short:
-        lines.append(Text(f"Room for the statement only: {_listed(file.short)}", look("muted")))
+        lines.append(
+            Text(f"Shortened to the statement because space is limited: {_listed(file.short)}", look("muted"))
+        )
     return lines
 
 
 def _edited(view: View, look: Look, keys: Keymap) -> list[RenderableType]:
     if not view.file.diff:
         return []
-    note = f"Press {keys.key('tools.sync')} to add these edits to the inbox as candidates and to restore the block."
+    note = (
+        f"Press {keys.key('tools.sync')} to add these edits to the inbox as candidates and restore the block."
+    )
     return [
-        Text("Manual edit in agentplane's block", look("heading")),
+        Text("Manual edits in agentplane's block", look("heading")),
         *diff(view.file.diff, look),
         Text(note),
     ]
@@ -144,9 +150,9 @@ def _by_hand(view: View, look: Look) -> list[RenderableType]:
 
 def _limits(limits: Limits, look: Look) -> list[RenderableType]:
     named_limits = [
-        (limits.file_bytes, "Memory file: {:,} bytes"),
-        (limits.context_characters, "Hook output: {:,} characters"),
-        (limits.context_tokens, "Hook output: {:,} tokens"),
+        (limits.file_bytes, "The memory file can have up to {:,} bytes."),
+        (limits.context_characters, "The output of a hook can have up to {:,} characters."),
+        (limits.context_tokens, "The output of a hook can have up to {:,} tokens."),
     ]
     lines: list[RenderableType] = [Text(what.format(size)) for size, what in named_limits if size]
     return [Text("Limits", look("heading")), *lines] if lines else []

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agentplane.tui.screens.text_pane import Page
 
 UNREAD = "Can't read the tool files: "
+_UP_TO_DATE = "the tool's files are already up to date"
 
 
 _COMMANDS: Mapping[str, type[Wire | Sync | Unwire]] = {"wire": Wire, "sync": Sync, "unwire": Unwire}
@@ -148,7 +149,7 @@ class ToolsScreen(WritingScreen):
         running = f"{len(sessions)} running" + (f", {old} outdated" if old else "")
         shown = self.plane_app.shown
         auto = bool(shown and shown.memory.snapshot.settings.tools.restart == "auto")
-        parts = (f"{wired} connected", running if sessions else "", "automatic restart" if auto else "")
+        parts = (f"{wired} connected", running if sessions else "", "automatic restart on" if auto else "")
         return " · ".join(filter(None, parts)) if self._views else ""
 
     def what_is_off(self) -> dict[str, str]:
@@ -164,16 +165,16 @@ class ToolsScreen(WritingScreen):
         off: dict[str, str] = (
             {}
             if views
-            else dict.fromkeys(every, f"this row is a session: {self.key('tools.restart')} to restart it")
+            else dict.fromkeys(every, f"this row is a session ({self.key('tools.restart')} to restart it)")
         )
         if views and all(view.status == "wired" for view in views):
-            off |= {"tools.wire": "already connected", "tools.sync": "already up to date"}
+            off |= {"tools.wire": "the tool is already connected", "tools.sync": _UP_TO_DATE}
         elif views and all(view.file.state == "current" for view in views):
-            off["tools.sync"] = "already up to date"
+            off["tools.sync"] = _UP_TO_DATE
         if views and not any(view.status for view in views):
-            off["tools.unwire"] = "not connected"
+            off["tools.unwire"] = "the tool isn't connected"
         if not self._to_restart:
-            off["tools.restart"] = "no outdated session"
+            off["tools.restart"] = "no session has outdated memory"
         return off
 
     @property

@@ -96,13 +96,14 @@ def sections(
 ) -> Iterator[list[RenderableType]]:
     """Yield the description of a session, section by section."""
     one, activity = watched.session, watched.activity
-    yield [Text(f"Session of {one.tool}, process {one.pid}", look("strong"))]
+    yield [Text(f"{one.tool} session (process {one.pid})", look("strong"))]
     facts = {
-        "since": f"{session_text.clock(one, now)}, {session_text.span(session_text.age(one, now))} ago",
+        "started": f"{session_text.clock(one, now)}, {session_text.span(session_text.age(one, now))} ago",
         "branch": visible(activity.branch or ""),
         "folder": visible(one.folder),
         "run": one.run_id or "",
-        "does": session_text.doing(watched, now) or "unknown: the session runs without agentplane's hooks",
+        "status": session_text.doing(watched, now)
+        or "unknown, because the session runs without agentplane's hooks",
     }
     yield [
         Text(f"{name:<8}", look("muted")).append(value, look("text"))
@@ -116,12 +117,12 @@ def sections(
 def _memory(watched: WatchedSession, revision: str) -> str:
     one = watched.session
     if one.reloads:
-        return f"Reloads its memory automatically. Current memory revision: {revision}."
+        return f"The session reloads its memory automatically. The current memory revision is {revision}."
     if one.revision is None:
-        return f"Unknown. Current memory revision: {revision}."
+        return f"The session's memory revision is unknown. The current memory revision is {revision}."
     if one.state == "current":
-        return f"Current memory revision: {one.revision}."
-    return f"Outdated memory revision: {one.revision}. Current: {revision}."
+        return f"The session has the current memory revision, {one.revision}."
+    return f"The session has memory revision {one.revision}, which is outdated. The current revision is {revision}."
 
 
 def _restarting(watched: WatchedSession, look: Look, keys: Keymap) -> Iterator[Text]:
@@ -134,13 +135,21 @@ def _restarting(watched: WatchedSession, look: Look, keys: Keymap) -> Iterator[T
 def _effect(watched: WatchedSession, keys: Keymap) -> str:
     one = watched.session
     if watched.activity.asked:
-        return "Requested. The session restarts when it is idle."
+        return "A restart was requested. The session restarts when it is idle."
     if session_text.can_be_asked(one):
-        when = "when it is idle" if one.hooked else "now, because it doesn't report when it is idle"
-        return f"{keys.key('tools.restart')} ends the session {when}, and resumes it with the tool's own command."
+        key = keys.key("tools.restart")
+        if one.hooked:
+            return f"{key} restarts the session as soon as it is idle, with the tool's own resume command."
+        return (
+            f"{key} restarts the session now, with the tool's own resume command. "
+            "Agentplane can't wait until the session is idle, because the session doesn't report when it is."
+        )
     result = session_text.choice_result(watched)
     if result == session_text.TO_TYPE:
-        return f"It doesn't run under `agentplane run`. {keys.key('tools.restart')} shows the command and copies it."
+        return (
+            "The session wasn't started with `agentplane run`, so agentplane can't restart it. "
+            f"{keys.key('tools.restart')} shows and copies the command to restart the session yourself."
+        )
     return f"{result[0].upper()}{result[1:]}."
 
 
@@ -161,10 +170,10 @@ def _listed(sessions: Sequence[WatchedSession], now: float, look: Look) -> list[
         given = (
             f"memory revision {one.revision}, {STATES.get(one.state, one.state)}"
             if one.revision
-            else "memory unknown"
+            else "memory revision unknown"
         )
         parts = (
-            f"{one.pid} since {session_text.clock(one, now)}",
+            f"process {one.pid}, since {session_text.clock(one, now)}",
             session_text.doing(watched, now),
             watched.activity.branch,
             given,

@@ -55,9 +55,20 @@ class Summary(Box[bool]):
             rest = [("", f"and {more:,} more")] if more else []
             parts += [Text("   ".join(kinds)), Text(), _listed([*titles, *rest])]
         if bulk.advised:
-            parts += [Text(), _listed([("!", f"{bulk.advised:,} with advice, listed first")], "bold")]
+            parts += [
+                Text(),
+                _listed(
+                    [
+                        (
+                            "!",
+                            f"{bulk.advised:,} of these {'has' if bulk.advised == 1 else 'have'} advice (listed first)",
+                        )
+                    ],
+                    "bold",
+                ),
+            ]
         if bulk.warned:
-            flagged = f"{bulk.warned:,} with a flag, which you selected anyway"
+            flagged = f"{bulk.warned:,} of these {'has' if bulk.warned == 1 else 'have'} a flag, but you selected {'it' if bulk.warned == 1 else 'them'} anyway"
             parts += [Text(), _listed([("?", flagged)], "bold")]
         if bulk.left_out:
             left_out = [("-", f"{count:,} {why}") for count, why in bulk.left_out]
@@ -65,7 +76,7 @@ class Summary(Box[bool]):
         return Group(*parts)
 
     def _keys(self) -> Text:
-        return Text("y approve   esc cancel   u undoes it later" if self._bulk.ids else "esc close")
+        return Text("y approve   esc cancel   You can undo this later." if self._bulk.ids else "esc close")
 
     def action_yes(self) -> None:
         self.dismiss(bool(self._bulk.ids))

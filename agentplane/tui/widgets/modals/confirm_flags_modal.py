@@ -36,8 +36,8 @@ READING_SECONDS = 0.3
 _APPROVE_KEY = "Y"
 """The key to confirm. It copies a text in the lists, so the settings can't make it approve there."""
 _ABOUT_SECRETS = (
-    "Tools don't get entries that look like they contain a secret. If the secret is real, mask it here and replace it "
-    "where it is used."
+    "Agentplane withholds entries from tools if the text looks like a secret. If this is a real secret, "
+    "mask it here, and then rotate it."
 )
 
 
@@ -144,7 +144,9 @@ class Confirm(Box[Answer | None]):
         if self._read:
             self.action_answer("approve")
         else:
-            self._show_keys(f"Scroll down to see every spot (space), then press {_APPROVE_KEY}.   esc cancel")
+            self._show_keys(
+                f"Scroll down with space to see all of the flagged text, then press {_APPROVE_KEY}.   esc cancel"
+            )
 
     def action_answer(self, answer: Answer) -> None:
         if answer in self._offers:
@@ -174,6 +176,6 @@ async def ask(
     """Show the spots. The dialog gets all keys once this returns, so that no key typed ahead reaches the list."""
     plane_app: PlaneApp = app  # type: ignore[assignment]
     codes = ", ".join(dict.fromkeys(spot.code for spot in found))
-    title = f"Approve {one_line(entry.id, 40)} with this text? Flagged: {codes}"
+    title = f"Approve {one_line(entry.id, 40)} with this flagged text? Flags: {codes}"
     screen = Confirm(title, found, offers, plain=plane_app.plain)
     await app.push_screen(screen, then)

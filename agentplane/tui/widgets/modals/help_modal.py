@@ -172,7 +172,7 @@ class Help(Box[Action | None]):
         off = self._off.get(one.id)
         what = Text(one.what, "dim" if off else "")
         if off:
-            what.append(f" Not now: {off}.")
+            what.append(f" Unavailable: {off}.")
         grid = Table.grid(padding=(0, 2), expand=True)
         grid.add_column(width=width + 2, no_wrap=True)
         grid.add_column(ratio=1)

@@ -83,7 +83,7 @@ class Actions(Provider):
 
     def _help(self, one: actions.Action) -> str:
         off = self.screen.off if isinstance(self.screen, HasActions) else {}
-        return f"Not now: {off[one.id]}" if one.id in off else one.what
+        return f"Unavailable: {off[one.id]}" if one.id in off else one.what
 
     async def _run(self, one: actions.Action) -> None:
         if isinstance(self.app, RunsActions):

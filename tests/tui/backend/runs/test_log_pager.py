@@ -293,9 +293,9 @@ def test_what_is_above_is_looked_at_again_where_that_is_wanted(plane: Plane) -> 
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        (_changed, "log broken at line 2: was changed"),
-        (_taken_out, "log broken at line 2: follows"),
-        (_torn, "log: line 4 is incomplete"),
+        (_changed, "log damaged at line 2: was changed"),
+        (_taken_out, "log damaged at line 2: follows"),
+        (_torn, "line 4 of the log is incomplete"),
     ],
 )
 @pytest.mark.parametrize("again", [False, True])
@@ -357,6 +357,6 @@ def test_the_chart_draws_both_or_the_first_alone() -> None:
     runs, accepted = _runs(days, plain=False), _accepted(days, plain=False)
     assert runs.title == "runs per day: 190"
     assert runs.top == "19"
-    assert accepted.title == "approved: 190 of 380 (50 %)"
+    assert accepted.title == "approved candidates: 190 of 380 (50%)"
     assert {len(row) for plot in (runs, accepted) for row in plot.rows} == {20}
     assert runs.axis == "01 Sep        20 Sep"

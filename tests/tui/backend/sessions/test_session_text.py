@@ -44,10 +44,10 @@ def test_spans(seconds: float, words: str) -> None:
 @pytest.mark.parametrize(
     ("old", "long", "short"),
     [
-        ([CODEX], "codex (2 min idle) has outdated memory: M to restart", "codex has outdated memory: M"),
+        ([CODEX], "codex (idle for 2 min) has outdated memory: M to restart", "codex has outdated memory: M"),
         (
             [other(CODEX, hooked=False)],
-            "codex (2 min idle) has outdated memory: M to restart now",
+            "codex (idle for 2 min) has outdated memory: M to restart now",
             "codex has outdated memory: M",
         ),
         (
@@ -57,13 +57,13 @@ def test_spans(seconds: float, words: str) -> None:
         ),
         (
             [CODEX, CLAUDE],
-            "codex (2 min idle) and claude-code (pid 8) have outdated memory: M to list",
-            "2 sessions have outdated memory: M to list",
+            "codex (idle for 2 min) and claude-code (pid 8) have outdated memory: M to list them",
+            "2 sessions have outdated memory: M to list them",
         ),
         (
             [CODEX, CLAUDE, CODEX, CODEX],
-            "codex (2 min idle), claude-code (pid 8) and 2 more have outdated memory: M to list",
-            "4 sessions have outdated memory: M to list",
+            "codex (idle for 2 min), claude-code (pid 8) and 2 more have outdated memory: M to list them",
+            "4 sessions have outdated memory: M to list them",
         ),
     ],
 )
@@ -79,10 +79,10 @@ def test_prompts(old: list[WatchedSession], long: str, short: str) -> None:
         (msgspec.structs.replace(CODEX, activity=Activity("at work")), "restarts when idle"),
         (msgspec.structs.replace(CODEX, activity=Activity("idle", asked=True)), "restarts when idle"),
         (CLAUDE, "show the command"),
-        (other(CODEX, state="current"), "it has the current memory"),
-        (other(CODEX, state="unknown", revision=None), "its memory revision is unknown"),
-        (other(CODEX, reloads=True), "it reloads its memory automatically"),
-        (other(CODEX, scripted=True), "it runs for a script and ends automatically"),
+        (other(CODEX, state="current"), "the session already has the current memory"),
+        (other(CODEX, state="unknown", revision=None), "the session's memory revision is unknown"),
+        (other(CODEX, reloads=True), "the session reloads its memory automatically"),
+        (other(CODEX, scripted=True), "the session was started by a script and ends automatically"),
     ],
 )
 def test_what_will_happen(seen: WatchedSession, words: str) -> None:
@@ -96,11 +96,13 @@ def test_what_came_of_it_with_what_to_type() -> None:
         == "codex restarted with memory revision n3w"
     )
     waits = session_text.restart_result(one, Outcome("codex", 7, "r", "waits", "it is\x1b at work"), "")
-    assert waits.startswith("codex restarts when idle. Now: it is")
+    assert waits.startswith("codex restarts when idle. Current state: it is")
     refused = session_text.restart_result(one, Outcome("codex", 7, "r", "refused", "no id"), "")
-    assert "codex (pid 7) was not restarted: no id. End it, then run: cd /p && codex resume" in refused
-    ended = session_text.restart_result(one, Outcome("codex", 7, "r", "ended", "it has ended"), "")
-    assert "has ended. To resume: cd /p && codex resume" in ended
+    assert (
+        "codex (pid 7) was not restarted: no id. End the session, then run: cd /p && codex resume" in refused
+    )
+    ended = session_text.restart_result(one, Outcome("codex", 7, "r", "ended", "the session has ended"), "")
+    assert "has ended. To resume it, run: cd /p && codex resume" in ended
     assert "\x1b" not in waits + refused + ended
     assert "type:" not in session_text.restart_result(
         other(CODEX, resume=["x"], state="current").session, Outcome("codex", 7, "r", "refused", "no"), ""
@@ -108,6 +110,8 @@ def test_what_came_of_it_with_what_to_type() -> None:
     unknown = session_text.restart_result(
         other(CODEX, resume=None).session, Outcome("codex", 7, "r", "refused", "no id"), ""
     )
-    assert unknown.endswith("was not restarted: no id. To update it, end it and start it again")
-    assert session_text.instructions(Help(one, "", "")).endswith("(unknown session ID)")
+    assert unknown.endswith(
+        "was not restarted: no id. To update its memory, end the session and start it again"
+    )
+    assert session_text.instructions(Help(one, "", "")).endswith("(its session ID is unknown)")
     assert session_text.instructions(Help(one, "", "it has ended")) == "codex (pid 7): it has ended"

@@ -167,10 +167,10 @@ def test_an_invariant_cannot_be_kept_beside_what_contradicts_it(plane: Plane) ->
     asked = Asked(plane, id_)
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
-        assert "not possible here" in words_on(app)
+        assert "not available for this conflict" in words_on(app)
         await pilot.press("b")
         await pilot.pause()
-        assert "an invariant can't coexist" in words_on(app)
+        assert "can't contradict an invariant" in words_on(app)
         assert app.screen is asked.screen
 
     asked.drive(steps, (140, 40))
@@ -319,7 +319,7 @@ def test_a_flagged_candidate_is_not_kept_together_with_another(plane: Plane) -> 
         await pilot.press("b")
         await app.calm(pilot)
         assert app.screen is asked.screen
-        assert "can't be approved with other entries" in words_on(app)
+        assert "can't be approved together with other entries" in words_on(app)
 
     asked.drive(steps, (140, 40))
     assert asked.back == []

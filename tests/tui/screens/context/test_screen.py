@@ -121,18 +121,18 @@ def test_entries_stand_by_group_each_with_why_it_is_there(shelf: Plane) -> None:
         assert group(screen, "Pinned") == ["DEC-003"]
         assert group(screen, "Decisions") == ["DEC-002", "DEC-001", "DEC-004", "DEC-005", "DEC-006"]
         assert [right(screen, id_) for id_ in ("INV-001", "DEC-003", "DEC-002")] == [
-            "these paths",
+            "these files",
             "pinned",
-            "match 1",
+            "task rank 1",
         ]
         assert right(screen, "DEC-001") == "today"
         await at(sitting, screen, "INV-001")
-        assert "invariants come first" in told(sitting)
-        assert "about app/**, which matches the files" in told(sitting)
+        assert "invariants come before other entries" in told(sitting)
+        assert "the entry applies to app/**, which matches the named files" in told(sitting)
         await at(sitting, screen, "DEC-002")
-        assert "rank 1 of 1 for the task" in told(sitting)
+        assert "rank 1 of 1 by how well the entry matches the task" in told(sitting)
         await at(sitting, screen, "DEC-003")
-        assert "pinned: other entries are left out first" in told(sitting)
+        assert "the entry is pinned, so other entries are left out first" in told(sitting)
 
     sit(shelf, steps)
 
@@ -178,19 +178,19 @@ def test_a_tool_is_told_with_its_limits_and_what_it_has_no_room_for(shelf: Plane
         names = [id_.removeprefix(rows.TOOL) for id_ in group(screen, rows.FOR)[1:]]
         assert names == ["claude-code", "codex", "windsurf"]
         await at(sitting, screen, f"{rows.TOOL}claude-code")
-        assert "A line in the file imports context/active.md" in told(sitting)
-        assert "of the 10,000 characters that fit" in told(sitting)
-        assert "No room at the start of a session for" in told(sitting)
+        assert "This file imports context/active.md" in told(sitting)
+        assert "of at most 10,000 characters" in told(sitting)
+        assert "Left out at the start of a session" in told(sitting)
         await at(sitting, screen, f"{rows.TOOL}windsurf")
-        assert "limit 12,000." in told(sitting)
-        assert "No room for" in told(sitting)
-        assert "no room within the budget" in told(sitting)
+        assert "(limit of 12,000 bytes)" in told(sitting)
+        assert "Left out because the file is full" in told(sitting)
+        assert "no room left in the budget" in told(sitting)
         made = screen.made
         assert made is not None
         (given,) = [one for one in made.tools if one.tool.name == "windsurf"]
         assert given.file.pack is not None
         cut = [one.id for one in given.file.pack.receipt.cut]
-        assert f"No room for: {len(cut)}" in told(sitting)
+        assert f"Left out because the file is full: {len(cut)}" in told(sitting)
         assert given.file.size <= 12_000
 
     sit(shelf, steps, size=(140, 60))
@@ -271,7 +271,7 @@ def test_a_pin_keeps_the_entry_in_where_there_is_no_room_for_all(shelf: Plane) -
         assert out
         await at(sitting, screen, out[-1])
         assert "Why it is left out" in told(sitting)
-        assert "no room within the budget" in told(sitting)
+        assert "no room left in the budget" in told(sitting)
         await sitting.press("i")
         await done(sitting, screen)
         assert group(screen, "Pinned") == [out[-1]]
@@ -339,7 +339,7 @@ def test_another_budget_changes_what_is_cut_and_writes_nothing(shelf: Plane) -> 
         wanted = shelf.tools.pack(Ask(budget=250)).receipt
         assert out == [cut.id for cut in wanted.cut]
         assert out
-        assert "of 250 tokens · not written" in told(sitting)
+        assert "of 250 tokens · preview only" in told(sitting)
         await sitting.press("escape")
         await sitting.until(lambda: not group(screen, rows.LEFT_OUT), "as before")
         assert sitting.app.screen is screen
@@ -409,9 +409,9 @@ def test_other_files_leave_out_what_is_about_others(shelf: Plane) -> None:
         await typed(sitting, "F", "docs/**, README.md")
         assert screen.ask.paths == ("docs/**", "README.md")
         assert group(screen, rows.LEFT_OUT) == ["INV-001"]
-        assert right(screen, "INV-001") == "other paths"
+        assert right(screen, "INV-001") == "other files"
         await at(sitting, screen, "INV-001")
-        assert "its scope doesn't match these paths" in told(sitting)
+        assert "its scope doesn't match the given paths" in told(sitting)
 
     sit(shelf, steps)
 
@@ -472,7 +472,7 @@ def test_writing_shows_every_line_before_one_key_writes_it(shelf: Plane) -> None
         await sitting.press("s")
         await sitting.until(lambda: isinstance(sitting.app.screen, Writes), "asks")
         assert "Update the memory for" in sitting.screen
-        assert "neither the last run nor candidates" in told(sitting)
+        assert "leaves out the last run and all candidates" in told(sitting)
         assert "for the task signatures of webhooks" in sitting.screen
         await sitting.press("s", "escape")
         assert sitting.app.screen is screen
@@ -494,14 +494,14 @@ def test_writing_shows_every_line_before_one_key_writes_it(shelf: Plane) -> None
 def test_where_no_tool_is_wired_only_the_pack_is_written(shelf: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        assert "No coding tool found" in sitting.screen
+        assert "No coding tool was found" in sitting.screen
         await sitting.press("s")
         await sitting.until(lambda: isinstance(sitting.app.screen, Writes), "asks")
         assert "Update the memory for context/active.md? 1 file" in told(sitting)
         await sitting.press("y")
         await done(sitting, screen)
         await sitting.press("s")
-        await sitting.until(lambda: "No changes to write" in sitting.screen, "why not")
+        await sitting.until(lambda: "No files need to be changed" in sitting.screen, "why not")
 
     sit(shelf, steps)
     assert (shelf.layout.root / "context/active.md").read_text() == shelf.tools.pack(Ask(passing=False)).text
@@ -582,7 +582,9 @@ def test_a_plane_that_is_gone_is_said_and_what_was_read_stays(shelf: Plane) -> N
         screen = await opened(sitting)
         shelf.layout.root.rename(shelf.layout.project / "away")
         await sitting.press("f5")
-        await sitting.until(lambda: "The project memory is gone." in sitting.screen, "said")
+        await sitting.until(
+            lambda: "The folder with the project memory no longer exists." in sitting.screen, "said"
+        )
         await sitting.press("B", "escape", "plus")
         (shelf.layout.project / "away").rename(shelf.layout.root)
         await sitting.press("f5")
@@ -594,9 +596,9 @@ def test_a_plane_that_is_gone_is_said_and_what_was_read_stays(shelf: Plane) -> N
 def test_nothing_at_all_is_told_in_a_line(plane: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        assert "no approved entries yet: press 1" in sitting.screen
+        assert "no approved entries yet (press 1" in sitting.screen
         assert "No approved entries yet." in sitting.screen
-        assert "no tool found: press 4 for all tools" in sitting.screen
+        assert "no tool found (press 4 to see all tools)" in sitting.screen
         await sitting.press("j", "j", "i", "enter", "escape", "plus", "minus")
         assert sitting.app.screen in (screen, sitting.inbox)
 
@@ -656,7 +658,7 @@ def test_in_a_narrow_terminal_the_foot_says_why(shelf: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await at(sitting, screen, "INV-001")
-        assert "invariants come first" in told(sitting)
+        assert "invariants come before other entries" in told(sitting)
 
     sit(shelf, steps, size=(40, 12))
 

@@ -74,7 +74,7 @@ def test_keys_are_typed_and_not_taken_for_verbs(plane: Plane, entry: str) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("id: DEC-001", "id: DEC-002", "The ID was changed"),
+        ("id: DEC-001", "id: DEC-002", "The ID can't be changed"),
         ("status: accepted", "status: maybe", "Invalid status `maybe`."),
         ("---\nid", "id", "The text isn't a single entry."),
     ],
@@ -124,7 +124,7 @@ def test_leaving_unchanged_asks_nothing(plane: Plane, entry: str) -> None:
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         await pilot.press("ctrl+s")
-        assert "No changes to save. Press esc to close." in words_on(app)
+        assert "There are no changes to save. Press esc to close the editor." in words_on(app)
         await pilot.press("escape")
         assert app.screen is not screen
 
@@ -224,7 +224,9 @@ def test_what_is_written_when_the_program_ends_is_kept_and_named(plane: Plane, e
 
     async def told(pilot: Pilot[None], app: Stand) -> None:
         await app.calm(pilot)
-        assert f"An earlier draft is saved in {' '.join(kept)}" in " ".join(words_on(app).split())
+        assert f"You have an earlier draft of this text in {' '.join(kept)}" in " ".join(
+            words_on(app).split()
+        )
 
     kept = app.unsaved_drafts
     drive(again, told, (200, 40), screen_of(again, entry))
@@ -300,7 +302,7 @@ def test_the_users_own_editor(
         await app.calm(pilot)
         assert isinstance(app.screen, EditScreen) is open_still
         if open_still:
-            assert "The ID was changed" in words_on(app)
+            assert "The ID can't be changed" in words_on(app)
 
     drive(app, steps)
     assert plane.memory.read().get(entry).statement == statement
@@ -337,7 +339,7 @@ def test_where_there_is_no_editor_one_edits_here(
         assert isinstance(app.screen, EditScreen)
 
     drive(app, steps)
-    assert said == ["$EDITOR is not set. Edit here instead."]
+    assert said == ["$EDITOR isn't set. Edit the text here instead."]
 
 
 @pytest.mark.parametrize("break_", ["\r", "\u2028", "\x0b"])

@@ -220,7 +220,10 @@ def test_problems_are_shown_beside_their_fields_and_the_first_one_gets_the_focus
         await sitting.type("soon")
         assert problem(screen, "expires") != ""
         await sitting.press("tab", "ctrl+s")
-        assert problem(screen, "expires") == 'Invalid date "soon". Use 2026-12-31 or 30d.'
+        assert (
+            problem(screen, "expires")
+            == 'Invalid date "soon". Use a date such as 2026-12-31 or a number of days such as 30d.'
+        )
         assert screen.focused is form_of(sitting).query_one("#expires")
         assert waiting(plane) == []
         await sitting.press(*["backspace"] * 4, "3", "0", "d", "ctrl+s")
@@ -242,14 +245,14 @@ def test_evidence_that_is_missing_is_said_and_can_be_saved(plane: Plane) -> None
         await sitting.type("app.py, gone.py:3")
         await sitting.press("shift+tab")
         await sitting.until(
-            lambda: problem(screen, "evidence") == "Not found: gone.py:3", "the file is missing"
+            lambda: problem(screen, "evidence") == "Evidence not found: gone.py:3", "the file is missing"
         )
         await sitting.press("tab", *["backspace"] * 11)
         assert problem(screen, "evidence") == ""
         await sitting.type(", ../x.py")
         await sitting.press("shift+tab")
         await sitting.until(
-            lambda: problem(screen, "evidence") == "Outside the project: ../x.py", "it is outside"
+            lambda: problem(screen, "evidence") == "Evidence is outside the project: ../x.py", "it is outside"
         )
         await sitting.press("ctrl+s")
         await sitting.calm()

@@ -165,7 +165,7 @@ def test_a_query_with_completion_and_errors(everything: Plane) -> None:
         assert field.value == "task:webhooks "
         await sitting.until(lambda: [row.group for row in screen.view.listing.shown] == ["Runs"], "the run")
         field.value = "colour:red"
-        await sitting.until(lambda: sitting.screen.count('No field "colour".') == 2, "the error")
+        await sitting.until(lambda: sitting.screen.count('Unknown field "colour".') == 2, "the error")
         assert not screen.view.listing.shown
 
     sit(everything, steps)

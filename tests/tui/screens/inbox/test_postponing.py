@@ -36,7 +36,7 @@ def test_one_key_and_one_line_send_a_candidate_back(of_tools: Plane) -> None:
         await sitting.press("h")
         assert f"Send {first} back to codex" in sitting.screen
         await sitting.press("enter")
-        assert "The comment is empty." in sitting.screen
+        assert "Enter a comment." in sitting.screen
         await sitting.type("Name the file.")
         await sitting.press("enter")
         await sitting.calm()
@@ -60,7 +60,7 @@ def test_a_folded_candidate_is_shown_on_request_and_can_be_decided(of_tools: Pla
 
     async def steps(sitting: Sitting) -> None:
         assert sitting.rows == [UNLIKE[2]]
-        assert "2 folded (1 sent back, 1 snoozed): H" in sitting.screen
+        assert "2 folded (1 sent back, 1 snoozed), H to show" in sitting.screen
         await sitting.press("H")
         await sitting.until(lambda: len(sitting.rows) == 3, "the folded candidates are listed")
         assert sitting.rows == [UNLIKE[2], UNLIKE[0], UNLIKE[1]]
@@ -213,7 +213,7 @@ def test_the_daily_limit_folds_the_rest(of_tools: Plane) -> None:
         await sitting.press("a")
         await sitting.calm()
         assert sitting.rows == []
-        assert "Nothing asks for attention today. 2 folded (2 over the daily limit)." in sitting.screen
+        assert "Nothing needs your attention today. 2 folded (2 over the daily limit)." in sitting.screen
         await sitting.press("H")
         await sitting.until(lambda: len(sitting.rows) == 2, "the others are listed")
 

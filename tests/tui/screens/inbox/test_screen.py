@@ -163,7 +163,7 @@ def test_a_bulk_approval_names_the_advice_of_its_candidates_before_the_others(th
         box = shown[shown.index("Approve 3 candidates") :]
         places = [box.index(text) for text in ("+ Deploy", "may contradict CAND-", "+ Use Postgres", "+ Log")]
         assert places == sorted(places)
-        assert "1 with advice, listed first" in box
+        assert "1 of these has advice (listed first)" in box
 
     sit(three, steps)
 
@@ -245,7 +245,7 @@ def test_a_conflict_says_what_it_is_with_and_approving_begins_with_comparing(thr
     async def steps(sitting: Sitting) -> None:
         await sitting.press("G")
         await sitting.calm()
-        assert "conflicts with DEC-001: a to compare" in sitting.said
+        assert "conflicts with DEC-001 (a to compare)" in sitting.said
         await sitting.press("a")
         await sitting.until(lambda: getattr(sitting.app.screen, "WHERE", "") == "conflict", "comparing")
         await sitting.press("c")
@@ -263,7 +263,7 @@ def test_of_two_that_exclude_each_other_the_second_waits_on_when_the_first_is_de
 
     async def steps(sitting: Sitting) -> None:
         await sitting.calm()
-        assert f"conflicts with {second}: a to compare" in sitting.said
+        assert f"conflicts with {second} (a to compare)" in sitting.said
         await sitting.press("a")
         assert isinstance(sitting.app.screen, ConflictScreen)
         await sitting.press("a", "enter", "y", "escape")
@@ -355,7 +355,7 @@ def test_in_an_empty_inbox_the_next_conflict_is_no_form(plane: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("n")
         assert sitting.app.screen is sitting.inbox
-        assert "No conflicts in this list." in sitting.said
+        assert "No candidate in this list has a conflict." in sitting.said
         await sitting.press("ctrl+n")
         await sitting.until(lambda: sitting.app.screen is not sitting.inbox, "the form")
 

@@ -267,12 +267,12 @@ def test_a_hand_edit_is_shown_and_adopted_or_reverted(shelf: Plane, key: str, st
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "DEC-002")
         await pilot.press(key)
-        assert app.said[-1] == "no manual edit here"
+        assert app.said[-1] == "the row has no manual edit"
         here(screen, "DEC-003")
         await ready(pilot, app)
         said = words_on(app)
         assert "~ D  DEC-003" in said
-        assert "~ DEC-003 changed manually" in said
+        assert "~ DEC-003 was changed manually" in said
         assert "[-with backoff-] {+by hand+}" in said
         await pilot.press(key)
         await ready(pilot, app)
@@ -291,7 +291,7 @@ def test_an_entry_that_was_taken_out_by_hand_can_be_put_back(shelf: Plane) -> No
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         here(screen, "edit:INV-001")
         await ready(pilot, app)
-        assert "INV-001 removed manually" in words_on(app)
+        assert "INV-001 was removed manually" in words_on(app)
         assert "Never log bodies." in words_on(app)
         await pilot.press("e")
         assert app.screen is screen

@@ -140,9 +140,11 @@ def test_one_that_is_at_work_restarts_when_it_is_done(stage: Stage) -> None:
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
-        await sitting.until(says(sitting, "codex (at work)"))
+        await sitting.until(says(sitting, "codex (busy)"))
         await sitting.press("M")
-        await sitting.until(says(sitting, "codex restarts when idle. Now: it is working on a request"))
+        await sitting.until(
+            says(sitting, "codex restarts when idle. Current state: the tool is working on a request")
+        )
         await sitting.press("j", "k")
         (stage.project / "until-here").touch()
         await asyncio.to_thread(terminal.expect, "did work")
@@ -206,7 +208,11 @@ def test_of_one_that_nobody_can_ask_the_command_is_shown_and_copied(stage: Stage
         await sitting.press("M")
         command = "claude --resume abc-123"
         await sitting.until(
-            says(sitting, f"claude-code (pid {by_hand}): end it, then run (copied):", command)
+            says(
+                sitting,
+                f"claude-code (pid {by_hand}): end the session, then run this command (copied):",
+                command,
+            )
         )
         assert sitting.app.clipboard == (
             command if Path.cwd() == stage.project else f"cd {stage.project} && {command}"
@@ -225,7 +231,7 @@ def test_of_several_one_is_chosen_in_a_list(stage: Stage, by_hand: int) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
         await sitting.until(says(sitting, "have outdated memory: M to list"))
-        await sitting.until(lambda: "at work" not in bar(sitting))
+        await sitting.until(lambda: "busy" not in bar(sitting))
         assert "codex (" in bar(sitting)
         assert "claude-code (" in bar(sitting)
         await sitting.press("M")
@@ -257,7 +263,7 @@ def test_several_that_can_be_restarted_are_at_once(stage: Stage) -> None:
         await sitting.press("a")
         await sitting.until(says(sitting, "have outdated memory: M to list"))
         await sitting.press("M")
-        assert "all 2 that can restart when idle" in sitting.screen
+        assert "restart all 2 sessions that report when they are idle" in sitting.screen
         await sitting.press("1")
         await sitting.until(
             lambda: bar(sitting).count(f"restarted with memory revision {stage.revision}") == 2
@@ -320,7 +326,7 @@ def test_where_nobody_may_decide_nobody_restarts(stage: Stage) -> None:
 def test_where_nothing_runs_the_key_says_so(stage: Stage) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("M")
-        await sitting.until(lambda: "No session has outdated memory" in sitting.said)
+        await sitting.until(lambda: "No running session has outdated memory" in sitting.said)
 
     sit(stage.plane, steps)
 
@@ -449,9 +455,7 @@ def test_one_of_them_is_restarted_there(stage: Stage, by_hand: int) -> None:
         screen = await tools(sitting)
         await sitting.until(lambda: below(screen, "codex") and below(screen, "claude-code"))
         assert screen.view.seek(f"codex {terminal.process.pid}")
-        await sitting.until(
-            lambda: f"Outdated memory revision: {before}. Current: {stage.revision}" in sitting.screen
-        )
+        await sitting.until(lambda: f"The session has memory revision {before}" in sitting.screen)
         assert f"process {terminal.process.pid}" in sitting.screen
         await sitting.press("w")
         assert sitting.app.screen is screen
@@ -460,12 +464,14 @@ def test_one_of_them_is_restarted_there(stage: Stage, by_hand: int) -> None:
         await sitting.until(lambda: [row[-8:] for row in below(screen, "codex")] == [" current"])
         await sitting.until(says(sitting, "codex restarted"))
         assert screen.view.seek("claude-code")
-        await sitting.until(lambda: f"{by_hand} since " in sitting.screen, "its session")
+        await sitting.until(lambda: f"process {by_hand}, since " in sitting.screen, "its session")
         await sitting.press("M")
-        await sitting.until(says(sitting, f"claude-code (pid {by_hand}): end it, then run (copied)"))
+        await sitting.until(
+            says(sitting, f"claude-code (pid {by_hand}): end the session, then run this command (copied)")
+        )
         assert screen.view.seek("codex")
         await sitting.press("M")
-        assert "no outdated session" in sitting.screen
+        assert "no session has outdated memory" in sitting.screen
 
     sit(stage.plane, steps, size=(140, 50))
     assert id_.encode() in terminal.expect(r"resumed (\S+)").group()

@@ -162,14 +162,14 @@ def test_a_long_log_is_read_as_far_as_one_looks(tmp_path: Path) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         assert len(screen._rows) == 200
-        assert "200 read so far" in said(screen)
+        assert "200 runs loaded so far" in said(screen)
         assert screen._rows[-1].group.endswith("…")
         await sitting.press(*["pagedown"] * 7)
         await sitting.until(lambda: len(screen._rows) == 400, "the next page")
         await sitting.press("G")
         await sitting.until(lambda: len(screen._rows) == 5000, "all of it")
         await sitting.until(lambda: screen.current == "20260101T000000Z-000000", "the first run")
-        assert "read so far" not in said(screen)
+        assert "loaded so far" not in said(screen)
 
     sit(plane, steps)
 
@@ -232,7 +232,8 @@ def test_the_receipt_of_a_pack_names_what_was_given(plane: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await opened(sitting)
         await sitting.until(
-            lambda: "Memory revision 0f261520: 30 entries; left out: no room 2" in sitting.screen, "pack"
+            lambda: "Memory revision 0f261520: 30 entries included. Left out: 2 (no room)" in sitting.screen,
+            "pack",
         )
         for part in ("DEC-001 Use PostgreSQL 16.", "DEC-404 no longer in memory", "and 28 more", "tests/x.py",
                      "It is **slow**.", "Measure", "•  this"):  # fmt: skip
@@ -363,7 +364,10 @@ def test_outputs_that_are_long_or_one_long_line_are_compared_at_once(plane: Plan
         await sitting.press("down", "D", "down", "D")
         await sitting.until(lambda: "- left" in sitting.screen and "+ right" in sitting.screen, "both sides")
         report = sitting.app.screen.query_one(DiffPane)._report
-        assert f"403 more lines: agentplane run diff --run {report.a} --against {report.b}" in drawn(sitting)
+        assert (
+            f"403 more lines. To see all of them, run: agentplane run diff --run {report.a} --against {report.b}"
+            in drawn(sitting)
+        )
         await sitting.press("escape", "g", "D", "down", "D")
         await sitting.until(lambda: "2,999,000 more characters" in drawn(sitting), "one long line")
 
@@ -389,7 +393,7 @@ def test_runs_that_are_the_same_and_a_run_that_is_gone(plane: Plane) -> None:
 
     async def steps(sitting: Sitting) -> None:
         await sitting.app.push_screen(RunDiffScreen(plane.layout, a, b))
-        await sitting.until(lambda: "No differences." in sitting.screen, "the same")
+        await sitting.until(lambda: "No differences found." in sitting.screen, "the same")
         await sitting.press("q")
         await sitting.app.push_screen(RunDiffScreen(plane.layout, a, "20200101T000000Z-zzzz"))
         await sitting.until(lambda: "Run not found: 20200101T000000Z-zzzz." in sitting.screen, "said")
@@ -436,7 +440,7 @@ def test_a_run_far_back_is_found_and_one_that_is_nowhere_is_said(tmp_path: Path)
         await sitting.press("R")
         await sitting.until(lambda: runs(sitting).current == "20260101T000100Z-000001", "found")
         await sitting.press("1", "down", "R")
-        await sitting.until(lambda: "is not in the log" in said(runs(sitting)), "said")
+        await sitting.until(lambda: "The log doesn't contain run" in said(runs(sitting)), "said")
 
     sit(plane, steps)
 
@@ -533,10 +537,10 @@ def test_a_broken_chain_is_said_with_its_line(ran: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("3")
         screen = runs(sitting)
-        await sitting.until(lambda: "log broken at line 2" in said(screen), "said")
+        await sitting.until(lambda: "log damaged at line 2" in said(screen), "said")
         assert "agentplane doctor" in said(screen)
         await sitting.press("down")
-        await sitting.until(lambda: "log broken at line 2" in said(screen), "still said")
+        await sitting.until(lambda: "log damaged at line 2" in said(screen), "still said")
 
     sit(ran, steps, calm=False)
 
@@ -564,10 +568,10 @@ def test_the_chart_comes_and_goes(ran: Plane) -> None:
         assert "runs per day" not in sitting.screen
         await sitting.press("C")
         await sitting.until(lambda: "runs per day: 2, 1 failed" in sitting.screen, "drawn")
-        assert "no decisions in these days" in sitting.screen
+        assert "no candidates were reviewed in this period" in sitting.screen
         assert screen.query_one(RunChart).size.height == 6
         ran.inbox.approve(ran.memory.read().inbox_ids)
-        await sitting.until(lambda: "approved: 1 of 1 (100 %)" in sitting.screen, "drawn anew")
+        await sitting.until(lambda: "approved candidates: 1 of 1 (100%)" in sitting.screen, "drawn anew")
         await sitting.press("C")
         await sitting.until(lambda: "runs per day" not in sitting.screen, "gone")
 

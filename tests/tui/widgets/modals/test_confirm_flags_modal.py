@@ -122,7 +122,7 @@ def test_more_spots_than_anybody_reads_cannot_be_confirmed(open_gate: Plane) -> 
         await sitting.until(lambda: isinstance(sitting.app.screen, Confirm))
         for _ in range(60):
             await sitting.press("space")
-        assert "and 1 more: too many to confirm. Edit the text or reject it." in sitting.screen
+        assert "1 more flagged spots are not shown, because there are too many to confirm." in sitting.screen
         assert "approve as it is" not in sitting.screen
         await sitting.press("Y")
         assert isinstance(sitting.app.screen, Confirm)
@@ -279,7 +279,7 @@ def test_of_several_hand_edits_the_flagged_one_stays(
     said = []
     monkeypatch.setattr(App, "notify", lambda self, text, **_: said.append(text))
     sit(open_gate, steps)
-    assert said == ["1 with a high-severity flag. Accept those individually."]
+    assert said == ["1 manual edit with a high-severity flag must be accepted one by one."]
     assert [edit.id for edit in open_gate.memory.read().hand_edits] == ["DEC-001"]
 
 
