@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from agentplane.api import Plane, Promoted, open_plane
     from agentplane.errors import AgentplaneError
-    from agentplane.memory.operations import Proposal
+    from agentplane.memory.proposing import Proposal
     from agentplane.retrieval.scan import Result
 
 __version__ = "0.1.0"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from agentplane.context.choose import Ask
-    from agentplane.memory.operations import Proposal
+    from agentplane.memory.proposing import Proposal
     from agentplane.plane.settings import Value
     from agentplane.review.confirm import Confirmation
     from agentplane.review.conflicts.relation import Relation

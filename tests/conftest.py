@@ -18,7 +18,7 @@ from agentplane import extensions
 from agentplane.agents.catalog import ANY_TOOL, TOOLS
 from agentplane.api import Plane
 from agentplane.commands import Propose
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin

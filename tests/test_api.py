@@ -10,7 +10,7 @@ from agentplane.api import Plane
 from agentplane.api.committer import Committer
 from agentplane.errors import BadInput
 from agentplane.health import collect
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.text.log import chain
 from tests.conftest import decision
 

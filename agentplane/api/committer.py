@@ -13,7 +13,7 @@ from agentplane.api.listeners import Listeners
 from agentplane.api.results import Committed, LeftContradiction, Reached, Settlement
 from agentplane.commands import Approve, ApproveClean, Decision, Edit, MemoryCommand, Merge, Redo, Undo
 from agentplane.errors import AgentplaneError, BadInput, Refused
-from agentplane.memory import operations
+from agentplane.memory import manual_edits
 from agentplane.memory.operations import Stamp
 from agentplane.memory.view import Memory
 from agentplane.plane.derived import badge_counts
@@ -318,7 +318,7 @@ def _accepted_edits(snapshot: Snapshot) -> Plan | None:
     """Return the plan that approves the manual edits, if the settings accept them and there are any."""
     if snapshot.settings.trust.hand_edits != "accept":
         return None
-    return operations.adopt_what_counts(Memory(snapshot))
+    return manual_edits.adopt_what_counts(Memory(snapshot))
 
 
 class _BranchesMeet(Exception):

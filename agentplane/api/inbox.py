@@ -11,8 +11,8 @@ from agentplane.api import plans
 from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed, Promoted
 from agentplane.commands import Approve, ApproveClean, Merge, Propose, Reject, SendBack, Snooze
-from agentplane.memory import operations
-from agentplane.memory.operations import Proposal
+from agentplane.memory import proposing
+from agentplane.memory.proposing import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.derived.badge_counts import Badge
 from agentplane.plane.layout import INBOX
@@ -191,7 +191,7 @@ class Inbox:
 
         committer = self._committer
         memory = committer.read()
-        proposal = operations.unlabelled(memory, promote.fact_proposal(fact, memory))
+        proposal = proposing.unlabelled(memory, promote.fact_proposal(fact, memory))
         if known := promote.existing_of(memory, proposal):
             return Promoted(known.id, approved=known.file != INBOX)
         entered = self._enter(Propose(proposal), memory)

@@ -39,7 +39,7 @@ from agentplane.commands import (
     Wire,
 )
 from agentplane.lazy import cached_property
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane import layout, origin
 from agentplane.plane.layout import Layout

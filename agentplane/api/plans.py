@@ -30,10 +30,11 @@ from agentplane.commands import (
     Unpin,
 )
 from agentplane.errors import BadInput
-from agentplane.memory import operations, postpone
+from agentplane.memory import manual_edits, operations, postpone, proposing
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
-from agentplane.memory.operations import Proposal, Stamp
+from agentplane.memory.operations import Stamp
+from agentplane.memory.proposing import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import undo
@@ -86,7 +87,7 @@ class Prepared(msgspec.Struct, frozen=True):
 
         if self.joined is not None:
             return proposals.relate(memory, self.joined, self.actor, self.proposal)
-        planned = operations.propose(memory, self.proposal, self.actor, self.today, token)
+        planned = proposing.propose(memory, self.proposal, self.actor, self.today, token)
         return proposals.replacing(memory, planned, self.relation, self.actor)
 
 
@@ -123,10 +124,10 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
             return Planned(_tag(command, memory))
         case Adopt():
             seen = None if command.seen is None else dict(command.seen)
-            planned = operations.adopt(memory, command.ids, seen)
+            planned = manual_edits.adopt(memory, command.ids, seen)
             return Planned(confirm.checked(memory, planned, command.confirmed))
         case Revert():
-            return Planned(operations.revert(memory, command.ids))
+            return Planned(manual_edits.revert(memory, command.ids))
         case Undo():
             return Planned(undo.plan_undo(memory.snapshot, by.actor, command.op))
         case Redo():
@@ -141,8 +142,8 @@ def prepared(command: Propose, memory: Memory, actor: str, today: date) -> Prepa
     from agentplane.review.gate import gate
 
     proposal = proposals.with_relation(memory, command.proposal, command.relation)
-    operations.check_proposal(memory, proposal)
-    proposal = operations.unlabelled(memory, proposal)
+    proposing.check_proposal(memory, proposal)
+    proposal = proposing.unlabelled(memory, proposal)
     joins = command.joins and not proposals.replaces(command.relation)
     if joins and (copy := proposals.waiting_copy(memory, proposal, actor)):
         return Prepared(proposal, command.relation, actor, today, joined=copy.id)

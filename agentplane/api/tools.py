@@ -15,8 +15,8 @@ from agentplane.api.results import Harvested, SyncResult
 from agentplane.api.runs import Runs
 from agentplane.commands import Sync, ToolCommand, Unwire, Wire
 from agentplane.errors import AgentplaneError
-from agentplane.memory import operations
-from agentplane.memory.operations import Proposal
+from agentplane.memory import proposing
+from agentplane.memory.proposing import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.store.snapshot import deliverable, settings_changed
 from agentplane.text.visible import visible
@@ -239,7 +239,7 @@ class Tools:
         for number, offer in enumerate(found.offers):
             report(number, len(found.offers), "Checking proposals")
             try:
-                operations.check_proposal(memory, offer.proposal)
+                proposing.check_proposal(memory, offer.proposal)
             except AgentplaneError as error:
                 # An invalid statement from another author must not block the rest.
                 refused.append(error.what)
@@ -267,7 +267,7 @@ class Tools:
             for place, offer in enumerate(passed)
         }
         done = committer.commit(
-            lambda now: operations.propose_many(now, proposals, today, self._store.token, successors)
+            lambda now: proposing.propose_many(now, proposals, today, self._store.token, successors)
         )
         ids_ = iter(required(done).ids)
         return Harvested(tuple(next(ids_) if why is None else None for why in refused), tuple(refused))

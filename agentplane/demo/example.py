@@ -11,7 +11,7 @@ from typing import Any
 
 from agentplane.api import Plane
 from agentplane.demo import story
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane import create
 from agentplane.plane.derived import cache
 from agentplane.plane.layout import Layout

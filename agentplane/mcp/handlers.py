@@ -16,7 +16,7 @@ from agentplane.errors import BadInput
 from agentplane.mcp import tools
 from agentplane.mcp.resources import NOT_REVIEWED
 from agentplane.mcp.session import Session
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.retrieval.scan import Result, Wanted
 from agentplane.text.visible import one_line, visible
 

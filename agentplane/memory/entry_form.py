@@ -12,7 +12,7 @@ import msgspec
 
 from agentplane.memory.entry import Header, read_header
 from agentplane.memory.kinds import Kind
-from agentplane.memory.operations import STATED, Proposal
+from agentplane.memory.proposing import STATED, Proposal
 from agentplane.text import days
 from agentplane.text.markdown import document, header
 from agentplane.text.markdown.statement import statement_of

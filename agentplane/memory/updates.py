@@ -11,7 +11,8 @@ import msgspec
 
 from agentplane.errors import Refused
 from agentplane.memory.entry import Entry
-from agentplane.memory.operations import STATED, Stamp, check_candidate
+from agentplane.memory.operations import Stamp, check_candidate
+from agentplane.memory.proposing import STATED
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store.plan import Edit, Plan

@@ -5,7 +5,7 @@ import sys
 
 from agentplane.agents.catalog import title_of, tool_in
 from agentplane.errors import Refused
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.settings import Settings
 
 

@@ -10,7 +10,8 @@ from agentplane.errors import BadInput
 from agentplane.memory import ids, operations, updates
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
-from agentplane.memory.operations import Proposal, Stamp
+from agentplane.memory.operations import Stamp
+from agentplane.memory.proposing import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.store.plan import Plan
 from agentplane.text.visible import one_line

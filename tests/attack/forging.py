@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from agentplane.findings import Finding
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records

@@ -23,7 +23,7 @@ from agentplane.context.choose import Ask
 from agentplane.findings import Finding
 from agentplane.mcp import handlers as mcp_answers
 from agentplane.mcp import tools as mcp_tools
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.derived import badge_stamp, cache
 from agentplane.text.markdown import document
 from agentplane.tools import presence

@@ -18,7 +18,7 @@ from agentplane.mcp import resources
 from agentplane.mcp import tools as mcp_tools
 from agentplane.mcp.session import Session
 from agentplane.memory.entry import Entry
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.derived import cache
 from agentplane.review import confirm, delivery, feedback, result_versions
 from agentplane.review.confirm import Unconfirmed

@@ -7,7 +7,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.mcp import handlers, tools
 from agentplane.mcp.session import Session
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from tests.cli.conftest import Cli, cli, command  # noqa: F401 -- fixtures
 from tests.conftest import approve_seen, decision, plane_in
 

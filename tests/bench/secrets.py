@@ -16,7 +16,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review.gate import gate
 from agentplane.scan.secrets import mask
 from tests.bench import secrets_made, secrets_near

@@ -13,7 +13,7 @@ from agentplane.api import Plane
 from agentplane.cli import output
 from agentplane.cli.review import confirming
 from agentplane.commands import Approve
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review import spots
 from agentplane.review.confirm import Unconfirmed
 from tests.cli.conftest import Cli, candidate, change_by_hand

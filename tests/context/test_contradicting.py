@@ -8,7 +8,7 @@ from agentplane.api import Plane
 from agentplane.claims.parse.statement import parse
 from agentplane.claims.relation import Relation
 from agentplane.context.choose import Ask
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.derived import cache
 from agentplane.review.conflicts import assumptions
 

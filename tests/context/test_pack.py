@@ -13,7 +13,7 @@ from agentplane.context.choose import Ask, choose
 from agentplane.context.pack import characters, tokens
 from agentplane.context.sources import Sources
 from agentplane.memory.entry import Entry, Header
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from tests.conftest import UNLIKE, decision, files_of
 
 

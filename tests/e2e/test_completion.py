@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.query import fields
 from tests.conftest import decision, plane_in
 from tests.e2e.conftest import proposed, started

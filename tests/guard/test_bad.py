@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from agentplane.memory import operations
+from agentplane.memory import proposing
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records
@@ -117,7 +117,7 @@ def replace(repo: Repo, actor: str, *, sent_back: bool = True) -> None:
     if sent_back:
         repo.plane().inbox.send_back([old], "Name the version.")
     other = repo.plane(actor, "mcp", actor)
-    planned = operations.propose(
+    planned = proposing.propose(
         other.memory.read(),
         decision("Queues run on Redis 8.", source=branches.RUN),
         actor,

@@ -12,7 +12,7 @@ from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.findings import Finding
 from agentplane.guard import guard
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.origin import Origin

@@ -13,7 +13,7 @@ from mcp import Client
 from agentplane.api import Plane
 from agentplane.context import pack
 from agentplane.mcp import tools
-from agentplane.memory.operations import MAX_TEXT
+from agentplane.memory.proposing import MAX_TEXT
 from agentplane.review.conflicts.relation import Relation
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.conflicts.shortlist import FEW

@@ -13,7 +13,7 @@ from agentplane.health import collect
 from agentplane.mcp import resources
 from agentplane.memory import expiry
 from agentplane.memory.entry import Header
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.store.store import Store
 from agentplane.tools import presence
 from agentplane.tui.backend.model import PlaneModel

@@ -6,7 +6,7 @@ import pytest
 
 from agentplane.api import Listeners, Plane
 from agentplane.errors import BadInput, Refused
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review.conflicts.relation import Relation
 from tests.conftest import decision, offer, plane_in
 

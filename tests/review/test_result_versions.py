@@ -11,7 +11,7 @@ import pytest
 from agentplane import extensions
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin

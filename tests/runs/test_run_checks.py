@@ -10,7 +10,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.findings import Finding
 from agentplane.health import collect, fix
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.git import merge_driver
 from agentplane.runs.capsule import capsule
 from agentplane.runs.events import RunEvent

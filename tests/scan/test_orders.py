@@ -8,7 +8,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review.gate import gate, order_flags
 from agentplane.scan import order_lexicon, orders, readings
 from agentplane.text.markdown import invisible

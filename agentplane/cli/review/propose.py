@@ -15,7 +15,7 @@ from agentplane.cli.memory import entry_rows
 from agentplane.cli.open import ids_option, json_option, opened, run_named
 from agentplane.commands import Propose
 from agentplane.errors import AgentplaneError, BadInput, Refused
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review.conflicts.relation import Relation
 from agentplane.text.visible import one_line, visible
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agentplane.memory.entry import Entry
-from agentplane.memory.operations import MAX_TEXT, Proposal
+from agentplane.memory.proposing import MAX_TEXT, Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.derived import server_memory
 from agentplane.plane.layout import INBOX

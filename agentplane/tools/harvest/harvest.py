@@ -15,7 +15,7 @@ from agentplane.agents.catalog import TOOLS
 from agentplane.errors import BadInput
 from agentplane.jobs import Report, ignore
 from agentplane.memory.entry import Entry
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import records

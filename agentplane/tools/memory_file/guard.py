@@ -16,7 +16,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Shell
 from agentplane.guard.plane_at_commit import Side, file_at, shown
 from agentplane.memory.entry import Entry
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.git import git
 from agentplane.plane.git.git import ObjectId
 from agentplane.review import delivery

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agentplane.api import Plane, open_plane
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from tests.cli.conftest import Cli
 from tests.conftest import decision
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agentplane.api import Plane
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.derived import cache
 from tests.cli.conftest import Cli, candidate, change_by_hand
 from tests.conftest import files_of

@@ -4,7 +4,7 @@ import pytest
 
 from agentplane.agents.catalog import ANY_TOOL, TOOLS
 from agentplane.api import Plane
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review.conflicts.shortlist import FEW
 from tests.cli.conftest import Cli, candidate, change_by_hand
 from tests.conftest import UNLIKE, decision, files_of

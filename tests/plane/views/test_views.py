@@ -11,7 +11,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.health import collect, fix
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import recovery

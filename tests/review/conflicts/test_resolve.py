@@ -6,7 +6,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review.conflicts import resolve
 from agentplane.review.conflicts.resolve import Choice
 from tests.conftest import decision, files_of

@@ -13,7 +13,7 @@ import pytest
 
 from agentplane.api import Listeners, Plane
 from agentplane.cli import background_checks
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.derived import cache
 from agentplane.plane.store import lock
 from agentplane.review.conflicts import result_cache

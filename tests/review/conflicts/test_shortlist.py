@@ -7,7 +7,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import Refused
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.derived import badge_counts, cache
 from agentplane.review.conflicts.conflicts import Text, find
 from agentplane.review.conflicts.embeddings import VectorCache

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review.gate import gate
 from agentplane.review.gate.gate import Context
 from agentplane.review.gate.past_rejections import Rejection, Tombstones

@@ -11,7 +11,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import Refused
-from agentplane.memory.operations import MAX_TEXT, Proposal
+from agentplane.memory.proposing import MAX_TEXT, Proposal
 from agentplane.review.gate import evidence_lookup, gate, verbatim, verdicts, wording
 from agentplane.review.gate.gate import Context
 from agentplane.review.gate.past_rejections import Rejection, Tombstones, tombstones

@@ -6,7 +6,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.store.plan import Edit, Plan
 from agentplane.review.gate import gate, raw_header
 from agentplane.review.inbox import Reviewer

@@ -10,7 +10,7 @@ import pytest
 from agentplane import health
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane import settings
 from agentplane.plane.trust import rules
 from agentplane.review.conflicts.resolve import Choice

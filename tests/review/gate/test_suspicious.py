@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentplane.memory.operations import MAX_TEXT
+from agentplane.memory.proposing import MAX_TEXT
 from agentplane.review.gate import gate
 
 

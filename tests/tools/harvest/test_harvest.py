@@ -15,7 +15,7 @@ from agentplane.context.choose import Ask
 from agentplane.errors import BadInput
 from agentplane.guard import guard
 from agentplane.health import collect
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.tools.harvest import decision_records, harvest
 from agentplane.tools.harvest.haul import mark_of

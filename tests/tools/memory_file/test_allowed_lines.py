@@ -10,7 +10,7 @@ from agentplane.context import active, notes, pack_text
 from agentplane.context.choose import Ask
 from agentplane.findings import Finding
 from agentplane.health import collect
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.plane.layout import INBOX
 from agentplane.text.log import chain
 from agentplane.tools import presence

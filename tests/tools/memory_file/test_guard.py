@@ -8,7 +8,7 @@ import pytest
 from agentplane.agents.catalog import TOOLS
 from agentplane.context.choose import Ask
 from agentplane.findings import Finding
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.tools.memory_file import block
 from tests.conftest import clean_environment, decision
 from tests.guard.branches import Repo, copied, made, swap

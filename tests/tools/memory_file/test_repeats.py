@@ -10,7 +10,7 @@ from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.health import collect
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.tools import presence
 from agentplane.tools.harvest import harvest
 from agentplane.tools.hooks import start_context

@@ -8,7 +8,7 @@ import pytest
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.tools import presence
 from agentplane.tools.memory_file import sync
 from tests.conftest import decision

@@ -6,7 +6,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.jobs import Progress, Stopped
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.query.parse import QueryError
 from agentplane.runs.open import open_run
 from agentplane.runs.open.open_run import RunSpec

@@ -19,7 +19,7 @@ from agentplane.commands import (
 )
 from agentplane.context.choose import Ask
 from agentplane.errors import BadInput, Damaged, PlaneError, Refused
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.tools import presence
 from agentplane.tui.actions import Keymap
 from agentplane.tui.backend import outcome_text

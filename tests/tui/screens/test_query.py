@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import Input
 
 from agentplane.api import Plane
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.tui.backend import saved_filters
 from agentplane.tui.backend.saved_filters import SavedFilter
 from agentplane.tui.screens.list_screen import ListScreen

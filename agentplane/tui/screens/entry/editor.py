@@ -103,8 +103,8 @@ def _of_proposal(
     memory: "Memory", id_: str, title: str, form: "Form", supersedes: Sequence[str] = ()
 ) -> Draft:
     """Return a draft of a candidate that isn't in the inbox yet. The name of its draft file begins with `id_`."""
-    from agentplane.memory import entry_form, operations
-    from agentplane.memory.operations import Proposal
+    from agentplane.memory import entry_form, proposing
+    from agentplane.memory.proposing import Proposal
 
     def proposal(text: bytes) -> Proposal:
         found = entry_form.proposal(text, memory.kinds)
@@ -122,7 +122,7 @@ def _of_proposal(
         hint="When you save, the new candidate goes to the inbox for review.",
         text=_text(entry_form.new(form, memory.kinds, datetime.now(UTC).date(), id_=_NEW, **links)),
         layout=memory.snapshot.layout,
-        check=lambda text: operations.check_proposal(memory, proposal(text)),
+        check=lambda text: proposing.check_proposal(memory, proposal(text)),
         op=lambda text: Propose(proposal(text)),
         kinds=memory.kinds,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.tui.backend.entries.entry_facts import Evidence, Subject, facts_of
 from tests.conftest import decision, plane_in

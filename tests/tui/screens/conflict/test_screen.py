@@ -6,7 +6,7 @@ from textual.widgets import Input, OptionList
 
 from agentplane.api import Plane
 from agentplane.commands import Approve, Reject, Undo
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.gate import past_rejections
 from agentplane.tui.actions import Keymap

@@ -13,7 +13,7 @@ from textual.widgets import Input
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.errors import Refused
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review.confirm import Unconfirmed
 from agentplane.tools import presence
 from agentplane.tui.screens.confirm_files_modal import Writes

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
 from agentplane.api import Plane
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.tui.backend.entries import entry_facts as grounds
 from agentplane.tui.backend.entries.entry_facts import Subject
 from agentplane.tui.screens.entry.pane import Detail

@@ -3,7 +3,7 @@
 import pytest
 
 from agentplane.api import Plane
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.tui.screens.conflict.screen import ConflictScreen
 from tests.conftest import decision, files_of
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting

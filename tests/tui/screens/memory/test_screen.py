@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from agentplane.api import Plane
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.tui.screens.entry.editor import EditScreen
 from agentplane.tui.screens.memory.screen import MemoryScreen

@@ -6,7 +6,7 @@ from textual.app import App
 from textual.widgets import TextArea
 
 from agentplane.api import Plane
-from agentplane.memory.operations import Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.review import spots
 from agentplane.tui.screens.entry.editor import EditScreen
 from agentplane.tui.widgets.modals.confirm_flags_modal import READING_SECONDS, Confirm
