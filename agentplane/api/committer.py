@@ -144,8 +144,8 @@ class Committer:
 
         `deep` also looks in Git for text that a merge restored or dropped.
         """
-        from agentplane.memory import settle as settling
-        from agentplane.memory.notes import FileRemoved
+        from agentplane.memory.reconcile import settle as settling
+        from agentplane.memory.reconcile.notes import FileRemoved
         from agentplane.plane.git import merge_driver
         from agentplane.tools.memory_file import git_conflicts
 

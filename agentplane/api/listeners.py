@@ -9,7 +9,7 @@ from agentplane.jobs import Report, ignore
 
 
 if TYPE_CHECKING:
-    from agentplane.memory.settle import Settled
+    from agentplane.memory.reconcile.settle import Settled
 
 
 class Listeners(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from agentplane.plane.store.plan import Done
 
 if TYPE_CHECKING:
     from agentplane.context.pack import Pack
-    from agentplane.memory.settle import Settled
+    from agentplane.memory.reconcile.settle import Settled
     from agentplane.tools.memory_file.deliver import Delivered
     from agentplane.tools.memory_file.sync import Synced
     from agentplane.tools.sessions.sessions import Session

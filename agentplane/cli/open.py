@@ -17,7 +17,7 @@ from agentplane.text.visible import one_line
 
 
 if TYPE_CHECKING:
-    from agentplane.memory.settle import Settled
+    from agentplane.memory.reconcile.settle import Settled
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -82,7 +82,7 @@ class _WritingNotice:
 
 
 def _print_settled(done: "Settled") -> None:
-    from agentplane.memory.settle_text import result_lines
+    from agentplane.memory.reconcile.settle_text import result_lines
 
     for text in result_lines(done):
         output.note(text)

@@ -13,9 +13,10 @@ import msgspec
 from agentplane.guard import recorded
 from agentplane.guard.history import Past, recalled, tops_before
 from agentplane.guard.plane_at_commit import Side, shown
-from agentplane.memory import branch_merge, ids, replaced_text
-from agentplane.memory.branch_merge import Story
+from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS
+from agentplane.memory.reconcile import branch_merge, replaced_text
+from agentplane.memory.reconcile.branch_merge import Story
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger.ledger import Ledger

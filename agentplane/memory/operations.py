@@ -11,7 +11,7 @@ from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry, Header, read_header
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.proposing import ARRIVING
-from agentplane.memory.replaced_text import POSTPONING
+from agentplane.memory.reconcile.replaced_text import POSTPONING
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store.plan import Edit, Plan

@@ -20,7 +20,7 @@ from agentplane.tui.textual_fixes.push_and_focus import open_field
 if TYPE_CHECKING:
     from agentplane.api import Plane
     from agentplane.findings import Finding
-    from agentplane.memory.settle import Settled
+    from agentplane.memory.reconcile.settle import Settled
     from agentplane.tools.harvest.harvest import Harvest
     from agentplane.tui.app import PlaneApp
     from agentplane.tui.backend.maintenance import Imported
@@ -178,7 +178,7 @@ class Maintenance:
             self._app.say("No problems found")
 
     async def _show_reconciled(self, done: "Settled") -> None:
-        from agentplane.memory import settle_text
+        from agentplane.memory.reconcile import settle_text
 
         lines = settle_text.result_lines(done)
         if lines:

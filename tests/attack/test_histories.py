@@ -175,7 +175,7 @@ def settle_of_a_real_merge_that_does_more(repo: Repo) -> None:
     repo.git("merge", "-q", "other", fails=True)
     repo.git("checkout", "--theirs", "--", ".agentplane")
     union(repo, "other", "work")
-    from agentplane.memory import branch_merge, settle
+    from agentplane.memory.reconcile import branch_merge, settle
     from agentplane.memory.view import Memory
     from agentplane.plane.store.plan import Plan
     from agentplane.plane.store.snapshot import Snapshot

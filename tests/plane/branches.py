@@ -7,7 +7,7 @@ from pathlib import Path
 from agentplane import health
 from agentplane.api import Plane
 from agentplane.guard import guard
-from agentplane.memory.settle import Settled
+from agentplane.memory.reconcile.settle import Settled
 from agentplane.plane.git import merge_driver
 from agentplane.text.log import chain
 from tests.conftest import decision, plane_in

@@ -7,7 +7,7 @@ import pytest
 from agentplane import health
 from agentplane.api import Listeners
 from agentplane.errors import Refused
-from agentplane.memory.notes import Renumbered, SupersededTwice
+from agentplane.memory.reconcile.notes import Renumbered, SupersededTwice
 from tests.conftest import decision
 from tests.plane.branches import Repository, meet, new, two, with_driver
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentplane import health
-from agentplane.memory.notes import Deduplicated
+from agentplane.memory.reconcile.notes import Deduplicated
 from agentplane.plane.git import merge_driver
 from tests.conftest import clean_environment, decision
 from tests.plane.branches import Repository, new, with_driver

@@ -9,8 +9,8 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError
-from agentplane.memory.notes import Note
-from agentplane.memory.settle import settle
+from agentplane.memory.reconcile.notes import Note
+from agentplane.memory.reconcile.settle import settle
 from agentplane.plane.ledger import ledger
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records

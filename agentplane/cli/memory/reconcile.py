@@ -10,8 +10,8 @@ from agentplane.cli.help import command
 from agentplane.cli.open import json_option, opened
 from agentplane.cli.report import print_reached, reached_fields
 from agentplane.errors import AgentplaneError, BadInput
-from agentplane.memory.settle import Settled
-from agentplane.memory.settle_text import result_lines
+from agentplane.memory.reconcile.settle import Settled
+from agentplane.memory.reconcile.settle_text import result_lines
 from agentplane.text.visible import one_line
 
 

@@ -12,7 +12,7 @@ from agentplane import health
 from agentplane.api import Listeners, Plane, summaries
 from agentplane.findings import Finding
 from agentplane.jobs import Report
-from agentplane.memory.settle import Settled
+from agentplane.memory.reconcile.settle import Settled
 from agentplane.plane.git import git
 from agentplane.text.visible import one_line, visible
 from agentplane.tools.harvest.harvest import SOURCES, TITLES, Harvest

@@ -17,7 +17,7 @@ from agentplane.commands import Adopt, Command, Mask, MemoryCommand, Revert, Set
 from agentplane.errors import AgentplaneError, BadInput, Damaged, PlaneError
 from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
-from agentplane.memory.settle import Settled
+from agentplane.memory.reconcile.settle import Settled
 from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane import known_projects, layout, settings_files
 from agentplane.plane.derived import badge_stamp, cache

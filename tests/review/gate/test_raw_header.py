@@ -131,7 +131,7 @@ def test_a_header_that_changed_is_looked_at_again(plane: Plane) -> None:
 
 
 def test_what_a_merge_left_over_has_no_flag_of_its_header(plane: Plane) -> None:
-    from agentplane.memory import replaced_text
+    from agentplane.memory.reconcile import replaced_text
 
     id_ = plane.inbox.approve([plane.propose(decision(UNLIKE[0]))]).ids[-1]
     memory = plane.memory.read()

@@ -2,7 +2,7 @@
 
 import shlex
 
-from agentplane.memory.settle import Settled
+from agentplane.memory.reconcile.settle import Settled
 from agentplane.text.visible import one_line, visible
 
 

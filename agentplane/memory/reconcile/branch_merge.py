@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from agentplane.memory import ids
-from agentplane.memory.notes import ChangedTwice, Note, Renumbered, SameCandidate, SupersededTwice
-from agentplane.memory.replaced_text import (
+from agentplane.memory.reconcile.notes import ChangedTwice, Note, Renumbered, SameCandidate, SupersededTwice
+from agentplane.memory.reconcile.replaced_text import (
     POSTPONING,
     as_candidate,
     candidate_id,

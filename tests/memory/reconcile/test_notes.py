@@ -2,8 +2,8 @@
 
 import pytest
 
-from agentplane.memory import notes
-from agentplane.memory.notes import Note
+from agentplane.memory.reconcile import notes
+from agentplane.memory.reconcile.notes import Note
 
 
 @pytest.mark.parametrize(

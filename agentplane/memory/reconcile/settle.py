@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.memory import branch_merge, replaced_text
-from agentplane.memory.branch_merge import Joined, Story
-from agentplane.memory.notes import Deduplicated, FilledGaps, Note, RemovedAgain
+from agentplane.memory.reconcile import branch_merge, replaced_text
+from agentplane.memory.reconcile.branch_merge import Joined, Story
+from agentplane.memory.reconcile.notes import Deduplicated, FilledGaps, Note, RemovedAgain
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git, lost_events, merge_driver, merge_entries
 from agentplane.plane.git.merge_driver import Stages
