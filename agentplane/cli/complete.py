@@ -1,4 +1,4 @@
-"""Shell completion of queries, IDs, kinds, tool names, dates and files.
+"""Shell completion of queries, IDs, kinds, tool names, dates, settings and files.
 
 It never prints an error.
 """
@@ -187,6 +187,30 @@ def _sources() -> list[str]:
 
 
 tools, sources = _names(_tools), _names(_sources)
+
+
+def settings(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Complete the names of settings."""
+    from click.shell_completion import CompletionItem
+
+    from agentplane.plane.settings_table import SETTINGS
+
+    return [
+        CompletionItem(setting.name, help=one_line(setting.what, 60))
+        for setting in SETTINGS
+        if setting.name.startswith(incomplete)
+    ]
+
+
+def setting_values(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Complete the values of a setting that has only a few."""
+    from click.shell_completion import CompletionItem
+
+    from agentplane.plane.settings_table import SETTINGS
+
+    choices = next((one.choices for one in SETTINGS if one.name == ctx.params.get("name")), ())
+    values = (str(choice).lower() if isinstance(choice, bool) else choice for choice in choices)
+    return [CompletionItem(value) for value in values if value.startswith(incomplete)]
 
 
 def files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":

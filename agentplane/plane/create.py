@@ -17,7 +17,7 @@ from agentplane.text import files
 
 
 CONFIG = """\
-# Settings of agentplane. Every setting has a default. See docs/reference/settings.md.
+# Settings of agentplane. Every setting has a default. `agentplane settings` lists them all.
 
 [trust]
 # "review": manual edits take effect when a person accepts them. "accept": they take effect immediately.

@@ -486,9 +486,7 @@ def read(data: bytes, shown: str) -> tuple[str, dict[str, Any]]:
     """Return the text of a settings file and its tables, which may still have invalid keys and values."""
     if len(data) > LARGEST:
         what = f"the file is larger than {LARGEST >> 10} KiB"
-        raise BadInput(
-            what, where=shown, todo="Shorten the file. docs/reference/settings.md lists every setting."
-        )
+        raise BadInput(what, where=shown, todo="Shorten the file. `agentplane settings` lists every setting.")
     try:
         text = data.decode()
         return text, limited.read(text)
@@ -499,7 +497,7 @@ def read(data: bytes, shown: str) -> tuple[str, dict[str, Any]]:
         ) from None
     except limited.TomlError as error:
         where = shown if error.line is None else f"{shown}:{error.line}"
-        todo = "Fix this line. docs/reference/settings.md lists every setting."
+        todo = "Fix this line. `agentplane settings` lists every setting."
         raise BadInput(error.what, where=where, todo=todo) from None
 
 

@@ -152,7 +152,7 @@ def by_name(name: str) -> Setting:
         return _BY_NAME[name]
     except KeyError:
         what = f"Unknown setting: `{one_line(name, 80)}`"
-        raise BadInput(what, todo="docs/reference/settings.md lists every setting.") from None
+        raise BadInput(what, todo="Run `agentplane settings` to list the settings.") from None
 
 
 def shown(value: Any) -> str:

@@ -83,6 +83,8 @@ NAMED_BY_USERS = {"delivered", "old_memory", "kept", "blocked", "by_hand"}
         "import",
         "restart",
         "reconcile",
+        "settings",
+        "settings tools.restart",
     ],
 )
 def test_every_key_is_in_the_table(shelf: Plane, person: Cli, words: str) -> None:

@@ -245,6 +245,7 @@ def test_what_only_a_person_may_do_is_listed(
         "run": ["--", "true"],
         "check": ["--base", "HEAD"],
         "restart": ["--all"],
+        "settings": ["tools.restart", "auto"],
     }
     left_out = {"badge", "completion", "demo", "hook", "mcp", "search", "run", "init", "merge-file"}
     names = {row.name for row in documented() if not row.is_part}
