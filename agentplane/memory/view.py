@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from agentplane.errors import BadInput
+from agentplane.errors import AgentplaneError, BadInput
 from agentplane.lazy import cached_property
 from agentplane.memory import ids
 from agentplane.memory.entry import Entry, Header, entry_at, read_headers, share
@@ -14,6 +14,7 @@ from agentplane.memory.kinds import Kind, kinds_in
 from agentplane.plane.derived import server_memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger.ledger import Known
+from agentplane.plane.store import records
 from agentplane.plane.store.pages import Page
 from agentplane.plane.store.snapshot import Snapshot
 from agentplane.text.gc_pause import uncollected
@@ -227,6 +228,9 @@ class Memory:
         gone = wanted.upper()
         if gone in self.snapshot.ledger.known and gone not in self._blocks:
             name = one_line(gone, 40)
+            if (became := self._became(gone)) is not None:
+                verb, entry = became
+                raise BadInput(f"{name} was {verb} {entry}.", todo=f"Run `agentplane show {entry}`.")
             raise BadInput(
                 f"{name} no longer exists.",
                 todo=f"Run `agentplane history {name}` to see what happened to this entry.",
@@ -240,6 +244,16 @@ class Memory:
             raise
         file, block = self._blocks[id_]
         return self._of_file(file, [block])[0]
+
+    def _became(self, candidate: str) -> tuple[str, str] | None:
+        """Return how a candidate became part of an entry, such as "merged into", with the id of the entry."""
+        try:
+            record = records.load(self.snapshot.layout, self.snapshot.ledger.known[candidate].op).record
+        except AgentplaneError:
+            return None
+        became = (change.id for change in record.changes if change.was == candidate)
+        verb = "merged into" if record.verb == "merge" else "approved as"
+        return next(((verb, one_line(id_, 40)) for id_ in became if id_ in self._blocks), None)
 
     @property
     def hand_edits(self) -> list[HandEdit]:

@@ -77,7 +77,8 @@ class QueryError(BadInput):
     """A query that can't be read. The error points to one term."""
 
     def __init__(self, what: str, todo: str, token: "Token") -> None:
-        super().__init__(what, where=one_line(token.text, _SHOWN), todo=todo)
+        where = one_line(token.text, _SHOWN) if token.value.strip() else None
+        super().__init__(what, where=where, todo=todo)
         self.start = token.start
         self.end = token.end
 

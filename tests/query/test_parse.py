@@ -77,7 +77,7 @@ def test_an_error_names_its_place_and_one_fix(
         parse(text, target)
     assert line in caught.value.line
     assert (caught.value.start, caught.value.end) == place
-    assert caught.value.where == text[slice(*place)]
+    assert caught.value.where == (None if text.endswith(":") else text[slice(*place)])
 
 
 texts = st.text(max_size=60) | st.lists(

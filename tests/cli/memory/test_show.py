@@ -326,7 +326,13 @@ def test_history_says_what_became_of_a_candidate(shelf: Plane, person: Cli) -> N
     ):
         steps = [line.split()[1:3] for line in person("history", id_).out.splitlines()]
         assert steps == [["proposed", id_], [verb, became]]
-        person("show", id_.lower()).refused(2, f"{id_} no longer exists", f"agentplane history {id_}")
+        said = person("show", id_.lower()).refused(2)
+        wanted = {
+            approved: f"{id_} was approved as DEC-002.\n  Run `agentplane show DEC-002`",
+            rejected: f"{id_} no longer exists.\n  Run `agentplane history {id_}`",
+            merged: f"{id_} was merged into DEC-001.\n  Run `agentplane show DEC-001`",
+        }
+        assert wanted[id_] in said
 
 
 def test_history_of_a_replacement_that_brings_no_new_candidate(shelf: Plane, cli: Cli) -> None:
