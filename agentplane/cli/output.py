@@ -88,7 +88,27 @@ def note(text: str) -> None:
 def confirmed(question: str, *, default: bool | None = False, abort: bool = False) -> bool:
     """Ask a yes-or-no question on stderr and return the answer."""
     progress_line.erase()
-    return click.confirm(visible(question), default=default, abort=abort, err=True)
+    choices = "y/n" if default is None else "Y/n" if default else "y/N"
+    answer: bool = click.prompt(
+        visible(question),
+        default=default,
+        show_default=False,
+        prompt_suffix=f" [{choices}]: ",
+        value_proc=_yes_or_no,
+        err=True,
+    )
+    if abort and not answer:
+        raise click.Abort
+    return answer
+
+
+def _yes_or_no(answer: str | bool) -> bool:
+    if isinstance(answer, bool):
+        return answer
+    word = answer.strip().lower()
+    if word not in ("y", "yes", "n", "no"):
+        raise click.UsageError("Type y or n.")
+    return word.startswith("y")
 
 
 def forget_typed() -> None:

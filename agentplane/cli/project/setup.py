@@ -18,7 +18,7 @@ from agentplane.cli.review import all_projects
 from agentplane.errors import BadInput
 from agentplane.plane import create
 from agentplane.plane.derived.badge_stamp import FOLDER
-from agentplane.plane.git import git_attributes, git_hooks, merge_driver
+from agentplane.plane.git import git, git_attributes, git_hooks, merge_driver
 from agentplane.plane.layout import Layout
 from agentplane.text.visible import one_line, visible
 from agentplane.tools import presence
@@ -213,8 +213,23 @@ def _ask(wanted: setup.Preview, *, yes: bool) -> None:
         output.note(
             "agentplane will configure a Git merge driver and four Git hooks: post-merge, post-rewrite, post-checkout and post-commit. It doesn't change existing hooks."
         )
+    is_project = wanted.there or _is_project(wanted.folder.parent)
     text = " and ".join(questions)
-    output.confirmed(f"{text[0].upper()}{text[1:]}?", default=True, abort=True)
+    output.confirmed(f"{text[0].upper()}{text[1:]}?", default=is_project, abort=True)
+
+
+def _is_project(folder: Path) -> bool:
+    """Return False for a directory that is hardly ever a project. Print what is missing without a Git repository."""
+    if folder in (Path.home(), Path(folder.anchor)):
+        output.note(
+            f"{visible(str(folder))} is probably not a project. Change to your project's directory first."
+        )
+        return False
+    if git.top(folder) is None:
+        output.note(
+            "This directory isn't in a Git repository. agentplane works without Git, but it can't share or merge the memory."
+        )
+    return True
 
 
 def _wanted_tools(project: Path, names: str | None) -> list[Tool]:

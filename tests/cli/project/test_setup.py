@@ -72,6 +72,25 @@ def test_init_asks_and_takes_no_for_an_answer(person: Cli, project: Path) -> Non
     assert tree(project) == {}
 
 
+def test_init_where_there_is_no_project_takes_enter_for_no(
+    person: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(project))
+    asked = person("init", "--tools", "none", typing="\n")
+    assert asked.code == 130
+    assert f"{project} is probably not a project." in asked.err
+    assert "[y/N]" in asked.err
+    assert not (project / ".agentplane").exists()
+    assert person("init", "--tools", "none", typing="y\n").code == 0
+
+
+def test_init_without_git_says_what_is_missing(person: Cli, project: Path) -> None:
+    asked = person("init", "--tools", "none", typing="maybe\nn\n")
+    assert "isn't in a Git repository" in asked.err
+    assert "Error: Type y or n." in asked.err
+    assert asked.code == 130
+
+
 def test_init_of_a_plane_of_another_name_says_how_it_is_found(
     cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
