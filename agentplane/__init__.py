@@ -36,7 +36,7 @@ _HOMES = {
     "AgentplaneError": "agentplane.errors",
     "Plane": "agentplane.api",
     "Promoted": "agentplane.api",
-    "Proposal": "agentplane.memory.operations",
+    "Proposal": "agentplane.memory.proposing",
     "Result": "agentplane.retrieval.scan",
     "open_plane": "agentplane.api",
 }

@@ -197,7 +197,7 @@ def test_an_approval_says_what_it_contradicts_where_nothing_had_to_be_chosen(pla
         Proposal(type="fact", statement=f"HTTP timeout is {seconds} seconds.", evidence=["a.py"])
         for seconds in (30, 10)
     ]
-    assert plane.inbox.approve([plane.propose(said[0])]).left_contradicting == ()
+    assert plane.inbox.approve([plane.propose(said[0])]).left_beside == ()
     done = plane.inbox.approve([plane.propose(said[1])])
-    assert [(both.id, both.other) for both in done.left_contradicting] == [("FACT-002", "FACT-001")]
-    assert plane.history.undo().left_contradicting == ()
+    assert [(both.id, both.other) for both in done.left_beside] == [("FACT-002", "FACT-001")]
+    assert plane.history.undo().left_beside == ()

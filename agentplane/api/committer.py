@@ -10,7 +10,7 @@ import msgspec
 
 from agentplane.api import plans
 from agentplane.api.listeners import Listeners
-from agentplane.api.results import Committed, LeftContradiction, Reached, Settlement
+from agentplane.api.results import Committed, LeftBeside, Reached, Settlement
 from agentplane.commands import Approve, ApproveClean, Decision, Edit, MemoryCommand, Merge, Redo, Undo
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.memory import manual_edits
@@ -96,8 +96,8 @@ class Committer:
         done = self.commit(plan)
         if done is not None:
             self._note_streak(command, done)
-        left = _left_contradicting(done, met) if done else ()
-        return msgspec.structs.replace(done, left_contradicting=left) if done else None
+        left = _left_beside(done, met) if done else ()
+        return msgspec.structs.replace(done, left_beside=left) if done else None
 
     def _note_streak(self, command: Decision, done: Committed) -> None:
         """Count the approvals of a person. Editing or merging a candidate means opening it."""
@@ -301,16 +301,17 @@ def _with_receipts(plan: Callable[[Memory], Plan | None], memory: Memory) -> Pla
     return planned
 
 
-def _left_contradicting(
-    done: Committed, met: "Mapping[str, Sequence[Conflict]]"
-) -> tuple[LeftContradiction, ...]:
+def _left_beside(done: Committed, met: "Mapping[str, Sequence[Conflict]]") -> tuple[LeftBeside, ...]:
     return tuple(
-        LeftContradiction(
-            done.renamed.get(id_, id_), done.renamed.get(conflict.id, conflict.id), conflict.score
+        LeftBeside(
+            done.renamed.get(id_, id_),
+            msgspec.structs.replace(conflict, id=done.renamed.get(conflict.id, conflict.id)),
         )
         for id_, found in met.items()
         for conflict in found
-        if conflict.kind == "contradiction" and conflict.id not in done.ids
+        if conflict.kind in ("contradiction", "duplicate", "supersession")
+        and not conflict.is_quiet
+        and conflict.id not in done.ids
     )
 
 

@@ -99,7 +99,7 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
         case Approve():
             return _approve(command, memory, by)
         case ApproveClean():
-            return Planned(_approve_clean(command, memory, by))
+            return _approve_clean(command, memory, by)
         case Reject():
             return Planned(operations.reject(memory, [*command.ids, *_same(memory, command)], command.why))
         case SendBack():
@@ -180,25 +180,26 @@ def _approve(command: Approve, memory: Memory, by: By) -> Planned:
     return Planned(checked, {} if choice.keep_both else met)
 
 
-def _approve_clean(command: ApproveClean, memory: Memory, by: By) -> Plan:
+def _approve_clean(command: ApproveClean, memory: Memory, by: By) -> Planned:
     from agentplane.review import attention, inbox
 
     kind = kind_named(memory.kinds, command.kind).name if command.kind else None
     asking = attention.divide(memory, by.today).asking_ids
-    clean = [
-        reviewed.entry.id
+    clean = {
+        reviewed.entry.id: reviewed.conflicts
         for reviewed in inbox.Reviewer(memory, by.today).look()
         if reviewed.clean
         and reviewed.entry.id in asking
         and command.source in (None, reviewed.entry.head.source)
         and kind in (None, reviewed.entry.head.type)
         and (command.tag is None or command.tag in reviewed.entry.head.tags)
-    ]
+    }
     if not clean:
         narrowed = "matching " if command.source or kind or command.tag else ""
         todo = "Run `agentplane inbox` to see the conflicts and flags of each candidate."
         raise BadInput(f"No {narrowed}candidate is ready to approve.", todo=todo)
-    return msgspec.structs.replace(operations.approve(memory, clean, by.stamp), why=command.why)
+    plan = operations.approve(memory, [*clean], by.stamp)
+    return Planned(msgspec.structs.replace(plan, why=command.why), clean)
 
 
 def _same(memory: Memory, command: Reject) -> Sequence[str]:

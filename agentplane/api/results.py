@@ -10,18 +10,23 @@ from agentplane.plane.store.plan import Done
 if TYPE_CHECKING:
     from agentplane.context.pack import Pack
     from agentplane.memory.reconcile.settle import Settled
+    from agentplane.review.conflicts.conflicts import Conflict
     from agentplane.tools.memory_file.deliver import Delivered
     from agentplane.tools.memory_file.sync import Synced
     from agentplane.tools.sessions.sessions import Session
 
 
-class LeftContradiction(msgspec.Struct, frozen=True):
-    """Two approved entries that contradict each other."""
+class LeftBeside(msgspec.Struct, frozen=True):
+    """An entry that was just approved, and an approved entry that it contradicts, repeats or would supersede."""
 
     id: str
     """The entry that was just approved."""
-    other: str
-    score: float
+    conflict: "Conflict"
+    """The conflict with the other entry, which was not changed."""
+
+    @property
+    def other(self) -> str:
+        return self.conflict.id
 
 
 class Reached(msgspec.Struct, frozen=True):
@@ -37,7 +42,7 @@ class Committed(Done, frozen=True):
     """A committed operation and its effects."""
 
     reached: Reached = Reached()
-    left_contradicting: tuple[LeftContradiction, ...] = ()
+    left_beside: tuple[LeftBeside, ...] = ()
     """Contradictions of the approved entries that needed no choice."""
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from agentplane.api import Plane
 from agentplane.api.committer import required
-from agentplane.api.results import Committed, Reached
+from agentplane.api.results import Committed, LeftBeside, Reached
 from agentplane.cli import output, verbs
 from agentplane.commands import MemoryCommand
 from agentplane.errors import AgentplaneError
@@ -30,23 +30,19 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
     if as_json:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
         session_rows = [session_row(one) for one in _with_old_memory(plane)]
-        contradictions = msgspec.to_builtins(done.left_contradicting)
         output.emit(
             "op",
             **msgspec.to_builtins(fields),
             **reached_fields(done.reached),
             sessions=session_rows,
-            beside=contradictions,
+            beside=[_beside_row(both) for both in done.left_beside],
         )
         return
     subject = _approved(done) if done.verb in ("approve", "supersede") else _listed(done.ids)
     inverse = "redo" if done.verb == "undo" else "undo"
     past = verbs.past(done.verb, done.of)
     output.note(f"{past} {subject} · memory revision {done.revision} · `agentplane {inverse}` to {inverse}")
-    for contradiction in done.left_contradicting:
-        output.note(
-            f"{contradiction.id} contradicts {contradiction.other}, which was not changed (confidence {contradiction.score:.2f})."
-        )
+    _print_beside(done)
     print_reached(done.reached)
     restarting = {one.pid for one in done.reached.restarting}
     with_old = _with_old_memory(plane)
@@ -57,6 +53,20 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
             else "Run `agentplane restart` to update it."
         )
         output.note(f"{one.tool} (pid {one.pid}) is using outdated memory. {todo}")
+
+
+def _print_beside(done: Committed) -> None:
+    """Print what the approved entries contradict or repeat, the first few of them."""
+    from agentplane.review.conflicts.resolve import headline
+
+    for both in done.left_beside[:_FEW]:
+        output.note(f"{both.id} {headline(both.conflict)}. {both.other} was not changed.")
+    if (rest := len(done.left_beside) - _FEW) > 0:
+        output.note(f"{rest} more of these entries may contradict or repeat others.")
+
+
+def _beside_row(both: LeftBeside) -> dict[str, Any]:
+    return {"id": both.id, "other": both.other, "kind": both.conflict.kind, "score": both.conflict.score}
 
 
 def reached_fields(by: Reached) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def tools_command(as_json: bool) -> None:
     ):
         row = rows[one.tool.name]
         where = "in use" if row.in_project else "installed" if row.installed else "-"
-        parts = list(map(_part_text, one.parts))
+        parts = list(dict.fromkeys(map(_part_text, one.parts)))
         if (output.width() or _WIDE) >= _WIDE:
             output.line(output.row([(one.tool.title, 22), (where, 9)], "  ".join(parts)))
             continue

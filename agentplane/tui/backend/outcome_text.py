@@ -145,7 +145,9 @@ def outcome_of(done: "Committed", message: str = "") -> Outcome:
         outdated_files,
         message,
         restarting=done.reached.restarting,
-        contradicted=tuple(dict.fromkeys(both.other for both in done.left_contradicting)),
+        contradicted=tuple(
+            dict.fromkeys(both.other for both in done.left_beside if both.conflict.kind == "contradiction")
+        ),
         pairs=tuple(done.renamed.items()) if done.verb in ("approve", "supersede") else (),
         merged_into=tuple(done.renamed.values()) if done.verb == "merge" else (),
     )
