@@ -66,7 +66,8 @@ def of(entry: Entry, actions: Mapping[str, Action]) -> tuple[Spot, ...]:
 def too_many(found: Sequence[Spot]) -> str:
     """Return the message for a text with too many spots."""
     more = len(found) - MOST_CONFIRMED
-    return f"{more:,} more flagged spots are not shown, because there are too many to confirm. Edit the text or reject the candidate."
+    spots = "spot is" if more == 1 else "spots are"
+    return f"{more:,} more flagged {spots} not shown, because there are too many to confirm. Edit the text or reject the candidate."
 
 
 def _in_entry(entry: Entry) -> Iterator[Spot]:

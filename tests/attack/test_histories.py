@@ -514,7 +514,7 @@ def revert_that_rewrites(repo: Repo) -> None:
     commit(repo, "revert", put(repo, "DEC-001", DECISIONS, b"Textual 8", b"Rich"), by=ADA)
 
 
-@forged(r"undo DEC-001\).*inverse", always=True)
+@forged(r"undo DEC-001\).*reverse", always=True)
 def undo_that_is_no_inverse(repo: Repo) -> None:
     edit = put(repo, "DEC-001", DECISIONS, b"Textual 8", b"Rich")
     commit(repo, "undo", edit, by=ADA, undoes=ops(repo, "edit")[-1])
@@ -532,7 +532,7 @@ def undo_of_nothing(repo: Repo) -> None:
     commit(repo, "undo", edit, by=ADA, undoes="20250101T000000Z-nothng")
 
 
-@forged(r"redo DEC-001\).*inverse")
+@forged(r"redo DEC-001\).*reverse")
 def redo_that_is_no_inverse(repo: Repo) -> None:
     done = repo.plane().history.undo(ops(repo, "edit")[-1])
     edit = put(repo, "DEC-001", DECISIONS, b"Textual", b"Rich")

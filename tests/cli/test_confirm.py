@@ -124,7 +124,7 @@ def test_the_flag_is_named_for_one_candidate(leaky: Plane, cli: Cli, person: Cli
         2, "--confirm can be used with only one ID"
     )
     assert "has other flags as well: secret" in person("approve", id_, "--confirm", "hidden").err
-    assert "has no flag hidden" in person("approve", id_, "--confirm", "secret,hidden").err
+    assert "doesn't have the flag hidden" in person("approve", id_, "--confirm", "secret,hidden").err
     person("approve", other, "--confirm", "secret").refused(2, "There is no flag to confirm")
     assert leaky.memory.read().shelf == []
     ran = person("approve", id_, "--confirm", "secret")

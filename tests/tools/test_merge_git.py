@@ -253,7 +253,7 @@ def test_a_conflict_of_a_persons_own_stays_gits(tmp_path: Path) -> None:
     assert text.startswith("<<<<<<< ")
     settled = agentplane(made, "reconcile")
     assert settled.returncode == 1
-    assert "AGENTS.md: your text outside of agentplane's block is in conflict." in settled.stderr
+    assert "AGENTS.md: your own text, outside agentplane's block, has merge conflicts." in settled.stderr
     text = (made.folder / "AGENTS.md").read_text()
     assert text.count("<<<<<<< ") == 1
     (made.folder / "AGENTS.md").write_text(
@@ -355,7 +355,7 @@ def test_without_agentplane_git_merges_and_marks_what_is_in_conflict(tmp_path: P
     )
     settled = agentplane(made, "reconcile")
     assert settled.returncode == 1
-    assert "AGENTS.md: your text outside of agentplane's block is in conflict." in settled.stderr
+    assert "AGENTS.md: your own text, outside agentplane's block, has merge conflicts." in settled.stderr
     assert (
         "<<<<<<< ours\n# Of main\n=======\n# Of side\n>>>>>>> theirs\n"
         in (made.folder / "AGENTS.md").read_text()
@@ -371,7 +371,7 @@ def test_a_driver_of_an_earlier_version_is_named_and_renewed(tmp_path: Path) -> 
     made.git("config", "merge.agentplane.driver", f"{merge_driver.command()} merge-file %O %A %B %L %P")
     done = agentplane(made, "doctor")
     assert done.returncode == 0
-    assert ".git/config: Git's merge driver was configured by an earlier version." in done.stdout
+    assert ".git/config: an earlier version of agentplane configured the merge driver." in done.stdout
     agentplane(made, "init", "--yes")
     assert "earlier version" not in agentplane(made, "doctor").stdout
 
@@ -422,7 +422,7 @@ def settles_without_loss(made: Repository, theirs: bytes) -> None:
         done = agentplane(made, *words)
         if words == ["reconcile"]:
             assert done.returncode == 1, done.stderr
-            assert "AGENTS.md: your text outside of agentplane's block is in conflict." in done.stderr
+            assert "AGENTS.md: your own text, outside agentplane's block, has merge conflicts." in done.stderr
         assert made.git("diff", "--name-only", "--diff-filter=U").stdout.split() == ["AGENTS.md"]
     assert (
         "x AGENTS.md: this file has unresolved conflicts after a Git merge"
@@ -490,7 +490,7 @@ def test_a_file_that_is_too_large_is_named(tmp_path: Path) -> None:
     assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
     settled = agentplane(made, "reconcile")
     assert settled.returncode == 1
-    assert "AGENTS.md: your text outside of agentplane's block is in conflict." in settled.stderr
+    assert "AGENTS.md: your own text, outside agentplane's block, has merge conflicts." in settled.stderr
     assert (
         "x AGENTS.md: this file has unresolved conflicts after a Git merge"
         in agentplane(made, "doctor").stdout

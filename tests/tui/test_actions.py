@@ -161,8 +161,8 @@ def test_a_name_of_a_list_action_may_be_said_without_its_list() -> None:
         ({"conflict.turn": "n"}, "`n` is already used for next conflict"),
         ({"conflict.choose_1": "u"}, "`u` is already used for undo"),
         ({"redo": "o"}, "`o` is already used for sort"),
-        ({"edit.save": "s"}, "`s` types text there"),
-        ({"edit.leave": "ctrl+g,enter"}, "`ctrl+g,enter` types text there"),
+        ({"edit.save": "s"}, "`s` is needed for typing in the editor"),
+        ({"edit.leave": "ctrl+g,enter"}, "`ctrl+g,enter` is needed for typing in the editor"),
         ({"help": "ctrl+s"}, "`ctrl+s` is already used for save filter"),
     ],
 )

@@ -189,7 +189,7 @@ def test_every_key_of_the_editing_screen(
             lambda: {
                 "edit.save": "There are no changes to save." in sitting.screen,
                 "edit.outside": any(
-                    "can't run another program" in one.message for one in sitting.app._notifications
+                    "can't run in this terminal" in one.message for one in sitting.app._notifications
                 ),
                 "edit.leave": isinstance(sitting.app.screen, InboxScreen),
             }[id_],
@@ -205,7 +205,7 @@ def test_help_and_palette_know_the_editing_screen(three: Plane) -> None:
         for one in actions.on("edit"):
             assert one.what.split(";")[0].split(".")[0] in sitting.screen
         assert "f1" in sitting.screen
-        assert "?" not in sitting.screen.partition("Editing:")[2]
+        assert "?" not in sitting.screen.partition("Edit:")[2]
         await sitting.press("escape", "ctrl+p")
         await sitting.type("save")
         await sitting.found("save")

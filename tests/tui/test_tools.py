@@ -133,7 +133,10 @@ def test_of_a_long_file_the_command_is_named_that_shows_all_of_it(one: Plane) ->
             await sitting.app.push_screen(Writes(Planned(verb, (codex,), (change,), {}, {})))
             await sitting.press(*["pagedown"] * 60)
             await sitting.until(
-                lambda wanted=command: f"more lines: agentplane {wanted} codex" in sitting.screen, verb
+                lambda wanted=command: (
+                    f"more lines. To see all of them, run: agentplane {wanted} codex" in sitting.screen
+                ),
+                verb,
             )
             await sitting.press("escape")
 

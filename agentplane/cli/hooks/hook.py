@@ -38,7 +38,7 @@ _SOME_WORK = 5
 """Number of calls of its own tools after which a session gets the question."""
 _FAILED = f"agentplane: memory could not be read within {_SECONDS} seconds. Run `agentplane doctor`."
 _MISSING = (
-    "agentplane: memory could not be read: memory/log.jsonl is missing or unreadable. "
+    "agentplane: memory could not be read: memory/log.jsonl is missing or not readable. "
     "Run `agentplane doctor`."
 )
 _CALL_NOTES = {"tool": "ran", "failed": "failed", "permission": "asked", "denied": "denied"}

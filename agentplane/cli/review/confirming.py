@@ -77,7 +77,7 @@ def _check_named(error: Unconfirmed, named: tuple[str, ...]) -> None:
         unknown = ", ".join(one_line(code, 20) for code in wrong)
         raise BadInput(
             f"{name} doesn't have the flag {unknown}.",
-            todo=f"The flags of {name} are {', '.join(error.codes)}.",
+            todo=f"{name} has these flags: {', '.join(error.codes)}.",
         )
 
 

@@ -570,7 +570,7 @@ def test_what_went_wrong_is_shown_by_doctor(kept: Plane, tool: MakeTool) -> None
     (found,) = [one for one in health.collect(kept.store) if one.where.endswith("hooks.log")]
     assert found.severity == "warning"
     assert "2 hook calls failed" in found.what
-    assert "session-start of claude-code" in found.what
+    assert "session-start hook of claude-code" in found.what
 
 
 @pytest.mark.parametrize(

@@ -406,7 +406,10 @@ def test_many_new_candidates_are_listed_before_they_are_checked(
     assert data["unchecked"] == 6
     assert all(one["flags"] == ["not checked yet"] and not one["checked"] for one in data["candidates"])
     monkeypatch.setattr("agentplane.cli.background_checks.start", lambda _: True)
-    assert "0 of 6 candidates checked, the rest in the background." in cli("status").out
+    assert (
+        "agentplane has checked 0 of 6 candidates and is checking the rest in the background."
+        in cli("status").out
+    )
     data = cli("inbox", "--wait", "--json").json("inbox")
     assert data["unchecked"] == 0
     assert all(not one["flags"] and one["checked"] for one in data["candidates"])

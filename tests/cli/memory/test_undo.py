@@ -98,7 +98,7 @@ def test_undo_of_what_was_edited_by_hand_since(shelf: Plane, person: Cli) -> Non
     path.write_text(path.read_text().replace("Textual", "Rich"))
     before = files_of(shelf)
 
-    person("undo").refused(3, "manual edit", ".agentplane/memory/decisions.md", "reject DEC-001")
+    person("undo").refused(3, "edited manually", ".agentplane/memory/decisions.md", "reject DEC-001")
 
     assert files_of(shelf) == before
 
@@ -202,7 +202,7 @@ def _files_with(folder: Path, needle: bytes) -> list[str]:
 def test_prune_refuses_what_still_stands_in_a_file(plane: Plane, person: Cli, cli: Cli) -> None:
     candidate(person, "The key is hunter2secret.")
     _allowed(plane)
-    cli("prune", "--yes", piped="hunter2secret").refused(3, ".agentplane/memory/candidates.md:", "first")
+    cli("prune", "--yes", piped="hunter2secret").refused(3, ".agentplane/memory/candidates.md:", "First")
 
 
 def test_prune_needs_a_text_that_is_there(plane: Plane, cli: Cli) -> None:

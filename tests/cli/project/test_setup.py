@@ -143,7 +143,7 @@ def test_init_says_before_it_asks_that_git_is_told(person: Cli, git_project: Pat
     before = asked.partition("[Y/n]")[0]
     assert "agentplane will configure a Git merge driver" in before
     assert all(name in before for name in git_hooks.NAMES)
-    assert "Connects Codex CLI." in person("init", "--tools", "codex", typing="n\n").err
+    assert "agentplane will connect Codex CLI." in person("init", "--tools", "codex", typing="n\n").err
     assert "agentplane" not in (git_project / ".git" / "config").read_text()
     assert person("--plane", "new/folder/.memory", "init", typing="n\n").code == 130
 
@@ -160,7 +160,7 @@ def test_init_asks_before_it_chains_a_hook(
     assert "Git hook post-merge was not added: agentplane didn't create .git/hooks/post-merge." in done.err
     assert "Run agentplane after your own Git hooks (post-merge)?" in done.err
     assert (mine.read_text() == "#!/bin/sh\necho mine\n") is not chained
-    assert ("Chained: .git/hooks/post-merge (to undo: mv " in done.err) is chained
+    assert ("agentplane now runs after this hook: .git/hooks/post-merge (to undo: mv " in done.err) is chained
 
 
 def test_init_asks_and_takes_enter_for_yes(person: Cli, project: Path) -> None:
@@ -370,7 +370,7 @@ def test_init_says_what_can_be_imported_and_what_the_next_sessions_get(cli: Cli,
         " Run `agentplane import` to add them to the inbox.\n" in ran.err
     )
     assert "Claude Code: the next session starts with the approved memory." in ran.err
-    assert 'Next: agentplane propose --type decision "…"' in ran.err
+    assert 'Next: run `agentplane propose --type decision "…"`' in ran.err
     assert cli("inbox", "--json").json("inbox")["candidates"] == []
 
 

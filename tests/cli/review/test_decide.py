@@ -196,7 +196,7 @@ def test_pin_and_unpin(shelf: Plane, person: Cli) -> None:
 def test_what_is_given_to_nobody_is_not_pinned(shelf: Plane, person: Cli) -> None:
     person("pin", candidate(person)).refused(2, "is a candidate", "Approve the candidate first")
     person("deprecate", "DEC-001")
-    person("pin", "DEC-001").refused(2, "DEC-001 is deprecated", "only accepted entries")
+    person("pin", "DEC-001").refused(2, "its status is deprecated", "only accepted entries")
 
 
 def test_what_was_edited_by_hand_is_not_pinned(shelf: Plane, person: Cli) -> None:

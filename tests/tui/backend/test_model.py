@@ -139,7 +139,7 @@ def test_a_plane_that_is_gone_is_said_so(three: Plane) -> None:
     model = model_of(three)
     model.load()
     three.layout.root.rename(three.layout.root.with_name("elsewhere"))
-    with pytest.raises(Damaged, match="The project memory is gone"):
+    with pytest.raises(Damaged, match="no longer exists"):
         model.load()
 
 

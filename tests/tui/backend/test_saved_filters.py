@@ -45,7 +45,7 @@ def test_a_file_that_cannot_be_read_is_left_alone() -> None:
     saved_filters.add("inbox", OLD)
     saved_filters.path().write_text("{oops")
     assert saved_filters.load("inbox").readable == ()
-    with pytest.raises(BadInput, match="can't be read"):
+    with pytest.raises(BadInput, match="Can't read the file"):
         saved_filters.add("inbox", CONFLICTS)
     assert saved_filters.path().read_text() == "{oops"
 
@@ -53,7 +53,7 @@ def test_a_file_that_cannot_be_read_is_left_alone() -> None:
 def test_the_number_of_tabs_is_limited() -> None:
     for number in range(saved_filters.MOST):
         saved_filters.add("runs", SavedFilter(str(number), f"task:{number}"))
-    with pytest.raises(BadInput, match="already saved"):
+    with pytest.raises(BadInput, match="can't save more than"):
         saved_filters.add("runs", OLD)
     assert len(saved_filters.load("runs").readable) == saved_filters.MOST
 

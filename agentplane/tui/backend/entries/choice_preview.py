@@ -92,7 +92,7 @@ class _Trial:
         superseded = " and ".join(targets)
         verb = "is" if len(targets) == 1 else "are"
         label = f"approve {self.id}, supersede {superseded}"
-        writes = f"{self.id} is approved as {new}, and {superseded} {verb} marked as superseded. The entries link to each other."
+        writes = f"{self.id} is approved as {new}, and {superseded} {verb} superseded. The entries link to each other."
         op = Approve((self.id,), Choice(supersede=targets))
         return ChoicePreview("supersede", label, writes, op, why)
 

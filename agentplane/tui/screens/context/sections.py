@@ -242,7 +242,7 @@ def reasons(view: View, entry: Entry) -> Iterator[str]:
     if cut := view.cuts.get(entry.id):
         yield visible(cut.why)
     if entry.head.type == "invariant":
-        yield "invariants come before other entries"
+        yield "invariants come first"
     if entry.head.pinned:
         yield "the entry is pinned, so other entries are left out first"
     yield _scope(view, entry)

@@ -151,7 +151,7 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
     else:
         title, result = (
             f"Merge {candidate} into {into.id}",
-            f"When you save, {into.id} gets the merged text, and {candidate} leaves the inbox.",
+            f"When you save, {into.id} gets this text, and {candidate} leaves the inbox.",
         )
 
         def check(text: bytes) -> None:
@@ -192,7 +192,7 @@ class EditScreen(AnswersOnce[Command | None]):
     EditScreen {
         background: $background;
         & #title { height: 1; text-style: bold; color: $text-primary; padding: 0 1; min-width: 8; }
-        & #told { height: auto; max-height: 2; color: $text-muted; padding: 0 1; min-width: 8; }
+        & #told { height: auto; max-height: 3; color: $text-muted; padding: 0 1; min-width: 8; }
         & #said { height: auto; max-height: 4; padding: 0 1; min-width: 8; }
         & #said.-error { color: $text-error; background: $error 20%; text-style: bold; }
         & > TextArea {

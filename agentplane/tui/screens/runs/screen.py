@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from agentplane.tui.screens.runs.detail import RunDetail
 
 NOTHING = (
-    "No runs yet. A run is the record of a tool session, or of a command and its output.\n"
-    "To record a command, for example make test, run: agentplane run -- make test\n"
+    "No runs yet. A run is a recorded tool session, or a recorded command.\n"
+    "To record a command, run for example: agentplane run -- make test\n"
     "Sessions of connected tools are recorded automatically."
 )
-NO_CHART = "the terminal is too small for the chart"
+NO_CHART = "there is no space for the chart"
 LOOKING = "Reading the log…"
 _OPEN_SECONDS = 2.0
 _FILTER_SECONDS = 0.08

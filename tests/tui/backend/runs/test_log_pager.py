@@ -293,8 +293,8 @@ def test_what_is_above_is_looked_at_again_where_that_is_wanted(plane: Plane) -> 
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        (_changed, "log damaged at line 2: was changed"),
-        (_taken_out, "log damaged at line 2: follows"),
+        (_changed, "log damaged at line 2: the hash of this line doesn't match"),
+        (_taken_out, "log damaged at line 2: this line follows an event"),
         (_torn, "line 4 of the log is incomplete"),
     ],
 )

@@ -127,7 +127,7 @@ def test_entries_stand_by_group_each_with_why_it_is_there(shelf: Plane) -> None:
         ]
         assert right(screen, "DEC-001") == "today"
         await at(sitting, screen, "INV-001")
-        assert "invariants come before other entries" in told(sitting)
+        assert "invariants come first" in told(sitting)
         assert "the entry applies to app/**, which matches the named files" in told(sitting)
         await at(sitting, screen, "DEC-002")
         assert "rank 1 of 1 by how well the entry matches the task" in told(sitting)
@@ -284,7 +284,7 @@ def test_what_is_not_an_entry_is_not_pinned_and_the_foot_says_so(shelf: Plane) -
         screen = await opened(sitting)
         ops = len(shelf.history.ops())
         await sitting.press("i")
-        await sitting.until(lambda: "no entry selected" in sitting.screen, "why not")
+        await sitting.until(lambda: "no entry is selected" in sitting.screen, "why not")
         assert len(shelf.history.ops()) == ops
         assert screen.view.listing.settled == {}
 
@@ -658,7 +658,7 @@ def test_in_a_narrow_terminal_the_foot_says_why(shelf: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await at(sitting, screen, "INV-001")
-        assert "invariants come before other entries" in told(sitting)
+        assert "invariants come first" in told(sitting)
 
     sit(shelf, steps, size=(40, 12))
 

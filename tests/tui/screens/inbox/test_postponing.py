@@ -105,7 +105,7 @@ def test_snooze_takes_a_distance_a_date_or_now(of_tools: Plane) -> None:
         assert f"Snooze {first} until" in sitting.screen
         await sitting.type("soon")
         await sitting.press("enter")
-        assert "Use a date (2026-12-31)" in sitting.screen
+        assert "Enter a date (2026-12-31)" in sitting.screen
         await sitting.press("ctrl+u")
         await sitting.type("2w")
         await sitting.press("enter")
@@ -143,7 +143,7 @@ def test_tags_of_selected_candidates_and_entries(of_tools: Plane) -> None:
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("space", "space", "number_sign")
-        assert "Tags of 2 entries" in sitting.screen
+        assert "Change the tags of 2 entries" in sitting.screen
         await sitting.type("ui, storage")
         await sitting.press("enter")
         await sitting.calm()
@@ -182,7 +182,7 @@ def test_a_tag_that_nobody_could_add_can_be_removed(of_tools: Plane) -> None:
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("G", "number_sign")
-        assert f"Tags of {first}" in sitting.screen
+        assert f"Change the tags of {first}" in sitting.screen
         await sitting.type(too_long)
         await sitting.press("enter")
         assert "Invalid tag" in sitting.screen

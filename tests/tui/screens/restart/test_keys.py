@@ -178,7 +178,7 @@ def test_one_that_ends_meanwhile_is_gone(stage: Stage) -> None:
         await sitting.press("a")
         await sitting.until(says(sitting, "has outdated memory"))
         await sitting.press("M")
-        await sitting.until(says(sitting, "Now: someone may be typing"))
+        await sitting.until(says(sitting, "Current state: someone may be typing"))
         terminal.type("\x15exit 0\r")
         assert await asyncio.to_thread(terminal.ended) == 0
         await sitting.until(says(sitting, "has ended"))

@@ -92,14 +92,14 @@ def test_every_setting_is_listed_with_its_value_default_file_and_page(plane: Pla
                 setting.what,
                 setting.more,
                 f"Docs docs/{setting.page}",
-                "Only for you" if setting.is_personal else "Committed with the project",
+                "applies only to you" if setting.is_personal else "committed with the project",
             ):
                 assert bare(text) in about(sitting)
         await at(sitting, screen, "inbox.daily_limit")
-        assert bare("Value 5 From .agentplane/config.toml:2. Default 0") in about(sitting)
+        assert bare("Value 5 This value comes from .agentplane/config.toml:2. Default 0") in about(sitting)
         await row_is(sitting, screen, "inbox.daily_limit", "inbox.daily_limit = 5", "project")
         await at(sitting, screen, "$NO_COLOR")
-        assert bare("Set it in your shell") in about(sitting)
+        assert bare("set it in your shell") in about(sitting)
 
     sit(plane, steps, size=(160, 60))
 
@@ -147,7 +147,7 @@ def test_a_theme_is_picked_and_takes_effect(plane: Plane, own: Path) -> None:
         assert sitting.app.theme == "gruvbox"
         screen = await opened(sitting)
         await at(sitting, screen, "tui.theme")
-        assert bare("From .agentplane/config.toml:2.") in about(sitting)
+        assert bare("This value comes from .agentplane/config.toml:2.") in about(sitting)
         await asked(sitting, "e", Pick)
         assert "auto  (default)" in sitting.screen
         assert "gruvbox  (current)" in sitting.screen
