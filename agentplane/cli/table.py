@@ -128,9 +128,7 @@ ROWS: tuple[Row, ...] = (
         old={"harvest": ()},
     ),
     Row("run", "Run a command and record it", "runs.runs.run", "Runs"),
-    Row(
-        "run log", "Log a run that took place outside `agentplane run`", "runs.runs.run_log", old={"log": ()}
-    ),
+    Row("run log", "Log a run that took place outside `agentplane run`", "runs.log.run_log", old={"log": ()}),
     Row("run diff", "Compare two runs", "runs.runs.run_diff"),
     Row("run artifacts", "List files that runs produced", "runs.runs.run_artifacts", old={"artifacts": ()}),
     Row("timeline", "List runs and memory changes, newest first", "runs.runs.timeline", "Runs"),

@@ -9,7 +9,7 @@ from agentplane.guard.plane_at_commit import Side
 from agentplane.lazy import cached_property
 from agentplane.memory.view import Memory
 from agentplane.plane.ledger import ledger as ledgers
-from agentplane.plane.ledger import log_events, text_versions
+from agentplane.plane.ledger import log_events, summing, text_versions
 from agentplane.plane.ledger.event_graph import EventGraph
 from agentplane.plane.ledger.ledger import Known, Ledger
 from agentplane.plane.ledger.text_versions import Version
@@ -33,7 +33,7 @@ class Past:
 
     @cached_property
     def _replayed(self) -> tuple[Ledger, EventGraph, dict[str, list[Version]]]:
-        return ledgers.braided_from(
+        return summing.of_branches_in(
             (line for line in self.side.log if event_line.has_form(line)), self.side.heads
         )
 
@@ -96,7 +96,7 @@ class Past:
         """Return the ledger of all events in the history of an event, without the event."""
         graph = self.graph
         lines = [graph.lines[n] for n in range(len(graph.lines)) if n != place and graph.reaches(n, place)]
-        return ledgers.braided_from(lines, self.side.heads)
+        return summing.of_branches_in(lines, self.side.heads)
 
     def stored(self, op: str) -> Stored | None:
         if op not in self._stored:

@@ -17,7 +17,7 @@ from agentplane.plane import settings
 from agentplane.plane.git import git
 from agentplane.plane.git.git import ObjectId
 from agentplane.plane.layout import INBOX, SHELF_FOLDER, Layout
-from agentplane.plane.ledger import ledger
+from agentplane.plane.ledger import summing
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.settings import DEFAULTS, Settings
 from agentplane.plane.store import records
@@ -110,7 +110,7 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def ledger(self) -> Ledger:
-        return ledger.summed((line for line in self.log if event_line.has_form(line)), self.heads)
+        return summing.summed((line for line in self.log if event_line.has_form(line)), self.heads)
 
     @cached_property
     def settings(self) -> Settings:

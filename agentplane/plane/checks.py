@@ -11,7 +11,7 @@ from agentplane.findings import DOCTOR, Finding, Instruction, Mend, Remedy, Shel
 from agentplane.plane import create
 from agentplane.plane.git import git, git_hooks, lost_events, merge_driver
 from agentplane.plane.layout import Layout, foreign_marks
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import summing
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import lock, pages, records, recovery
 from agentplane.plane.store.records import Stored
@@ -64,7 +64,7 @@ def check(store: Store) -> Iterator[Finding]:
         return  # Other findings about such a log would be wrong, or would go away with the conflict.
     of_log = list(_log(layout))
     yield from of_log
-    ledger = ledgers.advance(Ledger(), layout)
+    ledger = summing.advance(Ledger(), layout)
     # Don't report the consequences of a damaged log. The log must be repaired first.
     is_whole = not any(finding.severity == "error" for finding in of_log)
     yield from _records(layout, ledger, is_whole=is_whole)

@@ -10,7 +10,7 @@ from agentplane.agents.catalog import tool_in
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane.git import git, git_files
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import ledger_cache
 from agentplane.plane.store.store import Store, timestamp
 from agentplane.runs import events
 from agentplane.runs.activity import Activity
@@ -245,7 +245,7 @@ def _filled(store: Store, given: RunReport, variables: Mapping[str, str], now: s
         tool=given.tool or tool_in(variables),
         task=given.task or variables.get(events.TASK) or None,
         outputs=outputs_of(layout, given.files) if given.files else given.outputs,
-        revision=given.revision or ledgers.read(layout).revision(),
+        revision=given.revision or ledger_cache.read(layout).revision(),
         branch=given.branch or git_files.branch_of(str(layout.project)),
         commit=given.commit or git.commit(layout.project, "HEAD"),
     )

@@ -9,6 +9,7 @@ import pytest
 from agentplane.plane import checks
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import ledger_cache, summing
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records
 from agentplane.plane.store.plan import Edit
@@ -697,8 +698,8 @@ def test_an_op_under_the_id_of_another_one_takes_nothing_away(repo: Repo) -> Non
     repo.git("checkout", "-q", "-B", "both", "main")
     for revs in (("main", "work"), ("work", "main")):
         union(repo, *revs)
-        repo.layout.cache.joinpath(ledgers.KEPT.name).unlink(missing_ok=True)
-        ledger = ledgers.read(repo.layout)
+        repo.layout.cache.joinpath(ledger_cache.KEPT.name).unlink(missing_ok=True)
+        ledger = ledger_cache.read(repo.layout)
         assert (ledger.known[id_].digest, ledger.unproved) == (digest, [])
         assert repo.plane().memory.read().snapshot.text_of(op, digest)
         assert any(
@@ -710,7 +711,7 @@ def test_an_op_under_the_id_of_another_one_takes_nothing_away(repo: Repo) -> Non
 
 def test_an_op_id_that_comes_again_later_is_read_from_both_records(repo: Repo) -> None:
     """The ledger that is kept goes on from where it ended."""
-    before = ledgers.read(repo.layout)
+    before = ledger_cache.read(repo.layout)
     record = forging.stored(repo, ops(repo, "approve")[-1]).record
     text = header.new_core({"id": "CAND-EVIL22", "type": "decision", "status": "proposed"}, "Decision: x.")
     change = Change("CAND-EVIL22", INBOX, None, document.digest(text), None, document.digest(text))
@@ -719,8 +720,8 @@ def test_an_op_id_that_comes_again_later_is_read_from_both_records(repo: Repo) -
         forging.as_if(record, verb="propose", changes=[change]),
         {document.digest(text): text.decode()},
     )
-    after = ledgers.read(repo.layout)
-    assert after == ledgers.advance(ledgers.Ledger(), repo.layout)
+    after = ledger_cache.read(repo.layout)
+    assert after == summing.advance(ledgers.Ledger(), repo.layout)
     assert before.known.items() <= after.known.items()
 
 
@@ -737,10 +738,10 @@ def test_an_op_id_that_comes_again_later_is_read_from_both_records(repo: Repo) -
 def test_a_record_of_another_file_than_memory_proves_nothing(repo: Repo, file: str) -> None:
     text = core(repo, DECISIONS, "DEC-001").replace(b"DEC-001", b"DEC-050")
     digest = document.digest(text)
-    before = ledgers.read(repo.layout).known
+    before = ledger_cache.read(repo.layout).known
     restated(
         repo, "adopt", Change("DEC-050", file, None, digest, None, digest), text, actor="Ada", channel="tui"
     )
-    ledger = ledgers.read(repo.layout)
+    ledger = ledger_cache.read(repo.layout)
     assert (ledger.known, len(ledger.unproved)) == (before, 1)
     assert any("has no effect" in row.what for row in forging.refused(repo.check()))

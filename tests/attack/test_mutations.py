@@ -21,7 +21,7 @@ import pytest
 from agentplane.errors import AgentplaneError
 from agentplane.guard import guard
 from agentplane.plane.layout import INBOX
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import ledger_cache, summing
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Change, Record, Stored
@@ -135,7 +135,7 @@ class Bench:
 
     def targets(self) -> Iterator[tuple[Stored, Change]]:
         """Every change that left an approved text which is in force now."""
-        known = ledgers.read(self.layout).known
+        known = ledger_cache.read(self.layout).known
         for line in records.each(self.layout):
             stored = records.read_line(line)
             for change in stored.record.changes:
@@ -169,7 +169,7 @@ class Bench:
             text, new_text = stored.raw(was) or b"", texts[digest].encode()
             assert text in page.read_bytes()
             page.write_bytes(page.read_bytes().replace(text, new_text, 1))
-        views.refresh(self.layout, ledgers.advance(Ledger(), self.layout))
+        views.refresh(self.layout, summing.advance(Ledger(), self.layout))
 
 
 def relinked(log: bytes, record: Record, sha256: str) -> Iterator[bytes]:

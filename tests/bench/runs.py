@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agentplane.api import Plane
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import ledger_cache
 from agentplane.plane.views import views
 from agentplane.text.log import chain
 from tests.bench import planes
@@ -95,7 +95,7 @@ def with_runs(folder: Path, count: int, shelf: int = 1) -> Plane:
             line = chain.link(event, prev)
             prev = chain.hash_of(line)
             log.write(line)
-    views.refresh(plane.layout, ledgers.read(plane.layout))
+    views.refresh(plane.layout, ledger_cache.read(plane.layout))
     return plane
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.health import collect
-from agentplane.plane.ledger import ledger
+from agentplane.plane.ledger import ledger_cache
 from agentplane.runs import events
 from agentplane.runs.capsule import capsule
 from agentplane.runs.query import artifacts, compare
@@ -67,7 +67,7 @@ def test_its_capsules_can_be_looked_at(made: Path) -> None:
     change = capsule.content(layout, tried, "outputs/changes.patch")
     assert change
     assert change == capsule.content(layout, back, "inputs/uncommitted.patch")
-    (artifact,) = artifacts.listed(ledger.read(layout))
+    (artifact,) = artifacts.listed(ledger_cache.read(layout))
     assert artifacts.verified(layout, artifact).state == "same"
 
 

@@ -11,7 +11,7 @@ from agentplane.api import Plane
 from agentplane.findings import Finding
 from agentplane.guard import guard
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import summing
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records
@@ -85,7 +85,7 @@ class Repo:
 
     def refresh(self) -> None:
         """The views as the log has them, so that they do not give a spoiled branch away."""
-        views.refresh(self.layout, ledgers.advance(Ledger(), self.layout))
+        views.refresh(self.layout, summing.advance(Ledger(), self.layout))
 
     def check(self, base: str = "main") -> list[Finding]:
         return guard.check(self.layout, base).findings

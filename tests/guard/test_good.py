@@ -14,7 +14,7 @@ from agentplane.findings import Finding
 from agentplane.guard import guard
 from agentplane.memory.proposing import Proposal
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import ledger_cache
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Store
 from agentplane.plane.views import views
@@ -643,7 +643,7 @@ def test_nothing_is_written(repo: Repo) -> None:
 
 def test_a_branch_with_views_of_an_earlier_version_passes(repo: Repo) -> None:
     repo.approved("Deploys wait for the bank.")
-    ledger = ledgers.read(repo.layout)
+    ledger = ledger_cache.read(repo.layout)
     repo.layout.state.write_bytes(views.earlier_state(ledger))
     repo.layout.artifacts.write_bytes(views.earlier_artifacts(ledger))
     repo.commit()

@@ -11,7 +11,7 @@ from agentplane.api import Plane
 from agentplane.errors import AgentplaneError
 from agentplane.memory.reconcile.notes import Note
 from agentplane.memory.reconcile.settle import settle
-from agentplane.plane.ledger import ledger
+from agentplane.plane.ledger import ledger_cache
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records
 from agentplane.plane.store.store import Store
@@ -116,7 +116,7 @@ def texts_of(repository: Repository) -> dict[str, bytes]:
 
 
 def trusted(repository: Repository) -> list[tuple[str, str]]:
-    known = ledger.read(repository.plane.layout).known
+    known = ledger_cache.read(repository.plane.layout).known
     return sorted((id_, mark.digest) for id_, mark in known.items() if mark.digest)
 
 

@@ -17,8 +17,7 @@ from agentplane.memory.view import Memory
 from agentplane.plane.git import git, lost_events, merge_driver, merge_entries
 from agentplane.plane.git.merge_driver import Stages
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import ledger as ledgers
-from agentplane.plane.ledger import union_cleanup
+from agentplane.plane.ledger import ledger_cache, summing, union_cleanup
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.plan import Done, Plan
@@ -80,7 +79,7 @@ def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settle
     before = {name for name in open_before if Path(name).name not in merge_entries.VIEWS}
     removed_again = _remove_restored(store) if deep else []
     filled_gaps = _fill_gaps(store) if deep else ()
-    ledger = ledgers.read(layout)
+    ledger = ledger_cache.read(layout)
     if not ledger.unsettled and not resolved and not (deep and _doubled(layout)):
         return Settled(notes=(*filled_gaps, *removed_again))
     done, joined, notes = _settle(store)
@@ -99,7 +98,7 @@ def _remove_restored(store: Store) -> list[Note]:
     """Remove entries that one branch decided about and that Git restored from the other. Return notes about
     them.
     """
-    memory, known = Memory(store.snapshot()), ledgers.read(store.layout).known
+    memory, known = Memory(store.snapshot()), ledger_cache.read(store.layout).known
     added = [edit for edit in memory.all_hand_edits if edit.change == "added" and edit.id in known]
     story = _story(store.layout) if added else None
     standing = []
@@ -123,7 +122,7 @@ def _doubled(layout: Layout) -> bool:
 
 def _fill_gaps(store: Store) -> tuple[Note, ...]:
     """Add the events that the log names but lacks from another branch."""
-    ledger = ledgers.read(store.layout)
+    ledger = ledger_cache.read(store.layout)
     found = lost_events.missing(store.layout, ledger) if ledger.gaps else lost_events.Lost()
     if not found.events:
         return ()
@@ -151,7 +150,7 @@ def _settle(store: Store) -> tuple[Done | None, bool, tuple[Note, ...]]:
     files.
     """
     store.put_in_order()
-    before = ledgers.read(store.layout)
+    before = ledger_cache.read(store.layout)
     done, notes, cleared = _join(store, before)
     joined = len(before.heads) > 1
     if done is None and joined:
@@ -179,7 +178,7 @@ def _join(store: Store, ledger: Ledger) -> tuple[Done | None, tuple[Note, ...], 
         )
 
     done, notes = _committed(Store(store.layout, _moment(store, ledger), token), join)
-    known = ledgers.read(store.layout).known
+    known = ledger_cache.read(store.layout).known
     store.cut_doubled(
         lambda _, id_, core: (
             replaced_text.candidate_id(id_, document.digest(core)) in known
@@ -190,7 +189,7 @@ def _join(store: Store, ledger: Ledger) -> tuple[Done | None, tuple[Note, ...], 
 
 
 def _story(layout: Layout) -> Story:
-    _, graph, versions = ledgers.braided(layout)
+    _, graph, versions = summing.of_branches(layout)
     return Story(graph, versions)
 
 

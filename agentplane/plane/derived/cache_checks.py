@@ -6,6 +6,7 @@ from agentplane.findings import Finding, Instruction, Mend
 from agentplane.plane.derived import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import ledger_cache
 from agentplane.plane.store import pages
 from agentplane.plane.store.store import Store
 from agentplane.plane.trust import user_key
@@ -43,11 +44,11 @@ def check(store: Store) -> Iterator[Finding]:
 
 def _ledger(store: Store) -> Iterator[Finding]:
     layout, made = store.layout, store.snapshot().ledger
-    kept = ledgers.from_cache(layout)
+    kept = ledger_cache.from_cache(layout)
     if kept is not None and (parts := ledgers.differing(kept, made)):
         what = f"this file doesn't match the log and the operation records ({', '.join(parts)})"
-        where = layout.shown(f"cache/{ledgers.KEPT.name}")
-        yield Finding("cache-wrong", "error", where, what, (CLEAR,), ledgers.KEPT.name)
+        where = layout.shown(f"cache/{ledger_cache.KEPT.name}")
+        yield Finding("cache-wrong", "error", where, what, (CLEAR,), ledger_cache.KEPT.name)
 
 
 def _pages(store: Store) -> Iterator[Finding]:

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import ledger as ledgers
-from agentplane.plane.ledger import log_events
+from agentplane.plane.ledger import log_events, summing
 from agentplane.plane.ledger.event_graph import EventGraph
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import records, recovery
@@ -19,13 +18,13 @@ def log(layout: Layout) -> Ledger:
 
     If a line of the log is damaged, the log stays unchanged.
     """
-    ledger, graph, _ = ledgers.braided(layout)
+    ledger, graph, _ = summing.of_branches(layout)
     recovery.prune_texts(layout, ledger.pruned)
     _order_records(layout, graph)
     if not ledger.tangled or not all(map(event_line.is_intact, graph.lines)):
         return ledger
     files.write_atomic(layout.file("memory/log.jsonl"), b"".join(graph.lines))
-    return ledgers.advance(Ledger(), layout)
+    return summing.advance(Ledger(), layout)
 
 
 def add(layout: Layout, events: Iterable[bytes], found: Iterable[bytes]) -> None:

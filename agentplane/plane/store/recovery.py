@@ -14,8 +14,7 @@ import msgspec
 from agentplane.errors import Damaged
 from agentplane.plane.derived import cache
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import ledger as ledgers
-from agentplane.plane.ledger import log_events
+from agentplane.plane.ledger import ledger_cache, log_events
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import pages, records
 from agentplane.plane.store.pages import Page
@@ -39,7 +38,7 @@ def needed(layout: Layout) -> bool:
     if cached is not None:
         return cached != records.sizes(layout)
     last = records.last_op(layout)
-    return last != views.applied(layout).op and last not in committed_ops(ledgers.read(layout))
+    return last != views.applied(layout).op and last not in committed_ops(ledger_cache.read(layout))
 
 
 def unfit(layout: Layout) -> bool:
@@ -87,7 +86,7 @@ def repair(layout: Layout, *, whole: bool = False) -> list[str]:
     """
     done = [*_mend_log(layout), *_remove_temps(layout)]
     check_whole(layout)
-    ledger = ledgers.read(layout)
+    ledger = ledger_cache.read(layout)
     done += _mend_records(layout, ledger)
     done += _roll_forward(layout, ledger)
     if ledger.pruned and prune_texts(layout, ledger.pruned):

@@ -22,7 +22,7 @@ from agentplane.plane.derived import cache
 from agentplane.plane.git.lost_events import Lost, Standing
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import ledger as ledgers
-from agentplane.plane.ledger import union_cleanup
+from agentplane.plane.ledger import ledger_cache, summing, union_cleanup
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.origin import Origin
 from agentplane.plane.settings import Settings
@@ -168,7 +168,9 @@ class Store:
         caller has read it already.
         """
         current, ledger = (
-            (snapshot.settings, snapshot.ledger) if snapshot else (self.settings(), ledgers.read(self.layout))
+            (snapshot.settings, snapshot.ledger)
+            if snapshot
+            else (self.settings(), ledger_cache.read(self.layout))
         )
         if not settings_changed(current, ledger):
             return False
@@ -181,7 +183,9 @@ class Store:
 
     def require_noted(self, origin: Origin) -> None:
         """Record a change of the trust settings. Raise Locked if that can't be done now."""
-        if not self.note_settings(origin) and settings_changed(self.settings(), ledgers.read(self.layout)):
+        if not self.note_settings(origin) and settings_changed(
+            self.settings(), ledger_cache.read(self.layout)
+        ):
             raise Locked(
                 "The trust settings changed, but the change can't be logged while another process is writing.",
                 where=self.layout.shown("config.toml"),
@@ -200,11 +204,11 @@ class Store:
         with self._locked():
             if only_if is not None and not only_if():
                 return None
-            ledger = ledgers.read(self.layout)
+            ledger = ledger_cache.read(self.layout)
             # Only the operation that settles branches joins them, because it is the same in every clone.
             line = chain.link(event, ledger.heads[0] if ledger.heads else chain.GENESIS)
             files.append(self.layout.log, line)
-            views.follow(self.layout, ledger, ledgers.advance(ledger, self.layout))
+            views.follow(self.layout, ledger, summing.advance(ledger, self.layout))
             return line
 
     def put_in_order(self) -> None:
@@ -221,7 +225,7 @@ class Store:
     def join(self) -> None:
         """Append the event that joins the heads of branches, if they need no operation to settle them."""
         with self._locked():
-            views.refresh(self.layout, self._joined(ledgers.read(self.layout)))
+            views.refresh(self.layout, self._joined(ledger_cache.read(self.layout)))
 
     def cut_doubled(self, may_go: Callable[[str, str, bytes], bool]) -> list[str]:
         """Remove repeated entries of an id if their text is stored elsewhere. Return the changed files.
@@ -231,7 +235,7 @@ class Store:
         """
         changed = []
         with self._locked():
-            known = ledgers.read(self.layout).known
+            known = ledger_cache.read(self.layout).known
             for file in self.layout.memory_files():
 
                 def rank(id_: str, core: bytes, file: str = file) -> int:
@@ -292,7 +296,7 @@ class Store:
 
     def _read(self) -> Snapshot:
         with uncollected():
-            ledger = ledgers.read(self.layout)
+            ledger = ledger_cache.read(self.layout)
             cache.forget(self.layout, ledger.pruned)
             return Snapshot(self.layout, self.settings(), ledger, pages.read_all(self.layout))
 
@@ -353,7 +357,7 @@ class Store:
         except AgentplaneError:
             files.truncate(path, offset)
             raise
-        return ledgers.advance(ledger, self.layout)
+        return summing.advance(ledger, self.layout)
 
     def _joint(self, ledger: Ledger) -> bytes:
         """Return the event that joins the heads after a merge and comes first.
@@ -369,7 +373,7 @@ class Store:
         if not joint:
             return ledger
         files.append(self.layout.log, joint)
-        return ledgers.advance(ledger, self.layout)
+        return summing.advance(ledger, self.layout)
 
     def _complete(self, work: _Work, snapshot: Snapshot, ledger: Ledger) -> Done:
         """Write everything that comes after the commit point.
@@ -429,7 +433,7 @@ class Rebuilt(Store):
     def _read(self) -> Snapshot:
         if self._once is None:
             with uncollected():
-                ledger = ledgers.advance(Ledger(), self.layout)
+                ledger = summing.advance(Ledger(), self.layout)
                 self._once = Snapshot(self.layout, self.settings(), ledger, pages.parse_all(self.layout))
         return self._once
 

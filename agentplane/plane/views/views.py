@@ -15,7 +15,7 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.plane.derived import cache
 from agentplane.plane.layout import INBOX, Layout
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import ledger_cache
 from agentplane.plane.ledger.ledger import Ledger, Output
 from agentplane.plane.store import records
 from agentplane.plane.store.pages import Page
@@ -121,7 +121,7 @@ def refresh(
     `found` are the memory files, if the caller has read them. With `whole`, artifacts.json is compared with the log,
     because it may have been edited.
     """
-    ledgers.keep(layout, ledger)
+    ledger_cache.keep(layout, ledger)
     cache.save(layout, records.SIZES, records.sizes(layout))
     _write_artifacts(layout, ledger, whole=whole)
     texts = facts.texts_in(layout, facts.pages_in(layout) if found is None else found)
@@ -138,7 +138,7 @@ def follow(layout: Layout, before: Ledger, after: Ledger, *, same_shelf: bool = 
     if not (same_shelf and before.revision() == after.revision() and _begins_with(layout.state, start)):
         refresh(layout, after)
         return
-    ledgers.keep(layout, after)
+    ledger_cache.keep(layout, after)
     cache.save(layout, records.SIZES, records.sizes(layout))
     _extend_artifacts(layout, before, after)
     _move_on(layout, start, _top(after))

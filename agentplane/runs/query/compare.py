@@ -9,8 +9,7 @@ import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane.layout import INBOX, Layout
-from agentplane.plane.ledger import ledger as ledgers
-from agentplane.plane.ledger import log_events
+from agentplane.plane.ledger import log_events, summing
 from agentplane.plane.ledger.ledger import Known
 from agentplane.plane.store import records
 from agentplane.runs import events
@@ -215,7 +214,7 @@ def _known(layout: Layout, run: RunEvent) -> dict[str, Known]:
             break
         if mark in line and log_events.OP.matches(line):
             size = offset + len(line)
-    known = ledgers.as_of(layout, size or end).known
+    known = summing.as_of(layout, size or end).known
     return {id_: mark for id_, mark in known.items() if mark.digest and mark.file != INBOX}
 
 

@@ -10,7 +10,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.health import collect
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import ledger_cache
 from agentplane.runs import events
 from agentplane.runs.query import compare
 from agentplane.text.log import chain
@@ -112,7 +112,7 @@ def test_readers_of_the_log_take_it(plane: Plane, cli: Cli) -> None:
     told = {row["run_id"]: row["summary"] for row in cli("timeline", "--json").json("timeline")["events"]}
     assert told[RUN] == "Defined memory schema."
     assert cli("run", "artifacts").code == cli("doctor").code == 0
-    assert ledgers.read(plane.layout).named == {"memory-schema-defined": RUN}
+    assert ledger_cache.read(plane.layout).named == {"memory-schema-defined": RUN}
 
 
 def test_a_summary_that_is_no_text_is_refused(plane: Plane) -> None:

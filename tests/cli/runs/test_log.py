@@ -15,6 +15,7 @@ from agentplane.errors import BadInput
 from agentplane.health import collect
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import ledger_cache, summing
 from agentplane.plane.views import facts, views
 from agentplane.runs.open import open_run
 from agentplane.runs.open.open_run import RunSpec
@@ -320,12 +321,12 @@ def test_the_views_follow_a_run_as_if_they_were_made_anew(shelf: Plane) -> None:
         {"task": "T1"},
     ):
         shelf.write_log(event)
-        ledger = ledgers.advance(ledgers.Ledger(), layout)
+        ledger = summing.advance(ledgers.Ledger(), layout)
         assert layout.state.read_bytes() == made_anew(layout, ledger)
         assert layout.artifacts.read_bytes() == views.artifacts(
             ledger, layout.log.read_bytes().splitlines(keepends=True)
         )
-        assert ledgers.read(layout) == ledger
+        assert ledger_cache.read(layout) == ledger
     assert json.loads(layout.artifacts.read_bytes())["artifacts"]["T1"][0]["sha256"] == SHA
     assert [finding for finding in collect(shelf.store) if finding.severity != "info"] == []
 
@@ -333,10 +334,10 @@ def test_the_views_follow_a_run_as_if_they_were_made_anew(shelf: Plane) -> None:
 def test_a_view_that_is_not_what_the_log_says_is_made_anew(shelf: Plane) -> None:
     shelf.layout.state.write_text("{}\n")
     shelf.write_log({"summary": "x"})
-    assert shelf.layout.state.read_bytes() == made_anew(shelf.layout, ledgers.read(shelf.layout))
+    assert shelf.layout.state.read_bytes() == made_anew(shelf.layout, ledger_cache.read(shelf.layout))
 
 
 def test_the_revision_that_is_kept_is_that_of_the_entries(shelf: Plane) -> None:
-    ledger = ledgers.read(shelf.layout)
+    ledger = ledger_cache.read(shelf.layout)
     assert ledger.revision() == ledgers.revision_of(ledger.known)
     assert msgspec.structs.replace(ledger, shelf=None).revision() == ledger.revision()

@@ -12,7 +12,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.health import collect, fix
 from agentplane.memory.proposing import Proposal
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import ledger_cache, summing
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import recovery
 from agentplane.plane.views import facts, views
@@ -44,7 +44,7 @@ def rows(plane: Plane) -> dict[str, dict[str, Any]]:
 
 def made_anew(plane: Plane) -> bytes:
     layout = plane.layout
-    return views.state(ledgers.advance(Ledger(), layout), facts.texts_in(layout, facts.pages_in(layout)))
+    return views.state(summing.advance(Ledger(), layout), facts.texts_in(layout, facts.pages_in(layout)))
 
 
 def promoted(plane: Plane) -> Plane:
@@ -196,7 +196,7 @@ def test_it_says_up_to_which_event_the_files_are_written(plane: Plane) -> None:
 def test_views_of_an_earlier_version_are_read_and_updated(plane: Plane) -> None:
     promoted(plane)
     plane.write_log({"task": "T", "outputs": [{"path": "a", "sha256": HASHES[0]}]})
-    ledger, now = ledgers.read(plane.layout), plane.layout.state.read_bytes()
+    ledger, now = ledger_cache.read(plane.layout), plane.layout.state.read_bytes()
     applied = views.applied(plane.layout)
     plane.layout.state.write_bytes(views.earlier_state(ledger))
     plane.layout.artifacts.write_bytes(views.earlier_artifacts(ledger))
@@ -242,7 +242,7 @@ def test_artifacts_are_appended_by_hash(plane: Plane) -> None:
         ("a", HASHES[2]),
     ]
     assert len(found["U"]) == 1
-    ledger = ledgers.advance(Ledger(), plane.layout)
+    ledger = summing.advance(Ledger(), plane.layout)
     assert (
         views.artifacts(ledger, plane.layout.log.read_bytes().splitlines(keepends=True))
         == plane.layout.artifacts.read_bytes()

@@ -9,7 +9,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.mcp import resources
-from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import ledger_cache, summing
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.runs.query import artifacts, compare, timeline
 from agentplane.tui.backend.runs.log_pager import Book
@@ -92,8 +92,8 @@ def test_zones_are_one_moment(plane: Plane) -> None:
 def test_the_artifacts_are_the_same_from_the_cache_and_from_the_log(plane: Plane) -> None:
     for number, ts in enumerate((None, OLD, WRONG, None, "2021-01-01T00:00:00Z", WRONG)):
         made(plane, str(number), **({"ts": ts} if ts else {}))
-    kept = ledgers.read(plane.layout)
-    assert kept == ledgers.advance(Ledger(), plane.layout)
+    kept = ledger_cache.read(plane.layout)
+    assert kept == summing.advance(Ledger(), plane.layout)
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(kept), type=Ledger) == kept
     assert current(plane) == hashlib.sha256(b"5").hexdigest()
 
