@@ -39,11 +39,11 @@ def recall(session: Session, asked: tools.Recall) -> Fields:
 
 def _notices(session: Session) -> Fields:
     """Return a field with the failures of extensions that the tool was not told yet, or no field."""
-    told = [
+    failures = [
         one_line(f"{error.what} agentplane uses its built-in implementation instead. {error.todo}", _LONGEST)
         for error in session.new_failures()
     ]
-    return {"notices": told} if told else {}
+    return {"notices": failures} if failures else {}
 
 
 def _found(result: Result) -> Fields:

@@ -31,17 +31,17 @@ class Session:
         run: OpenRun | None,
         own: dict[Key, str],
         seen_failures: dict[Key, set[str]],
-        told: "dict[Key, tuple[Feedback, ...]]",
+        reported: "dict[Key, tuple[Feedback, ...]]",
     ) -> None:
         """`own` has the runs of this server without a capsule, by plane and tool.
 
-        `seen_failures` has the extensions whose failure a tool was told. `told` has the sent-back candidates that
+        `seen_failures` has the extensions whose failure a tool was told. `reported` has the sent-back candidates that
         a tool was told.
         """
         self.plane = plane
         self.run = run
         self._own = own
-        self._told = told
+        self._reported = reported
         self._key = (plane.layout.root, plane.origin.actor)
         self._seen_failures = seen_failures.setdefault(self._key, set())
 
@@ -56,9 +56,9 @@ class Session:
         from agentplane.review import feedback
 
         found = feedback.given_to(memory, self.plane.origin.actor)
-        if found == self._told.get(self._key, ()):
+        if found == self._reported.get(self._key, ()):
             return {}
-        self._told[self._key] = found
+        self._reported[self._key] = found
         return {"sent_back": msgspec.to_builtins(found)} if found else {}
 
     def new_failures(self) -> list[ExtensionError]:

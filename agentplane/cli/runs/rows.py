@@ -154,11 +154,11 @@ def _what(row: TimelineRow) -> str:
         return ", ".join(one_line(id_, 40) for id_ in row.ids[:_FEW]) + more
     if row.kind == "merge":
         return "Git merge of two branches"
-    said = row.summary or row.title or " ".join(row.command)
+    text = row.summary or row.title or " ".join(row.command)
     return (
-        f"{said} (its process ended, and the next `agentplane run` completes its record)"
+        f"{text} (its process ended, and the next `agentplane run` completes its record)"
         if row.kind == "lost"
-        else said
+        else text
     )
 
 

@@ -163,7 +163,7 @@ def _row(found: CallStart, use: str) -> ToolCall:
     command, cut = "", 0
     for key in COMMANDS:
         command, cut = (command, cut) if command else shown_command(about.get(key))
-    path = next((told for key in PATHS if isinstance(told := about.get(key), str)), "")
+    path = next((value for key in PATHS if isinstance(value := about.get(key), str)), "")
     name = found.name[:80] if isinstance(found.name, str) else ""
     return ToolCall("ran", name, command, path[:400], found.at, mode=found.mode[:40], use=use[:200], cut=cut)
 

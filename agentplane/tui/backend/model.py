@@ -313,8 +313,8 @@ def _do(plane: Plane, command: MemoryCommand) -> Outcome:
     done = plane.do(command)
     if done is None:
         return Outcome(command.verb, command.verb, command.ids, None, "")
-    said = f"Masked the secret in {command.id}" if isinstance(command, Mask) else ""
-    return outcome_of(done, said)
+    message = f"Masked the secret in {command.id}" if isinstance(command, Mask) else ""
+    return outcome_of(done, message)
 
 
 def _settled_text(settled: Sequence[Settled]) -> str:

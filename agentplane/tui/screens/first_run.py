@@ -88,7 +88,7 @@ class First(App[str | None]):
     #title { height: 1; padding: 0 1; text-style: bold; color: $text-primary; background: $panel; min-width: 8; }
     VerticalScroll { height: 1fr; padding: 1 1 0 1; scrollbar-size-vertical: 1; background: $background; }
     #body { width: 100%; height: auto; min-width: 8; }
-    #said { height: auto; max-height: 5; padding: 0 1; color: $text-error; min-width: 8; }
+    #error { height: auto; max-height: 5; padding: 0 1; color: $text-error; min-width: 8; }
     #keys { height: 1; padding: 0 1; background: $panel; min-width: 8; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -129,7 +129,7 @@ class First(App[str | None]):
         yield Static(Text(TITLE), id="title")
         with VerticalScroll(can_focus=False):
             yield Static("Looking for tools and memories…", id="body")
-        yield Static("", id="said")
+        yield Static("", id="error")
         yield Static(self._keys(), id="keys")
 
     def on_mount(self) -> None:
@@ -147,7 +147,7 @@ class First(App[str | None]):
 
     def on_work_failed(self, message: WorkFailed) -> None:
         self._making = False
-        self.query_one("#said", Static).update(Text(f"✗ {visible(str(message.error))}"))
+        self.query_one("#error", Static).update(Text(f"✗ {visible(str(message.error))}"))
 
     def _keys(self) -> Text:
         keys = [("q", "quit")]
@@ -167,7 +167,7 @@ class First(App[str | None]):
         if self._survey is None or self._making:
             return
         self._making = True
-        self.query_one("#said", Static).update(Text("Setting up…"))
+        self.query_one("#error", Static).update(Text("Setting up…"))
         run_latest(self, partial(self._make, self._survey, bare), "setup")
 
     def _make(self, survey: Survey, bare: bool) -> None:

@@ -146,26 +146,26 @@ class QueryFilter:
 
         if name is not None:
             new = SavedFilter(" ".join(name.split()) or words, words)
-            said = f"Saved the filter {one_line(new.name, _LONGEST_NAME)}"
-            self._change(lambda: saved_filters.add(self._target, new), said)
+            message = f"Saved the filter {one_line(new.name, _LONGEST_NAME)}"
+            self._change(lambda: saved_filters.add(self._target, new), message)
 
     def _remove(self, saved: "SavedFilter") -> None:
         from agentplane.tui.backend import saved_filters
 
-        said = f"Removed the saved filter {one_line(saved.name, 40)}"
-        self._change(lambda: saved_filters.remove(self._target, saved.query), said)
+        message = f"Removed the saved filter {one_line(saved.name, 40)}"
+        self._change(lambda: saved_filters.remove(self._target, saved.query), message)
 
-    def _change(self, change: "Callable[[], Filters]", said: str) -> None:
+    def _change(self, change: "Callable[[], Filters]", message: str) -> None:
         from agentplane.errors import AgentplaneError
 
         try:
             self._saved = change().readable
         except AgentplaneError as error:
-            said = one_line(str(error))
+            message = one_line(str(error))
         except OSError as error:
-            said = f"Can't save the filters: {error.strerror or error}."
+            message = f"Can't save the filters: {error.strerror or error}."
         self.show_tabs()
-        self._screen.say(said)
+        self._screen.say(message)
 
 
 def _problem_of_name(name: str) -> str:

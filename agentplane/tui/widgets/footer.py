@@ -24,7 +24,7 @@ class StatusBar(Line, can_focus=False):
 
     PARTS = "status-bar"
     COMPONENT_CLASSES = {  # noqa: RUF012 -- Textual's own type for it is a plain set
-        "status-bar--told",
+        "status-bar--loud",
         "status-bar--reason",
         "status-bar--error",
         "status-bar--todo",
@@ -35,7 +35,7 @@ class StatusBar(Line, can_focus=False):
         min-height: 1;
         max-height: 5;
         background: $background;
-        & > .status-bar--told { text-style: bold; }
+        & > .status-bar--loud { text-style: bold; }
         & > .status-bar--reason { color: $text-muted; }
         & > .status-bar--error { color: $text-error; text-style: bold; }
         & > .status-bar--todo { color: $foreground; }
@@ -115,14 +115,14 @@ class StatusBar(Line, can_focus=False):
             return text
         left = Text(end="")
         if self._left:
-            left.append(f" {one_line(self._left, width - 2)}", self.look("told" if self._loud else "reason"))
+            left.append(f" {one_line(self._left, width - 2)}", self.look("loud" if self._loud else "reason"))
         right = self._flash or self._reason
         room = width - left.cell_len - 3
         if not right or room < 8:
             return left or Text(" ")
         shown = one_line(right, room)
         gap = width - left.cell_len - cell_len(shown) - 1
-        return left + Text(" " * gap) + Text(shown, self.look("told" if self._flash else "reason"))
+        return left + Text(" " * gap) + Text(shown, self.look("loud" if self._flash else "reason"))
 
 
 class KeyBar(Line, can_focus=False):

@@ -27,7 +27,7 @@ class Checked(msgspec.Struct, frozen=True):
 
     stamp: tuple[int, int, int]
     place: Place
-    told: str
+    message: str
     sound: bool
     count: int = 0
     head: str | None = None
@@ -98,17 +98,17 @@ def check(layout: Layout, before: Checked | None, progress: Progress, *, whole: 
     if report.faults:
         first = report.faults[0]
         more_faults = f" (and {len(report.faults) - 1} more)" if len(report.faults) > 1 else ""
-        told = f"log damaged at line {first.line}: {one_line(first.what, 80)}{more_faults}"
-        return Checked(stamp, place, told, sound=False)
+        message = f"log damaged at line {first.line}: {one_line(first.what, 80)}{more_faults}"
+        return Checked(stamp, place, message, sound=False)
     if report.torn:
-        told = f"line {report.torn.line} of the log is incomplete"
-        return Checked(stamp, place, told, sound=False)
+        message = f"line {report.torn.line} of the log is incomplete"
+        return Checked(stamp, place, message, sound=False)
     return _sound(stamp, place, report.count, report.heads[0] if len(report.heads) == 1 else None)
 
 
-def _failed(told: str) -> Checked:
-    """Return the result of a check that ended with an error. `told` is the message."""
-    return Checked((0, 0, 0), Place(0, b""), told, sound=False)
+def _failed(message: str) -> Checked:
+    """Return the result of a check that ended with an error."""
+    return Checked((0, 0, 0), Place(0, b""), message, sound=False)
 
 
 def _went_on(layout: Layout, before: Checked, now: Place) -> bool:

@@ -192,15 +192,15 @@ class EditScreen(AnswersOnce[Command | None]):
     EditScreen {
         background: $background;
         & #title { height: 1; text-style: bold; color: $text-primary; padding: 0 1; min-width: 8; }
-        & #told { height: auto; max-height: 3; color: $text-muted; padding: 0 1; min-width: 8; }
-        & #said { height: auto; max-height: 4; padding: 0 1; min-width: 8; }
-        & #said.-error { color: $text-error; background: $error 20%; text-style: bold; }
+        & #hint { height: auto; max-height: 3; color: $text-muted; padding: 0 1; min-width: 8; }
+        & #message { height: auto; max-height: 4; padding: 0 1; min-width: 8; }
+        & #message.-error { color: $text-error; background: $error 20%; text-style: bold; }
         & > TextArea {
             scrollbar-size-vertical: 1; scrollbar-color: $foreground 25%; scrollbar-background: $background;
         }
         & > TextArea { height: 1fr; min-width: 12; border: round $foreground 25%; padding: 0; background: $background; }
         & > TextArea:focus { border: round $primary; }
-        &.-low #told { display: none; }
+        &.-low #hint { display: none; }
         &.-low > TextArea { border: none; min-height: 1; }
         &.-low .field { margin-bottom: 0; }
         &.-low #rationale { min-height: 1; }
@@ -236,9 +236,9 @@ class EditScreen(AnswersOnce[Command | None]):
     def compose(self) -> ComposeResult:
         yield Badge()
         yield Static(Text(one_line(self.draft.title)), id="title")
-        yield Static(Text(visible(self.draft.hint)), id="told")
+        yield Static(Text(visible(self.draft.hint)), id="hint")
         yield self.area
-        yield Static(id="said")
+        yield Static(id="message")
         yield KeyBar("edit")
 
     def on_mount(self) -> None:
@@ -271,7 +271,7 @@ class EditScreen(AnswersOnce[Command | None]):
         return self.area.text != self._original
 
     def say(self, text: str, *, error: bool = False) -> None:
-        line = self.query_one("#said", Static)
+        line = self.query_one("#message", Static)
         line.set_class(error, "-error")
         line.update(Text(visible(text)))
 
@@ -447,7 +447,7 @@ class EditScreen(AnswersOnce[Command | None]):
         """Show another text, in fields if that is possible."""
         await self.area.remove()
         self.area = self._area(text)
-        await self.mount(self.area, before="#said")
+        await self.mount(self.area, before="#message")
         self.area.begin()
 
     async def before_key(self, key: str) -> bool:

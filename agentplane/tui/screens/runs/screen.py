@@ -249,7 +249,7 @@ class RunsScreen(ListScreen):
     def idle_status(self) -> str:
         parts = [f"grouped by {self._by}"] if self.current else []
         if self._checked is not None:
-            parts.append(self._checked.told)
+            parts.append(self._checked.message)
         return " · ".join(parts)
 
     def reason(self) -> str:
@@ -323,9 +323,9 @@ class RunsScreen(ListScreen):
     @on(_ChainChecked)
     def _show_chain(self, message: _ChainChecked) -> None:
         before, self._checked = self._checked, message.checked
-        if not message.checked.sound and (before is None or before.told != message.checked.told):
+        if not message.checked.sound and (before is None or before.message != message.checked.message):
             self.query_one(StatusBar).fail(
-                message.checked.told, "To find out how to fix this, run agentplane doctor."
+                message.checked.message, "To find out how to fix this, run agentplane doctor."
             )
         self.update_status()
 

@@ -260,11 +260,11 @@ def test_the_chain_is_verified_and_after_that_only_what_is_new(
 ) -> None:
     plane.write_log({"task": "one"})
     first = chain_check.check(plane.layout, None, Progress())
-    assert (first.sound, first.told) == (True, "log verified: 2 events")
+    assert (first.sound, first.message) == (True, "log verified: 2 events")
     assert chain_check.check(plane.layout, first, Progress()) is first
     plane.write_log({"task": "two"})
     monkeypatch.setattr(chain, "verify_lines", None)
-    assert chain_check.check(plane.layout, first, Progress()).told == "log verified: 3 events"
+    assert chain_check.check(plane.layout, first, Progress()).message == "log verified: 3 events"
 
 
 def _changed(lines: list[bytes]) -> None:
@@ -308,7 +308,7 @@ def test_where_it_broke(plane: Plane, harm: Callable[[list[bytes]], None], said:
     plane.layout.log.write_bytes(b"".join(lines))
     found = chain_check.check(plane.layout, before, Progress())
     assert not found.sound
-    assert said in found.told
+    assert said in found.message
 
 
 def test_a_check_in_slices_can_be_cancelled(tmp_path: Path) -> None:

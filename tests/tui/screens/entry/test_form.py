@@ -270,7 +270,7 @@ def test_what_the_gate_says_is_shown_and_the_fields_stay(plane: Plane) -> None:
         await sitting.press("ctrl+s")
         screen = sitting.app.screen
         assert isinstance(screen, EditScreen)
-        await sitting.until(lambda: screen.query_one("#said").has_class("-error"), "the refusal")
+        await sitting.until(lambda: screen.query_one("#message").has_class("-error"), "the refusal")
         assert "Local time is fine." in " ".join(sitting.screen.split())
         assert form_of(sitting).form.statement == "Use UTC."
 
