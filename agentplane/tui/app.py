@@ -26,14 +26,14 @@ from agentplane.tui.backend.outcome_text import message_of
 from agentplane.tui.backend.worker import CommandQueue, PlaneReader
 from agentplane.tui.maintenance import Maintenance
 from agentplane.tui.messages import (
-    CameOf,
+    CandidatesChecked,
     Changed,
-    Helps,
-    Looked,
-    LookFailed,
     OpDone,
     OpFailed,
     Refreshed,
+    RestartInstructions,
+    RestartOutcome,
+    SessionsFailed,
     SessionsSeen,
     Unreadable,
     WorkEnded,
@@ -219,9 +219,9 @@ class PlaneApp(App[None]):
         self.notices.set_unreadable(message.error)
         self.relay(lambda: Unreadable(message.error))
 
-    def on_looked(self, message: Looked) -> None:
+    def on_candidates_checked(self, message: CandidatesChecked) -> None:
         self.notices.set_unchecked(message.left)
-        self.relay(lambda: Looked(message.ids, message.left))
+        self.relay(lambda: CandidatesChecked(message.ids, message.left))
         self.notices.show_figures()
         self.update_hint()
         self.notices.show_failed_extensions()
@@ -253,10 +253,10 @@ class PlaneApp(App[None]):
         self.sessions.update(message.watched)
         self.relay(lambda: SessionsSeen(message.watched))
 
-    def on_came_of(self, message: CameOf) -> None:
+    def on_restart_outcome(self, message: RestartOutcome) -> None:
         self.sessions.report_outcome(message)
 
-    def on_helps(self, message: Helps) -> None:
+    def on_restart_instructions(self, message: RestartInstructions) -> None:
         self.sessions.show_instructions(message)
 
     async def on_work_ended(self, message: WorkEnded) -> None:
@@ -265,7 +265,7 @@ class PlaneApp(App[None]):
     def on_work_failed(self, message: WorkFailed) -> None:
         self.fail(message.error)
 
-    def on_look_failed(self, message: LookFailed) -> None:
+    def on_sessions_failed(self, message: SessionsFailed) -> None:
         self.sessions.drop_waiting()
         self.fail(message.error)
 

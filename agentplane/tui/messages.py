@@ -12,7 +12,7 @@ from agentplane.tui.backend.outcome_text import Outcome
 # These modules are slow to import, and the first paint doesn't need them.
 if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
-    from agentplane.tools.sessions.restart import Outcome as CameOut
+    from agentplane.tools.sessions import restart
     from agentplane.tools.sessions.sessions import Session
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.backend.sessions.session_watch import Help, WatchedSession
@@ -52,7 +52,7 @@ class Unreadable(Message, bubble=False):
         self.error = error
 
 
-class Looked(Message, bubble=False):
+class CandidatesChecked(Message, bubble=False):
     """Some candidates were checked. The results are in `shown.reviewed`."""
 
     def __init__(self, ids: tuple[str, ...], left: int) -> None:
@@ -74,10 +74,10 @@ class SessionsSeen(Message, bubble=False):
         self.watched = watched
 
 
-class CameOf(Message, bubble=False):
+class RestartOutcome(Message, bubble=False):
     """The result so far of a request to restart a session."""
 
-    def __init__(self, session: "Session", outcome: "CameOut", revision: str) -> None:
+    def __init__(self, session: "Session", outcome: "restart.Outcome", revision: str) -> None:
         super().__init__()
         self.session = session
         self.outcome = outcome
@@ -85,7 +85,7 @@ class CameOf(Message, bubble=False):
         """The memory revision of the restarted session. Empty if it was not restarted."""
 
 
-class Helps(Message, bubble=False):
+class RestartInstructions(Message, bubble=False):
     """Instructions for sessions that a person has to restart."""
 
     def __init__(self, helps: "Sequence[Help]") -> None:
@@ -93,7 +93,7 @@ class Helps(Message, bubble=False):
         self.helps = helps
 
 
-class LookFailed(Message, bubble=False):
+class SessionsFailed(Message, bubble=False):
     """An error while listing sessions or requesting restarts."""
 
     def __init__(self, error: "AgentplaneError") -> None:

@@ -37,7 +37,7 @@ class ReceiverWatch:
         model, shown = self._app.model, self._app.shown
         if model is None or shown is None:
             return
-        tools, new = await asyncio.to_thread(_looked, model.plane, shown.memory)
+        tools, new = await asyncio.to_thread(_missing_tools, model.plane, shown.memory)
         self._app.notices.set_tools(tools)
         if new:
             names = ", ".join(new)
@@ -48,7 +48,7 @@ class ReceiverWatch:
             )
 
 
-def _looked(plane: "Plane", memory: "Memory") -> "tuple[Receivers, tuple[str, ...]]":
+def _missing_tools(plane: "Plane", memory: "Memory") -> "tuple[Receivers, tuple[str, ...]]":
     """Return the tools, and the tools without memory that were not announced yet."""
     tools = plane.tools.receivers(memory)
     before = (cache.load(plane.layout, _ANNOUNCED) or b"").decode(errors="replace").splitlines()

@@ -158,14 +158,14 @@ def begin(
     # The marker comes first, so that all later files have an owner.
     keep(layout, opened)
     gitignore.keep(layout, settings)
-    before = _looked(layout, run_id, settings)
+    before = _git_before(layout, run_id, settings)
     taken = file_copies.take_inputs(given, layout, work(layout, run_id), settings)
     opened = msgspec.structs.replace(opened, before=before, inputs=taken)
     keep(layout, opened)
     return opened
 
 
-def _looked(layout: Layout, run_id: str, settings: Runs) -> Git:
+def _git_before(layout: Layout, run_id: str, settings: Runs) -> Git:
     folder = work(layout, run_id)
     before = git_state.look(layout.project, folder, layout.root.name, settings.keep_free)
     file_copies.note_untracked(layout.project, folder, before.dirty)
@@ -176,7 +176,7 @@ def complete(store: Store, run_id: str, variables: Mapping[str, str]) -> None:
     """Add the data that takes longer to collect (Git, environment) to a run that a hook opened."""
     layout, settings = store.layout, store.settings().runs
     gitignore.keep(layout, settings)
-    before = _looked(layout, run_id, settings)
+    before = _git_before(layout, run_id, settings)
     with claimed(layout, run_id) as ours:
         opened = load(layout, run_id)
         if not ours or opened is None:

@@ -14,7 +14,7 @@ from textual.message import Message
 from agentplane.commands import Command
 from agentplane.jobs import Done, Failed, Job, Lane, Progress, Result
 from agentplane.tui.backend.outcome_text import DOING, Outcome
-from agentplane.tui.messages import Looked, OpDone, OpFailed, Refreshed, Unreadable
+from agentplane.tui.messages import CandidatesChecked, OpDone, OpFailed, Refreshed, Unreadable
 
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class PlaneReader:
         if not self._told_touched:
             self._told_touched = True
             if model.touched or not left:
-                self._post(Looked(model.touched[:_MOST_ROWS], len(left)))
+                self._post(CandidatesChecked(model.touched[:_MOST_ROWS], len(left)))
         if not left:
             self._keep(model)
             self._learn_reasons(model)
@@ -242,4 +242,4 @@ class PlaneReader:
         taken = time.perf_counter() - begin
         per_one = max(taken / len(ids), 1e-5)
         self._slice = max(min(int(_SLICE_SECONDS / per_one), self._slice * 4), 4)
-        self._post(Looked(tuple(ids), len(left) - len(ids)))
+        self._post(CandidatesChecked(tuple(ids), len(left) - len(ids)))

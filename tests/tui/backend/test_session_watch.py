@@ -12,7 +12,7 @@ from agentplane.tools.sessions.restart import Outcome
 from agentplane.tools.sessions.sessions import Session
 from agentplane.tui.backend.sessions import session_watch
 from agentplane.tui.backend.sessions.session_watch import Lookout, WatchedSession
-from agentplane.tui.messages import CameOf, LookFailed, SessionsSeen
+from agentplane.tui.messages import RestartOutcome, SessionsFailed, SessionsSeen
 
 
 _PATIENCE = 60.0
@@ -109,7 +109,7 @@ def test_the_same_error_is_told_once(watched: Watched) -> None:
     for _ in range(3):
         watched.lookout.look("aaaa1111")
         watched.settled()
-    assert [type(one) for one in watched.posted] == [LookFailed]
+    assert [type(one) for one in watched.posted] == [SessionsFailed]
     watched.failing = "another"
     watched.lookout.look("aaaa1111")
     assert len(watched.settled()) == 2
@@ -128,5 +128,8 @@ def test_a_request_is_followed_until_it_has_a_result(
     watched.lookout.follow([session()])
     watched.until(2)
     watched.settled()
-    assert [one.outcome.state for one in watched.posted if isinstance(one, CameOf)] == ["waits", "restarted"]
+    assert [one.outcome.state for one in watched.posted if isinstance(one, RestartOutcome)] == [
+        "waits",
+        "restarted",
+    ]
     assert states == []

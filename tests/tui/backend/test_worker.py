@@ -13,7 +13,7 @@ from agentplane.errors import Damaged, Refused
 from agentplane.tui.backend.model import PlaneModel
 from agentplane.tui.backend.outcome_text import Outcome
 from agentplane.tui.backend.worker import CommandQueue, PlaneReader
-from agentplane.tui.messages import Looked, OpDone, OpFailed, Refreshed, Unreadable
+from agentplane.tui.messages import CandidatesChecked, OpDone, OpFailed, Refreshed, Unreadable
 from tests.conftest import decision
 
 
@@ -110,7 +110,7 @@ class Read:
 def test_the_plane_is_read_and_its_candidates_are_looked_at(three: Plane) -> None:
     read = Read(three)
     read.until(Refreshed)
-    read.until(Looked)
+    read.until(CandidatesChecked)
     model = read.reader.model()
     assert model.shown is not None
     assert len(model.shown.reviewed) == 3
@@ -119,7 +119,7 @@ def test_the_plane_is_read_and_its_candidates_are_looked_at(three: Plane) -> Non
 
 def test_it_is_read_again_only_if_something_changed(three: Plane) -> None:
     read = Read(three)
-    read.until(Looked)
+    read.until(CandidatesChecked)
     read.reader.reload(only_if_changed=True)
     time.sleep(0.1)
     assert len(read.until(Refreshed)) == 1
@@ -157,7 +157,7 @@ def test_looking_waits_while_somebody_types(three: Plane, monkeypatch: pytest.Mo
     monkeypatch.setattr("agentplane.tui.backend.worker._TYPING_SECONDS", 0.3)
     begin = time.monotonic()
     read = Read(three, typed=True)
-    read.until(Looked)
+    read.until(CandidatesChecked)
     assert time.monotonic() - begin >= 0.3
     read.reader.close()
 
@@ -169,7 +169,7 @@ def test_many_that_are_only_looked_at_again_wait_longer(
     monkeypatch.setattr("agentplane.tui.backend.worker._CALM_SECONDS", 0.6)
     monkeypatch.setattr("agentplane.tui.backend.worker._MANY", 2)
     read = Read(three)
-    read.until(Looked)
+    read.until(CandidatesChecked)
     model = read.reader.model()
     while model.to_look_at():
         time.sleep(0.01)
@@ -187,7 +187,7 @@ def test_many_that_are_only_looked_at_again_wait_longer(
         begin = time.monotonic()
         read.reader.hush()
         read.reader.reload()
-        read.until(Looked)
+        read.until(CandidatesChecked)
         while len(model.to_look_at()) == len(three.memory.read().inbox_ids):
             time.sleep(0.01)
         # Another commit may have other files as evidence; what nobody looked at does not wait for that.
@@ -243,4 +243,4 @@ def test_a_check_that_runs_at_the_end_is_the_last_one(three: Plane, monkeypatch:
     thread.join(_PATIENCE)
     assert not read.reader.alive
     assert calls == ["look"]
-    assert not any(isinstance(message, Looked) and message.ids for message in read.posted)
+    assert not any(isinstance(message, CandidatesChecked) and message.ids for message in read.posted)

@@ -13,7 +13,7 @@ import msgspec
 from textual.message import Message
 
 from agentplane.jobs import Failed, Job, Lane, Progress, Result
-from agentplane.tui.messages import CameOf, Helps, LookFailed, SessionsSeen
+from agentplane.tui.messages import RestartInstructions, RestartOutcome, SessionsFailed, SessionsSeen
 
 
 # The thread imports these, so that the screens don't wait for them.
@@ -99,7 +99,7 @@ class Lookout:
         self._failed = str(error)
         self._followed.clear()
         if news:
-            self._post(LookFailed(as_error(error)))
+            self._post(SessionsFailed(as_error(error)))
 
     def _list(self, _: Progress) -> None:
         if (wait := self._quiet_in()) > 0:
@@ -148,7 +148,7 @@ class Lookout:
         self._begin_to_follow(asked)
         pids = {one.pid for one in asked}
         if others := [helped(one) for one in wanted if one.pid not in pids]:
-            self._post(Helps(others))
+            self._post(RestartInstructions(others))
 
     def _begin_to_follow(self, asked: "Sequence[Session]") -> None:
         self._followed |= {one.pid: one for one in asked}
@@ -172,7 +172,7 @@ class Lookout:
             if outcome.state != "waits":
                 del self._followed[one.pid]
                 self._came.pop(one.pid)
-            self._post(CameOf(one, outcome, self._revision_of(outcome.now)))
+            self._post(RestartOutcome(one, outcome, self._revision_of(outcome.now)))
         if self._followed:
             self._follow_later(_TICK if time.monotonic() - self._asked_at < _SOON else _SLOW_TICK)
 

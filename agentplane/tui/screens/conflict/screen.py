@@ -25,7 +25,7 @@ from agentplane.text import word_changes
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions
 from agentplane.tui.backend.entries.choice_preview import ChoicePreview, previews
-from agentplane.tui.messages import Looked
+from agentplane.tui.messages import CandidatesChecked
 from agentplane.tui.screens.entry import editor
 from agentplane.tui.screens.entry.sections import ago
 from agentplane.tui.textual_fixes.push_and_focus import open_field
@@ -195,7 +195,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         self.reviewed = reviewed
         self._show(at=self.query_one(OptionList).highlighted)
 
-    def on_looked(self, message: Looked) -> None:
+    def on_candidates_checked(self, message: CandidatesChecked) -> None:
         if self.reviewed.entry.id in message.ids:
             self.on_refreshed()
 

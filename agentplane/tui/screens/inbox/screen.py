@@ -16,7 +16,7 @@ from agentplane.tui.backend.entries import inbox_rows
 from agentplane.tui.backend.entries.inbox_rows import EDIT
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.outcome_text import DOING
-from agentplane.tui.messages import Looked, OpDone, OpFailed
+from agentplane.tui.messages import CandidatesChecked, OpDone, OpFailed
 from agentplane.tui.screens import postponing
 from agentplane.tui.screens.background import run_each
 from agentplane.tui.screens.entry_list_screen import EntryScreen
@@ -106,7 +106,7 @@ class InboxScreen(EntryScreen):
             f"or {key('undo')} to undo your last change."
         )
 
-    def on_looked(self, message: Looked) -> None:
+    def on_candidates_checked(self, message: CandidatesChecked) -> None:
         self._update(message.ids)
         if self._words and self._filter_depends_on_checks:
             self._filter(self._words)

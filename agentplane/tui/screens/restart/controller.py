@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from agentplane.tui.backend.sessions.session_watch import Lookout
-from agentplane.tui.messages import CameOf, Helps
+from agentplane.tui.messages import RestartInstructions, RestartOutcome
 
 
 # A thread looks for sessions, and loads the modules that it needs.
@@ -180,7 +180,7 @@ class Restarts:
 
     # Results
 
-    def report_outcome(self, message: CameOf) -> None:
+    def report_outcome(self, message: RestartOutcome) -> None:
         from agentplane.tui.backend.sessions import session_text
 
         one, outcome = message.session, message.outcome
@@ -193,7 +193,7 @@ class Restarts:
             self._watcher.look(self._revision)
         self.show_messages()
 
-    def show_instructions(self, message: Helps) -> None:
+    def show_instructions(self, message: RestartInstructions) -> None:
         """Show the commands to type, and copy them. Some terminals ignore copied text, so both are needed."""
         from agentplane.tui.backend.sessions import session_text
 

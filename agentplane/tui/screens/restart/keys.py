@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentplane.tui.app import PlaneApp
     from agentplane.tui.backend.outcome_text import Outcome
     from agentplane.tui.backend.sessions.session_watch import WatchedSession
-    from agentplane.tui.messages import CameOf, Helps
+    from agentplane.tui.messages import RestartInstructions, RestartOutcome
     from agentplane.tui.screens.restart.controller import Restarts
 
 
@@ -105,11 +105,11 @@ class Sessions:
         if self._restarts is not None:
             self._restarts.update(watched)
 
-    def report_outcome(self, message: "CameOf") -> None:
+    def report_outcome(self, message: "RestartOutcome") -> None:
         if self._restarts is not None:
             self._restarts.report_outcome(message)
 
-    def show_instructions(self, message: "Helps") -> None:
+    def show_instructions(self, message: "RestartInstructions") -> None:
         if self._restarts is not None:
             self._restarts.show_instructions(message)
 
