@@ -72,12 +72,15 @@ def _change(plane: Plane, change: SetSetting) -> None:
 
 
 def _current(plane: Plane, name: str) -> Current:
-    settings_table.by_name(name)
-    view = plane.settings.look()
-    found = next((row for row in view.settings if row.setting.name == name), None)
-    if found is None:
-        raise view.broken[0].error
-    return found
+    """Return one setting. Raise an error if a file that may set it can't be read."""
+    setting, view = settings_table.by_name(name), plane.settings.look()
+    file = plane.settings.file_of(setting)
+    rows = [row for row in view.settings if row.setting == setting]
+    is_set = any(row.source != "default" for row in rows)
+    for broken in view.broken:
+        if broken.file == file or (setting.is_personal and not is_set):
+            raise broken.error
+    return rows[0]
 
 
 def _list(view: SettingsView, *, as_json: bool) -> None:

@@ -94,6 +94,20 @@ def test_a_broken_file_is_named_after_the_list(plane: Plane, cli: Cli) -> None: 
     assert "config.toml:1" in ran.err
 
 
+def test_the_value_of_a_broken_file_is_not_called_a_default(plane: Plane, home: Path, cli: Cli) -> None:  # noqa: F811
+    own = home / ".config/agentplane/config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("[tui]\nascii = true\npreview = 7\n")
+    cli("settings", "tui.ascii").refused(2, "config.toml:3")
+    cli("settings", "tui.ascii", "--json").refused(2, "config.toml:3")
+    assert cli("settings", "tools.restart").code == 0
+    own.write_text("[tui]\nascii = true\n")
+    plane.layout.config.write_text("[tools\n")
+    assert cli("settings", "tui.ascii").out.startswith("tui.ascii = true")
+    cli("settings", "tui.preview").refused(2, "config.toml:1")
+    cli("settings", "tools.restart").refused(2, "config.toml:1")
+
+
 def test_the_json_has_each_setting(plane: Plane, cli: Cli) -> None:  # noqa: F811
     plane.layout.config.write_text('[tools]\nrestart = "auto"\n')
     rows = cli("settings", "--json").json("settings")["settings"]
