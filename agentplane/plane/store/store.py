@@ -27,7 +27,7 @@ from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.origin import Origin
 from agentplane.plane.settings import Settings
 from agentplane.plane.store import lock, pages, records, recovery
-from agentplane.plane.store.drafts import Drafts
+from agentplane.plane.store.edited_pages import EditedPages
 from agentplane.plane.store.pages import Page
 from agentplane.plane.store.plan import Done, Plan
 from agentplane.plane.store.records import Record, Stored
@@ -155,10 +155,10 @@ class Store:
 
     def preview(self, plan: Plan, snapshot: Snapshot) -> dict[str, bytes]:
         """Return the files that a plan would write, with their new contents."""
-        drafts = Drafts(snapshot)
+        edited = EditedPages(snapshot)
         for edit in plan.edits:
-            drafts.apply(edit, snapshot.ledger, {})
-        return {file: page.document.data for file, page in drafts.pages().items()}
+            edited.apply(edit, {})
+        return {file: page.document.data for file, page in edited.pages().items()}
 
     def note_settings(self, origin: Origin, snapshot: Snapshot | None = None) -> bool:
         """Record a change of the trust settings before its effect reaches a tool.
@@ -301,9 +301,9 @@ class Store:
             return Snapshot(self.layout, self.settings(), ledger, pages.read_all(self.layout))
 
     def _prepare(self, plan: Plan, snapshot: Snapshot, origin: Origin) -> _Work:
-        drafts = Drafts(snapshot)
+        edited = EditedPages(snapshot)
         texts: dict[str, Any] = {}
-        changes = [drafts.apply(edit, snapshot.ledger, texts) for edit in plan.edits]
+        changes = [edited.apply(edit, texts) for edit in plan.edits]
         now = self.clock()
         why = None if plan.why is None else document.digest(plan.why.encode())
         if plan.why is not None and why is not None:
@@ -324,7 +324,7 @@ class Store:
             rejected=list(plan.rejected),
             confirmed=list(plan.confirmed),
         )
-        return _Work(record, texts, drafts.pages())
+        return _Work(record, texts, edited.pages())
 
     def _append(self, work: _Work, snapshot: Snapshot) -> Ledger:
         """Append the record, then the event, which is the commit point."""

@@ -21,7 +21,7 @@ from textual.widgets import Static
 
 from agentplane.commands import Command, Edit, Merge, Propose
 from agentplane.errors import AgentplaneError, BadInput
-from agentplane.plane import drafts
+from agentplane.plane import drafts, user_editor
 from agentplane.plane.layout import Layout
 from agentplane.plane.store.store import random_token
 from agentplane.review.confirm import Unconfirmed
@@ -510,7 +510,7 @@ def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
 
     Return None if the editor left no usable text. A message has then said why.
     """
-    if not drafts.has_editor():
+    if not user_editor.is_there():
         app.notify("$EDITOR isn't set. Edit the text here instead.", markup=False)
         raise NoEditorOutside
     path: Path | None = None
@@ -554,7 +554,7 @@ def open_file(app: "App[Any]", path: str, line: int | None) -> None:
     """Open a file of the project in the user's editor."""
     try:
         with app.suspend():
-            drafts.run_editor(Path(path), line)
+            user_editor.run(Path(path), line)
     except SuspendNotSupported:
         app.notify(
             f"{path}{f':{line}' if line else ''}",

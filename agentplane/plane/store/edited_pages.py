@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import pages, records
 from agentplane.plane.store.pages import Page
 from agentplane.plane.store.plan import Edit
@@ -16,14 +15,14 @@ from agentplane.text.markdown import document
 from agentplane.text.markdown.draft import Draft
 
 
-class Drafts:
-    """The files of an operation that is being prepared."""
+class EditedPages:
+    """The pages that an operation changes."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self.drafts: dict[str, Draft] = {}
 
-    def apply(self, edit: Edit, ledger: Ledger, texts: dict[str, Any]) -> Change:
+    def apply(self, edit: Edit, texts: dict[str, Any]) -> Change:
         draft = self._draft(edit.file)
         found = draft.core(edit.id)
         gap = None
@@ -35,7 +34,7 @@ class Drafts:
             draft.replace(edit.id, edit.text)
         left = draft.core(edit.id)
         digest = None if left is None else document.digest(left)
-        mark = ledger.known.get(edit.id)
+        mark = self.snapshot.ledger.known.get(edit.id)
         before = self.snapshot.approved_text(edit.id) if mark and mark.digest != digest else None
         for text in (found, left, before, edit.after_text):
             if text is not None:
