@@ -261,7 +261,7 @@ def _error(point: Point, name: str, what: str, fix: str = "Fix the extension") -
     if point.use == "one":
         todo = f"{fix}, or unset {point.variable} to use agentplane's built-in {point.title}.{instead}"
     else:
-        todo = f"{fix}, or set {point.variable} to a list of names without it.{instead}"
+        todo = f"{fix}, or set {point.variable} to a list of names that doesn't include it.{instead}"
     return ExtensionError(what, where=f"{point.variable}={name}", todo=todo)
 
 

@@ -208,7 +208,7 @@ def test_a_check_that_fails_is_a_finding_and_the_others_run(
     assert new[0].what.endswith(said)
     assert (
         new[0].remedy
-        == "Fix the extension, or set AGENTPLANE_CHECKS to a list of names without it. Other installed checks: `zebra`."
+        == "Fix the extension, or set AGENTPLANE_CHECKS to a list of names that doesn't include it. Other installed checks: `zebra`."
     )
     assert [one for one in collect(plane.store) if one not in new] == before
 

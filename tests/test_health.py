@@ -148,7 +148,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "an odd id": (
         lambda p: append(p.layout.memory / "decisions.md", HEADER % b"../../etc"),
         "decisions.md:",
-        "doesn't have the form of the IDs",
+        "isn't in the format of the IDs",
         "warning",
     ),
     "a forged view": (

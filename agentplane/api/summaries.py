@@ -88,7 +88,7 @@ def diff_notes(found: "MemoryDiff", edits: int) -> Iterator[str]:
         since = f"commit {found.commit[:12]}" if found.commit else found.time
         yield f"No approved entries changed since {since}."
     if edits:
-        yield f"This comparison doesn't include {_count(edits, 'manual edit')} to review. Run `agentplane inbox` to list manual edits."
+        yield f"This comparison doesn't include {_count(edits, 'manual edit')} awaiting review. Run `agentplane inbox` to list manual edits."
 
 
 def diff_lines(entry: "EntryChange", readable: Readable = str) -> Iterator[Line]:

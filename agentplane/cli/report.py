@@ -62,7 +62,7 @@ def _print_beside(done: Committed) -> None:
     for both in done.left_beside[:_FEW]:
         output.note(f"{both.id} {headline(both.conflict)}. {both.other} was not changed.")
     if (rest := len(done.left_beside) - _FEW) > 0:
-        output.note(f"{rest} more of these entries may contradict or repeat others.")
+        output.note(f"{rest} more of the approved entries may contradict or repeat other entries.")
 
 
 def _beside_row(both: LeftBeside) -> dict[str, Any]:

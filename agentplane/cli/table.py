@@ -68,7 +68,7 @@ ROWS: tuple[Row, ...] = (
         "Send candidates back to the tools that proposed them",
         "review.postpone.send_back",
     ),
-    Row("snooze", "Hide candidates from the inbox list until a date", "review.postpone.snooze"),
+    Row("snooze", "Hide candidates from the inbox list until a given date", "review.postpone.snooze"),
     Row("edit", "Edit an entry or a candidate in your editor", "review.edit.edit", "Review"),
     Row("list", "List approved entries", "memory.list.list", "Memory"),
     Row("show", "Show entries, candidates or runs in full", "memory.show.show", "Memory"),
@@ -81,7 +81,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "history",
-        "List recent changes, or the changes of one entry",
+        "List recent changes, or the changes to one entry",
         "memory.history.history",
         "Memory",
         old={"ops": ()},
@@ -150,7 +150,7 @@ ROWS: tuple[Row, ...] = (
     Row("demo", "Create a copy of the example project", "project.demo.demo"),
     Row("hook", "Answer a hook call from a coding tool", "hooks.hooks.hook"),
     Row("mcp", "Serve memory to coding tools over MCP", "project.mcp.mcp"),
-    Row("merge-file", "Merge a memory file for Git, as a merge driver", "hooks.merge_drivers.merge_file"),
+    Row("merge-file", "Merge a memory file as a Git merge driver", "hooks.merge_drivers.merge_file"),
     Row("prune", "Permanently remove text from history", "memory.prune.prune"),
     Row(
         "reconcile",
@@ -161,7 +161,7 @@ ROWS: tuple[Row, ...] = (
     Row("web", "Serve the TUI to a browser on this machine", "project.web.web"),
     Row(
         "merge-tool-file",
-        "Merge a tool file for Git, as a merge driver",
+        "Merge a tool file as a Git merge driver",
         "hooks.merge_drivers.merge_tool_file",
         documented=False,
     ),

@@ -12,7 +12,7 @@ INTRODUCTION = (
     "statement over MCP with "
     '`relation: {"kind": "replaces", "id": "CAND-…"}`, or run `agentplane propose --replaces CAND-… "…"`.'
 )
-_OWN_WORDS = "You proposed these statements, and nobody has approved them:"
+_OWN_WORDS = "These are the statements that you proposed. Nobody has approved them:"
 _WITHHELD = "(comment withheld; a person can read it with `agentplane show`)"
 
 

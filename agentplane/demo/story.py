@@ -142,7 +142,7 @@ REVIEWED = (
             ),
             Item(
                 "decision",
-                "Keep migrations as plain SQL files with a number.",
+                "Keep migrations as numbered plain SQL files.",
                 rationale="Everyone on the team reads SQL, but no one reads the output of a generator.",
                 evidence=("migrations/0007_posting.sql",),
                 tags=("database",),
@@ -203,7 +203,7 @@ REVIEWED = (
             Item(
                 "invariant",
                 "Requests are answered even if the rates service is down.",
-                rationale="The rates service has been down for hours twice.",
+                rationale="The rates service was down for hours on two occasions.",
                 tags=("rates", "operations"),
             ),
             Item(
@@ -326,7 +326,7 @@ WAITING = (
             Item(
                 "decision",
                 "Model a refund as a transfer back, with a link to the payment.",
-                rationale="The postings of a transfer balance automatically.",
+                rationale="A transfer's postings balance automatically.",
                 evidence=("app/ledger.py#post",),
                 tags=("refunds", "ledger"),
                 confidence=0.8,

@@ -92,7 +92,7 @@ def _other_kinds(
             how = "was changed" if name in is_ else "was removed"
             yield (
                 ("kinds", name),
-                f"`kinds.{shown(name, 40)}` {how}, so approved entries of this kind can get a different meaning",
+                f"`kinds.{shown(name, 40)}` {how}, so the meaning of approved entries of this kind can change",
             )
 
 

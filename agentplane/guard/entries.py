@@ -72,7 +72,7 @@ def _stray(base: Side, now: Side, edit: HandEdit, done: Sequence[LoggedOp]) -> F
         remedies = (Instruction("Remove the entry, or give it an ID such as DEC-014."),)
     if edit.change == "removed":
         line = _line_at(base, edit)
-        what = f"{name} was removed manually: the entry was still here after {by}"
+        what = f"{name} was removed manually: the entry was still in this file after {by}"
         return Finding("entry-removed", "error", now.where(edit.file, line), what, remedies, edit.id)
     if edit.change == "changed":
         fields = _differing(base, now, edit)
@@ -155,7 +155,7 @@ def _sources(
             )
             yield Finding("run-not-found", "error", where, what, (remedy,), head.id)
         elif tools.get(head.id, proven_ops.is_tool(head.proposed_by)):
-            what = f"{name} was written by {shown(head.proposed_by or 'a tool', 40)} and cites no run"
+            what = f"{name} was written by {shown(head.proposed_by or 'a tool', 40)} but doesn't cite a run"
             before, after = (
                 "Add the run as `source:` with ",
                 ". If you change the text yourself, no run is required.",

@@ -143,7 +143,7 @@ def _bases(layout: Layout, rev: str) -> list[ObjectId]:
         return [wanted]
     found = git.merge_bases(layout.root, wanted, head)
     if not found:
-        todo = _fetch(layout, "Pass the branch from which you created this branch as --base.")
+        todo = _fetch(layout, "Set --base to the branch that you created this branch from.")
         raise BadInput(f"This branch has no commit in common with `{shown(rev, 60)}`", todo=todo)
     return found
 

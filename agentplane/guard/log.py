@@ -23,7 +23,7 @@ _any = decode.Json()
 _KINDS = ("op", "run", "merge")
 _OUT = Instruction("Remove this line:")
 _RECORD_BACK = Instruction("Restore the record:")
-_LINE_BACK = Instruction("Restore the line as the operation wrote it.")
+_LINE_BACK = Instruction("Restore the original line that the operation wrote.")
 
 
 def findings(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
@@ -196,7 +196,7 @@ def _new_records(base: Side, now: Side) -> Iterator[Finding]:
                 "record-elsewhere", "error", where, what, (Instruction("Move the record to that file."),), op
             )
         elif heads.setdefault(op, records.head_of(row.line) or b"") != records.head_of(row.line):
-            what = f"{name} is present twice with different content"
+            what = f"{name} appears twice with different content"
             yield Finding(
                 "record-twice", "error", where, what, (Instruction("Remove one of the two records."),), op
             )

@@ -73,7 +73,7 @@ def check(store: Store) -> Iterator[Finding]:
     yield from _second_events(now, before)
     deciding = _DecidingOps(now, before, alone=True)
     review = Instruction(
-        "Review the changed entries. Then undo the change and repeat it with your signing key."
+        "Review the changed entries. Then undo the operation and repeat it with your signing key."
     )
     if deciding.unsigned:
         yield _summary(deciding.unsigned, now)

@@ -219,7 +219,7 @@ def file_at(layout: Layout, commit: ObjectId, path: str) -> bytes | None:
 def _not_given(path: str, commit: str) -> BadInput:
     todo = (
         "Fetch the commit with its files: run `git fetch origin`, or `git fetch --refetch --no-filter origin` in a partial "
-        "clone. In GitHub Actions, set `fetch-depth: 0` and no `filter`."
+        "clone. In GitHub Actions, set `fetch-depth: 0` and don't set `filter`."
     )
     return BadInput(f"Git can't read {shown(path, 80)} at commit {commit[:12]}", todo=todo)
 

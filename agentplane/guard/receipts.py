@@ -36,10 +36,10 @@ def findings(base: Side, now: Side, done: Sequence[LoggedOp]) -> Iterator[Findin
             yield Finding("receipts-lacking", "error", where, shown(what, 300), (remedy,), entry.id)
         elif wanted == "appended" and entry.head.source not in appended:
             what = (
-                f"{name} cites run {shown(entry.head.source or '', 40)}, and the log lines that this branch appends don't"
-                ' have it (`policy.require_receipts = "appended"`)'
+                f"{name} cites run {shown(entry.head.source or '', 40)}, but the log lines that this branch appends don't"
+                ' include that run (`policy.require_receipts = "appended"`)'
             )
-            before = "Log the run that proves the entry on this branch, and add that run as `source:` with "
+            before = "On this branch, log the run that proves the entry. Then add that run as `source:` with "
             remedy = Shell(("agentplane", "edit", name), before)
             yield Finding("run-not-appended", "error", where, what, (remedy,), entry.id)
 

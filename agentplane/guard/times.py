@@ -45,7 +45,9 @@ def _times(op: LoggedOp, now: Side, by_hash: Mapping[bytes, bytes], at: datetime
     )
     moment = _moment(event.ts)
     if moment is None:
-        yield Finding("op-without-time", "error", where, f"{op.name} has no valid time", remedies, event.op)
+        yield Finding(
+            "op-without-time", "error", where, f"{op.name} doesn't have a valid timestamp", remedies, event.op
+        )
         return
     if event.op[:16] != f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}":
         what = f"{op.name} has a different time in its ID than in its log line"
@@ -56,7 +58,7 @@ def _times(op: LoggedOp, now: Side, by_hash: Mapping[bytes, bytes], at: datetime
     if _settles(op):
         joined = _joined(op.line, by_hash)
         if len(joined) > 1 and moment > max(joined):
-            what = f"{op.name} is dated later than every event that it joins ({shown(event.ts, 30)})"
+            what = f"{op.name} is dated later than every event that it reconciles ({shown(event.ts, 30)})"
             yield Finding("op-too-late", "error", where, what, remedies, event.op)
         return
     earlier = [found for line in _parents(op.line, by_hash) if (found := _moment(proven_ops.time_of(line)))]

@@ -145,7 +145,7 @@ def _recorded_event(session: Session, event: Fields, others: Fields) -> Fields:
         raise BadInput(
             "`event` can't be combined with other fields.",
             where="event",
-            todo="Put these fields into the event.",
+            todo="Move the other fields into `event`.",
         )
     facts = event.get("derived_facts")
     if isinstance(facts, list) and not all(isinstance(fact, str) for fact in facts):

@@ -90,7 +90,7 @@ TOOLS = (
         "recall",
         "Search the project's approved memory: decisions, invariants, assumptions and facts. If the query is "
         "a task or a path, the results include its runs and files. "
-        "Search before you decide anything that may already be decided.",
+        "Search before you make a decision that may already exist.",
         Recall,
         _object(
             ["query"],
@@ -111,9 +111,9 @@ TOOLS = (
     ),
     Tool(
         "propose",
-        "Propose one lasting entry, which a person reviews later. Don't propose progress or secrets. If the answer "
-        "names conflicts, similar entries or rejections, propose the statement again with a "
-        "`relation`, or drop it. Use `replaces` for your candidates in `sent_back`.",
+        "Propose one lasting entry, which a person reviews later. Don't propose progress or secrets. If the result "
+        "lists conflicts, similar entries or rejections, propose the statement again with a "
+        "`relation`, or drop it. Use `replaces` to revise your candidates in `sent_back`.",
         Propose,
         _object(
             ["type", "statement"],

@@ -52,7 +52,7 @@ def _successors(memory: Memory, entry: Entry) -> Iterator[Finding]:
     if len(found) > 1:
         names = " and ".join(one_line(link, 40) for link in found)
         where = f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}"
-        what = f"{one_line(entry.id, 40)} was superseded by {names}, and all of these entries are in force"
+        what = f"{one_line(entry.id, 40)} was superseded by {names}, which are all still in force"
         remedy = Instruction("Run `agentplane deprecate` on the entry that no longer applies.")
         yield Finding("superseded-twice", "warning", where, what, (remedy,), entry.id)
 
@@ -133,8 +133,8 @@ def _entry(memory: Memory, entry: Entry) -> Iterator[Finding]:
         yield Finding("header-problem", "warning", where, f"{name}: {problem}", (edit,), entry.id)
     if not ids.is_plain(entry.id):
         what, remedy = (
-            f"{name} doesn't have the form of the IDs that agentplane assigns",
-            Instruction("Choose an ID in the form of DEC-014."),
+            f"{name} isn't in the format of the IDs that agentplane assigns",
+            Instruction("Choose an ID such as DEC-014."),
         )
         yield Finding("id-odd", "warning", where, what, (remedy,), entry.id)
     kind = memory.kinds.get(entry.head.type)
@@ -144,7 +144,7 @@ def _entry(memory: Memory, entry: Entry) -> Iterator[Finding]:
         yield Finding("kind-unknown", "warning", where, what, (remedy,), entry.id)
     elif entry.file not in (INBOX, kind.file):
         what, remedy = (
-            f"{name} is in the wrong file. Its kind, {kind.name}, belongs in {kind.file}",
+            f"{name} is in the wrong file. Entries of its kind ({kind.name}) belong in {kind.file}",
             Instruction(f"Move the entry to {kind.file}, then run `agentplane approve {name}`."),
         )
         yield Finding("file-wrong", "warning", where, what, (remedy,), entry.id)

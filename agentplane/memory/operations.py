@@ -68,8 +68,8 @@ def _durable_ids(memory: Memory, wanted: Sequence[str], texts: Mapping[str, byte
         durable = ids.durable(kind.prefix, numbers[kind.prefix])
         if durable in used:
             raise Refused(
-                f"{durable} is already used.",
-                todo=f"Give the entry with the highest {kind.prefix} number another ID.",
+                f"{durable} is already in use.",
+                todo=f"Assign another ID to the entry with the highest {kind.prefix} number.",
             )
         numbers[kind.prefix] += 1
         durables[entry.id] = durable
@@ -179,7 +179,7 @@ def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | N
     entry = memory.get(wanted)
     if entry.digest != seen_digest:
         raise Refused(
-            f"{entry.id} was changed while it was being edited.",
+            f"{entry.id} was changed while you were editing it.",
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
             todo="Read the current text, then edit the entry again.",
         )

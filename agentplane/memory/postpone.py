@@ -85,7 +85,7 @@ def replace(memory: Memory, proposed: Plan, wanted: str, by: str) -> Plan:
         raise BadInput(f"{entry.id} was proposed by someone else, so you can't replace it.", where="replaces")
     if entry.head.sent_back is None:
         raise BadInput(
-            f"{entry.id} wasn't sent back, so nothing can replace it.",
+            f"{entry.id} wasn't sent back, so it can't be replaced.",
             where="replaces",
             todo="Leave out `replaces`. That candidate is still waiting for a decision.",
         )
@@ -106,5 +106,5 @@ def _edits(memory: Memory, entries: Sequence[Entry], fields: dict[str, Any]) -> 
         if (text := header.set_fields(core, fields)) != core:
             edits.append(Edit(entry.id, INBOX, text))
     if not edits:
-        raise BadInput("Nothing to change: the candidates already have this state.")
+        raise BadInput("Nothing to change: the candidates are already in this state.")
     return edits

@@ -131,7 +131,7 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
         raise BadInput("The text contains a NUL character.", todo="Remove that character.")
     if not all(word.strip() for word in words):
         raise BadInput(
-            "One of the tags, evidence, scopes or IDs is empty.",
+            "A tag, evidence item, scope or ID is empty.",
             todo="Remove the empty value, or fill it in.",
         )
     if proposal.harvested is not None and not _MARK.fullmatch(proposal.harvested):
@@ -148,7 +148,7 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
     if proposal.external_id is not None and not external_ids.is_one(proposal.external_id):
         raise BadInput(
             f"Invalid ID: `{one_line(proposal.external_id, 40)}`",
-            todo="Use letters, digits and . _ : - in IDs, for example memory-schema-defined.",
+            todo="Use only letters, digits and . _ : - in IDs, for example memory-schema-defined.",
         )
     if proposal.expires_at is not None and not _is_date(proposal.expires_at):
         raise BadInput(

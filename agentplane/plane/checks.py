@@ -327,7 +327,7 @@ def _folder(layout: Layout) -> Iterator[Finding]:
         if name not in _OWN and not files.is_temp(name) and name not in foreign_marks(layout.root):
             what, move = (
                 "this file doesn't belong to agentplane",
-                Instruction("If you didn't put the file there, move it."),
+                Instruction("Unless you put the file there on purpose, move it to another folder."),
             )
             yield Finding("file-unknown", "info", layout.shown(name), what, (move,), name)
     for folder in (layout.root, layout.memory, layout.ops, layout.runs):

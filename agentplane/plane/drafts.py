@@ -43,4 +43,4 @@ def edit(path: Path, before: bytes) -> None:
         if not is_changed:
             path.unlink(missing_ok=True)
         todo = f"Your text is saved in {path}." if is_changed else None
-        raise BadInput(f"The editor exited with {code}. Nothing was changed.", todo=todo)
+        raise BadInput(f"The editor exited with code {code}. Nothing was changed.", todo=todo)

@@ -35,7 +35,7 @@ class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "How agentplane handles manual edits.",
             "guides/manual-edits.md#accept-all-edits-automatically",
             '`"review"`: a manual edit takes effect when a person accepts it. `"accept"`, for people who work alone: a'
-            " manual edit takes effect immediately, and the next change of the memory records the edit as an `adopt`"
+            " manual edit takes effect immediately, and the next change to the memory records the edit as an `adopt`"
             " operation with the channel `policy`.",
         ),
     ] = "review"
@@ -147,8 +147,8 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "How to handle a proposal with other invisible characters, text that is invisible when rendered, or encoded text.",
             _GATE_PAGE,
-            "This also applies to an unusual header: a comment, an unknown key, text in place of a date, or a"
-            " key that only a decision writes (`pinned`, `approved_by`).",
+            "This also applies to unusual content in the header: a comment, an unknown key, text in place of a date, or a"
+            " key that only a decision may set (`pinned`, `approved_by`).",
         ),
     ] = "flag"
     instruction: Annotated[
@@ -165,7 +165,7 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: Annotated[
         Action,
         says(
-            "How to handle a proposal with commands that run code nobody has reviewed, or that weaken the security of the machine or the"
+            "How to handle a proposal with commands that run unreviewed code or weaken the security of the machine or the"
             " project.",
             _GATE_PAGE,
         ),
@@ -175,7 +175,7 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "How to handle a proposal with a statement that is too long.",
             _GATE_PAGE,
-            "A proposal above the size limit of an entry is always refused.",
+            "A proposal that exceeds the size limit for entries is always refused.",
         ),
     ] = "flag"
     unsupported: Annotated[
@@ -204,7 +204,8 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     status: Annotated[
         Action,
         says(
-            'How to handle a proposal with a temporary status, such as "tests are failing today".', _GATE_PAGE
+            'How to handle a proposal that states a temporary status, such as "tests are failing today".',
+            _GATE_PAGE,
         ),
     ] = "flag"
     repeat: Annotated[
@@ -238,7 +239,7 @@ class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         str,
         msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,40}\.md$"),
         says(
-            "The kind's file in `memory/`. Its name has lowercase letters, digits, `_` and `-`, and ends in `.md`.",
+            "The kind's file in `memory/`. Its name may contain lowercase letters, digits, `_` and `-`, and must end in `.md`.",
             _KINDS_PAGE,
             "The name must differ from `candidates.md` and from the files of other kinds.",
         ),
@@ -259,16 +260,16 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     share: Annotated[
         tuple[str, ...],
         says(
-            "Files of a run record that Git tracks, as `.gitignore` patterns.",
+            "Files of each run record to track in Git, as `.gitignore` patterns.",
             "guides/runs.md#contents-of-a-run-record",
-            "All other files stay on this machine. agentplane writes `runs/.gitignore` from this setting.",
+            "All other files stay on this machine. agentplane generates `runs/.gitignore` from this setting.",
         ),
     ] = ("summary.md", "meta.json")
     keep_output: Annotated[
         int,
         msgspec.Meta(ge=0, le=1 << 30),
         says(
-            "Maximum number of bytes to keep of each output. A longer output keeps its start and its end.",
+            "Maximum number of bytes to keep of each output. If an output is longer, only its start and end are kept.",
             "guides/runs.md#sharing-secrets-and-sizes",
             "The run record also contains the full size and the hash.",
         ),
@@ -277,7 +278,7 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int,
         msgspec.Meta(ge=0, le=1 << 30),
         says(
-            "Maximum size in bytes of an input or a produced file to copy.",
+            "Maximum size in bytes of each input or produced file to copy.",
             "guides/runs.md#inputs-and-produced-files",
             "For a larger file, the run record contains only the hash and the size.",
         ),
@@ -332,7 +333,7 @@ class Inbox(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "Maximum number of candidates to review per day.",
             "guides/review.md#send-back-snooze-or-limit",
-            "The inbox folds the other candidates until another day. `0` means no limit.",
+            "The inbox folds (hides) the other candidates until another day. `0` means no limit.",
         ),
     ] = 0
 
@@ -344,7 +345,7 @@ class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int,
         msgspec.Meta(ge=0, le=3650),
         says(
-            "Number of days before an entry expires when `inbox`, `status` and the interface start to warn.",
+            "Number of days before expiry at which `inbox`, `status` and the interface start to warn about an entry.",
             "guides/review.md#take-an-entry-out-of-use",
             "`0` turns off the warning.",
         ),
@@ -544,7 +545,7 @@ def _check_receipts(found: Settings, text: str, shown: str) -> None:
     """Refuse settings that contradict `require_receipts`. Accepted manual edits are never asked for receipts."""
     if found.policy.require_receipts is not False and found.trust.hand_edits == "accept":
         where = f"{shown}:{line_of(('trust', 'hand_edits'), text)}"
-        what = "`policy.require_receipts` is on, but automatically accepted manual edits need no receipts"
+        what = "`policy.require_receipts` is on, but automatically accepted manual edits aren't checked for receipts"
         raise BadInput(what, where=where, todo='Set `trust.hand_edits = "review"`.')
 
 

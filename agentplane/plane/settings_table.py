@@ -104,7 +104,7 @@ VARIABLES = (
     ),
     Variable(
         "AGENTPLANE_CHECKS",
-        "Names of the installed checks that `doctor` runs. If not set, `doctor` runs all of them. If empty, none.",
+        "Names of the installed checks that `doctor` runs. If not set, `doctor` runs all of them. If empty, it runs none.",
         f"{_EXTENSIONS}#a-check",
     ),
     Variable(
@@ -135,7 +135,7 @@ VARIABLES = (
     Variable("EDITOR", "The editor to use if `VISUAL` is not set [default: `vi`]."),
     Variable(
         "NO_COLOR",
-        "Turns off colors. Output to a pipe, or with `TERM=dumb`, never has colors.",
+        "Turns off colors. Output is never colored if it goes to a pipe or if `TERM=dumb` is set.",
         "reference/screens.md#colors",
     ),
     Variable(

@@ -89,8 +89,8 @@ SORTS = (
 # fmt: off
 FIELDS = (
     Field("kind", "Kind of memory", "kind:fact", _ENTRIES, ("type",)),
-    Field("tool", "Tool that proposed the entry or did the run", "tool:codex", _EVERY),
-    Field("by", "Tool or person that proposed or approved the entry, or did the run", "by:ada", _EVERY),
+    Field("tool", "Tool that proposed the entry or performed the run", "tool:codex", _EVERY),
+    Field("by", "Tool or person that proposed or approved the entry, or performed the run", "by:ada", _EVERY),
     Field("is", "State", "is:expired", _ENTRIES, takes="choice", values=STATES, match_all=True),
     Field("status", "Status of an approved entry", "status:superseded", _MEMORY, takes="choice", values=_STATUSES),
     Field("tag", "Tag", "tag:money", _ENTRIES),
@@ -99,8 +99,8 @@ FIELDS = (
     Field("task", "Task of the run", "task:webhooks", _RUNS),
     Field("outcome", "How the run ended", "outcome:failed", _RUNS, takes="choice", values=_OUTCOMES),
     Field("layer", "Layer of the entry or run (L0 to L6)", "layer:L5", _EVERY),
-    Field("older", "Last updated before a date, or longer ago than an age", "older:7d", _EVERY, takes="time", match_all=True),
-    Field("newer", "Last updated on a date or later, or within an age", "newer:2026-09-01", _EVERY, takes="time", match_all=True),
+    Field("older", "Last updated before a given date, or more than a given time ago", "older:7d", _EVERY, takes="time", match_all=True),
+    Field("newer", "Last updated on or after a given date, or no more than a given time ago", "newer:2026-09-01", _EVERY, takes="time", match_all=True),
     Field("id", "ID, or the beginning of an ID", "id:DEC-01", _EVERY),
     Field("sort", "Sort order of the list", "sort:newest", _ENTRIES, takes="choice", values=SORTS),
 )

@@ -26,7 +26,7 @@ def plan(memory: Memory, wanted: str, seen_digest: str | None = None) -> Plan:
     """Plan the masking of one entry. `seen_digest` is the digest of the text that the person saw, if it was shown."""
     entry = memory.get(wanted)
     if seen_digest is not None and entry.digest != seen_digest:
-        raise Refused(f"{entry.id} was changed since it was shown.", todo="Review the entry again.")
+        raise Refused(f"{entry.id} has changed since it was shown.", todo="Review the entry again.")
     if entry.file != INBOX:
         check_untouched(memory, entry)
     if not gate.likely_secrets(entry):
@@ -57,7 +57,7 @@ def _masked(memory: Memory, entry: Entry) -> bytes:
     if not core.endswith(body):
         raise BadInput(
             f"agentplane can't mask the secret in {entry.id}.",
-            todo=f"Remove it yourself: `agentplane edit {entry.id}`.",
+            todo=f"Remove the secret yourself: `agentplane edit {entry.id}`.",
         )
     core = core[: len(core) - len(body)] + _masked_body(entry).encode()
     if any(map(gate.likely_secrets, memory.entries_in(core, entry.file))):

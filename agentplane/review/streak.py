@@ -47,9 +47,9 @@ class Streak(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def text(self) -> str:
-        usual = "" if self.usual is None else f" Your usual number is about {self.usual:,}."
+        usual = "" if self.usual is None else f" Your usual streak is about {self.usual:,}."
         return (
-            f"You approved {self.current:,} candidates in a row without opening one.{usual} "
+            f"You approved {self.current:,} candidates in a row without opening any of them.{usual} "
             "To read a candidate in full, run `agentplane show ID`."
         )
 

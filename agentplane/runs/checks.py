@@ -224,7 +224,9 @@ def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
             yield _foreign(where, name)
         elif os.path.lexists(layout.runs / name / capsule.WORK / capsule.OPEN):
             what = "this run is open, but its open.json file can't be read"
-            see = Instruction("Copy the files you need from its work/ folder, then delete the run's folder.")
+            see = Instruction(
+                "Copy the files that you need from the run's work/ folder, then delete the run's folder."
+            )
             yield Finding("run-unreadable", "warning", where, what, (see,), name)
         elif any(capsule.inside(layout.runs / name)):
             what = "the log has no run for this run record"

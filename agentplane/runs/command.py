@@ -186,7 +186,7 @@ def _sealed(store: Store, opened: OpenRun, ending: Ending, recorded: list[Record
 def _words(ending: relay.Exit, lost: Exception | None, again: Again | None = None) -> str:
     cause = f"Restarted with memory revision {again.revision}. " if again else _cause(ending)
     if ending.left_running:
-        return f"{cause}The command is still running, but it is no longer recorded"
+        return f"{cause}The command is still running, but it is no longer being recorded"
     how = f"Ended by signal {ending.signal}" if ending.signal else f"Ended with exit code {ending.code}"
     missing = f". Some of the output could not be recorded: {_reason(lost)}" if lost else ""
     return cause + how + missing

@@ -91,7 +91,7 @@ def impact(given: object, where: str) -> str:
         raise BadInput(
             f"Invalid impact: {why}",
             where=where,
-            todo=f"In up to {_MOST_IMPACT} characters, say what gets better and for whom.",
+            todo=f"Say what gets better and for whom, in up to {_MOST_IMPACT} characters.",
         )
     return text
 

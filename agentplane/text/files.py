@@ -47,7 +47,7 @@ _WORDS = {
     ),
     errno.ENOENT: ("the file or its folder doesn't exist", "Check the path."),
     errno.ENOTDIR: ("part of the path is a file instead of a folder", "Move that file, or use another path."),
-    errno.EISDIR: ("this is a folder, not a file", "Move the folder to another place."),
+    errno.EISDIR: ("this is a folder, not a file", "Move the folder somewhere else."),
     errno.ELOOP: ("this is a symbolic link", "Replace the link with the real file."),
     errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter name."),
     errno.EMFILE: ("too many files are open", "Close some programs, then try again."),
@@ -67,7 +67,7 @@ def read(path: StrPath, most: int | None = None) -> bytes:
             return _first(fd, most)
         if size > _LARGEST:
             # A file with a hole can have any size and cost its author nothing.
-            todo = "Replace this file with the real one."
+            todo = "Restore the correct version of this file."
             raise Damaged(f"this file is larger than {_LARGEST >> 30} GiB", where=str(path), todo=todo)
         whole = os.read(fd, size)
         # The system may return less at once, and the file may have grown since.

@@ -72,4 +72,4 @@ def _check_folder(where: str) -> None:
     mode = os.stat(folder).st_mode
     if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
         todo = "Run `chmod o-w` on the folder, or use a file in another folder."
-        raise Refused("Every user can replace files in the folder of the token file.", where=where, todo=todo)
+        raise Refused("Any user can replace files in the token file's folder.", where=where, todo=todo)

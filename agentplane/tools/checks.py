@@ -75,7 +75,7 @@ def _merging(store: Store) -> Iterator[Finding]:
     layout = store.layout
     wired = sync.wired(layout.project, TOOLS)
     if wired and merge_driver.is_set(layout) and not git_attributes.is_current(layout, git_conflicts.paths()):
-        what = "Git doesn't use agentplane's merge driver for every instruction file"
+        what = "For at least one instruction file, Git doesn't use agentplane's merge driver"
         remedy = Shell(("agentplane", "init"))
         yield Finding("tool-merge-unset", "info", ".git/info/attributes", what, (remedy,))
 
@@ -109,7 +109,9 @@ def _failed_calls(store: Store) -> Iterator[Finding]:
     event, tool, what = rows[-1]
     calls = "1 hook call" if len(rows) == 1 else f"{len(rows)} hook calls"
     last = f"{one_line(event, 20)} hook of {one_line(tool, 40)}: {one_line(what, 200)}"
-    message = f"{calls} failed in the last 3 days, so the tool received no memory. Last failure: {last}"
+    message = (
+        f"{calls} failed in the last 3 days. A failed call gives the tool no memory. Last failure: {last}"
+    )
     remedy = Instruction("Fix the problem, then delete this file.")
     yield Finding("hook-failed", "warning", store.layout.shown(f"cache/{error_log.NAME}"), message, (remedy,))
 

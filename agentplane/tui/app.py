@@ -448,8 +448,8 @@ class PlaneApp(App[None]):
         if not isinstance(self.screen, FindScreen):
             # Of the screens in the registry, only the editor has no search.
             edits = isinstance(self.screen, InRegistry)
-            first = "Save or close the text" if edits else "Close this dialog with esc"
-            self.notify(f"{first}, then search everything.", markup=False)
+            first = "Save the text or close the editor" if edits else "Close this dialog with esc"
+            self.notify(f"{first}, then open the search.", markup=False)
         return True
 
     def _is_available(self, id_: str) -> bool:

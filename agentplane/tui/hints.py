@@ -35,7 +35,7 @@ _APPROVE = Hint("approve", "{key} approves this candidate. Tools get only what y
 _COMPARE = Hint(
     "compare", "! marks a conflict. Go to it with {down} or {up}, and press {key} to compare.", "list.open"
 )
-_UNDO = Hint("undo", "{key} undoes your last change. You can undo every approval.", "undo")
+_UNDO = Hint("undo", "{key} undoes your last change. You can undo any approval.", "undo")
 ALL = (_APPROVE, _COMPARE, _UNDO)
 
 

@@ -94,7 +94,7 @@ class Maintenance:
         from agentplane.tui.widgets.modals.question_modal import Question
 
         text = (
-            "This reconciles the memory files after Git merged two branches. If both branches assigned the same ID, "
+            "After a Git merge, this reconciles the memory files of the two branches. If both branches assigned the same ID, "
             "one of the entries gets a new ID. If both branches changed the same entry, the two versions become "
             "a conflict in the inbox."
         )
@@ -167,7 +167,7 @@ class Maintenance:
             title = f"Check against {one_line(base, 60)}: {_findings(findings)}"
             await self._show_report(title, maintenance.findings_text(findings))
         else:
-            self._app.say(f"No problems found compared with {one_line(base, 60)}")
+            self._app.say(f"No problems found in the check against {one_line(base, 60)}")
 
     async def _show_findings(self, findings: "list[Finding]") -> None:
         from agentplane.tui.backend import maintenance

@@ -39,7 +39,7 @@ class ProjectSwitch:
         others = [one for one in found if one.root != here.root.resolve()]
         if not others:
             self._app.say(
-                "No other project found. To list one here, run `agentplane init` or `agentplane inbox` in its folder."
+                "No other project found. To list a project here, run `agentplane init` or `agentplane inbox` in its folder."
             )
             return
 

@@ -44,7 +44,7 @@ class ReceiverWatch:
             verb, get, them = ("is", "doesn't get", "it") if len(new) == 1 else ("are", "don't get", "them")
             key = self._app.keys_wanted.key("tools")
             self._app.say(
-                f"{names} {verb} used in this project, but {get} its memory. Press {key} to connect {them} in Tools."
+                f"{names} {verb} used in this project, but {get} the project memory. Press {key} to connect {them} in Tools."
             )
 
 

@@ -137,7 +137,7 @@ SCREENS: tuple[ScreenRow, ...] = (
         has_list=True,
     ),
     ScreenRow("conflict", "Conflict", "Conflict: a candidate and the entry it conflicts with"),
-    ScreenRow("edit", "Edit", "Edit: unsaved text is kept in a draft file"),
+    ScreenRow("edit", "Edit", "Edit: a text editor that keeps unsaved text in a draft file"),
 )
 
 

@@ -180,7 +180,7 @@ def test_a_change_by_someone_else_in_the_meantime_is_not_overwritten(shelf: Path
     seen = _edit(shelf, script, ("Edit again?", "n\n"))
 
     assert seen.code in (2, 3)
-    assert "changed while it was being edited" in seen.screen
+    assert "changed while you were editing it" in seen.screen
     assert "Use Curses." in shelf.read_text()
     assert "Use Rich." in _kept(seen).read_text()
 

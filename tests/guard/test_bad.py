@@ -77,7 +77,7 @@ def waiting_candidate_changed_by_hand(repo: Repo) -> str:
     return f"{MEMORY}/candidates.md:{repo.line_of(f'{MEMORY}/candidates.md', 'id: CAND') - 1}"
 
 
-@bad("", r"DEC-002 was removed manually: the entry was still here after operation \S+ \(approve .*\)")
+@bad("", r"DEC-002 was removed manually: the entry was still in this file after operation \S+ \(approve .*\)")
 def entry_deleted_by_hand(repo: Repo) -> str:
     where = repo.entry_at("decisions.md", "DEC-002")
     data = repo.path(DECISIONS).read_text()
@@ -414,7 +414,7 @@ def new_record_in_the_file_of_another_month(repo: Repo) -> None:
     os.rename(repo.layout.ops / "2099-12.jsonl", repo.layout.ops / "2000-01.jsonl")
 
 
-@bad(r"\.agentplane/ops/2099-12\.jsonl:2", "is present twice with different content")
+@bad(r"\.agentplane/ops/2099-12\.jsonl:2", "appears twice with different content")
 def two_records_of_one_op(repo: Repo) -> None:
     write_entry(repo, "decisions.md", "DEC-009")
     record, texts = forged(repo, "memory/decisions.md", "DEC-009")
@@ -512,14 +512,14 @@ def run_that_is_not_in_the_log(repo: Repo) -> str:
     return repo.entry_at("decisions.md", "DEC-003")
 
 
-@bad("", "DEC-003 was written by codex and cites no run")
+@bad("", "DEC-003 was written by codex but doesn't cite a run")
 def entry_of_a_tool_without_a_run(repo: Repo) -> str:
     id_ = repo.plane("codex", "mcp", "codex").propose(decision("Deploys wait for the bank."))
     repo.plane().inbox.approve([id_])
     return repo.entry_at("decisions.md", "DEC-003")
 
 
-@bad("", r"CAND-\w+ was written by codex and cites no run")
+@bad("", r"CAND-\w+ was written by codex but doesn't cite a run")
 def candidate_of_a_tool_without_a_run(repo: Repo) -> str:
     id_ = repo.plane("codex", "cli", "codex").propose(decision("Deploys wait for the bank."))
     return repo.entry_at("candidates.md", id_)
@@ -527,7 +527,7 @@ def candidate_of_a_tool_without_a_run(repo: Repo) -> str:
 
 @bad(
     r"\.agentplane/config\.toml:2",
-    r"`trust\.hand_edits` was changed from review to accept, which weakens trust",
+    r"`trust\.hand_edits` was changed from review to accept, which is less strict than the default",
 )
 def config_that_accepts_hand_edits(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('[trust]\nhand_edits = "accept"\n')

@@ -249,7 +249,7 @@ def test_a_branch_that_turns_signatures_off_fails(repo: Repo) -> None:
     repo.commit()
     unsigned, settings = bad(repo.check())
     assert "is not signed" in unsigned
-    assert "`trust.require_signatures` was turned off, which weakens trust" in settings
+    assert "`trust.require_signatures` was turned off, which is less strict than the default" in settings
 
 
 def test_a_branch_that_is_older_than_the_rule_is_held_to_it(
@@ -488,7 +488,7 @@ def test_a_key_with_a_passphrase_and_no_agent_is_refused_at_once(
     with pytest.raises(Refused) as error:
         plane.inbox.approve([candidate])
     assert error.value.what.startswith(
-        "Nothing was written: can't sign with this key: the key has a passphrase"
+        "Nothing was written, because agentplane can't sign with this key: the key has a passphrase"
     )
     assert error.value.todo == f"Run `ssh-add {keys / 'locked'}`, then try again."
     assert {path: path.read_bytes() for path in repo.layout.root.rglob("*.jsonl")} == before

@@ -50,7 +50,7 @@ def test_where_there_is_no_place_the_error_says_what_to_write(
     plane: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_place(*_: object) -> str:
-        raise edit.NoPlace("`tools.restart` is written in a form that agentplane can't change")
+        raise edit.NoPlace("`tools.restart` is written in a form that agentplane can't edit")
 
     monkeypatch.setattr(edit, "put", no_place)
     before = plane.layout.config.read_bytes()

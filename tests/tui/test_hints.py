@@ -43,7 +43,7 @@ def test_a_new_user_is_led_through_approving_comparing_and_undoing(conflicting: 
         await sitting.until(lambda: sitting.app.screen is not sitting.inbox, "the comparison")
         await sitting.press("escape")
         await sitting.until(lambda: sitting.app.screen is sitting.inbox, "the inbox")
-        assert hint(sitting) == "3/3  u undoes your last change. You can undo every approval."
+        assert hint(sitting) == "3/3  u undoes your last change. You can undo any approval."
         await sitting.press("u")
         await sitting.calm()
         assert hint(sitting) == ""

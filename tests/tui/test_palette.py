@@ -206,7 +206,7 @@ def test_check_of_a_good_branch_says_so(three: Plane, git_project: Path) -> None
         await run(sitting, "pull request", "Check branch")
         await sitting.until(lambda: isinstance(sitting.app.screen, LineDialog), "asked")
         await sitting.press("enter")
-        await sitting.until(lambda: "No problems found compared with main" in sitting.said, "done")
+        await sitting.until(lambda: "No problems found in the check against main" in sitting.said, "done")
 
     sit(three, steps)
 

@@ -19,7 +19,7 @@ _HOOKED = ", ".join(tool.name for tool in TOOLS if tool.dialect)
 )
 @click.pass_obj
 def hook_command(plane: str | None, event: str, tool: str) -> None:
-    """Answer a hook call from a coding tool. `agentplane init` adds these hooks to the tool's settings.
+    """Answer a hook call from a coding tool. `agentplane init` adds the hooks to the tool's settings.
 
     The tool describes the event on standard input, and agentplane prints its answer in the tool's own format. EVENT is
     session-start, prompt, tool, compact, stop or session-end.

@@ -47,7 +47,7 @@ def merge_tool_file_command(
     path: str,  # noqa: ARG001
     labels: tuple[str, ...],
 ) -> int:
-    """Merge a tool file for Git, as a merge driver. The exit code is 10 if the text around the block has conflicts."""
+    """Merge a tool file as a Git merge driver. The exit code is 10 if the text around agentplane's block has conflicts."""
     from agentplane.plane.git import merge_file
     from agentplane.tools.memory_file import block_merge
 

@@ -42,7 +42,7 @@ def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
     if places.events:
         lines = ", ".join(map(str, places.events[:5]))
         output.note(
-            f"The log also contains the text, in line {lines}. agentplane can't remove it there, because changing a line would break the log's chain of hashes."
+            f"The log also contains the text (line {lines}). agentplane can't remove it there, because changing a line would break the log's chain of hashes."
         )
 
 

@@ -22,7 +22,7 @@ def reconcile_command(quiet: bool, as_json: bool) -> int:
     """Reconcile memory after a Git merge, rebase or cherry-pick.
 
     If both branches gave the same ID to different entries, agentplane renumbers one of them. If both branches changed the
-    same entry, the inbox shows the conflict. agentplane merges memory files with Git conflicts entry by entry.
+    same entry, the inbox shows the conflict. If a memory file has Git conflicts, agentplane merges it entry by entry.
 
     If you don't run this command, agentplane reconciles the branches before the next change to the memory.
     """

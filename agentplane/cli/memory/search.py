@@ -35,9 +35,7 @@ from agentplane.text.visible import one_line
 @click.option(
     "--path", metavar="PATH", shell_complete=complete.files, help="Show only results about this path."
 )
-@click.option(
-    "--unreviewed", is_flag=True, help="Also search candidates and manual edits that nobody has accepted."
-)
+@click.option("--unreviewed", is_flag=True, help="Also search candidates and unreviewed manual edits.")
 @json_option
 def search_command(
     words: tuple[str, ...],

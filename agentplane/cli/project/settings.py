@@ -32,13 +32,13 @@ _LONGEST_VALUE = 40
 def settings_command(name: str | None, value: str | None, unset: bool, as_json: bool) -> None:
     """List the settings, show one setting, or change it.
 
-    A setting of the project changes .agentplane/config.toml, which everyone in the project shares through Git. Settings
-    under `tui` change your own ~/.config/agentplane/config.toml.
+    Project settings are saved in .agentplane/config.toml, which everyone in the project shares through Git. Settings
+    under `tui` are saved in your own ~/.config/agentplane/config.toml.
     """
     if name is None and unset:
         raise BadInput("A setting is required.", todo="Pass its name, for example `tools.restart`.")
     if unset and value is not None:
-        raise BadInput("Can't combine --unset and a value.", todo="Pass one of them.")
+        raise BadInput("Can't combine --unset and a value.", todo="Pass only one of them.")
     plane = opened(quiet=True)
     if name is None:
         _list(plane.settings.look(), as_json=as_json)
@@ -100,7 +100,7 @@ def _list(view: SettingsView, *, as_json: bool) -> None:
     if view.broken:
         raise view.broken[0].error
     output.note(
-        "Run `agentplane settings NAME` for what a setting does, and `agentplane settings NAME VALUE` to change it."
+        "To see what a setting does, run `agentplane settings NAME`. To change it, run `agentplane settings NAME VALUE`."
     )
 
 

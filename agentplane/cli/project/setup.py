@@ -40,7 +40,7 @@ _FIRST_PROPOSAL = 'run `agentplane propose --type decision "…"`, then `agentpl
 @click.option(
     "--hooks",
     type=click.Choice(["chain", "leave"]),
-    help="What to do with your existing Git hooks: `chain` runs agentplane after them, `leave` doesn't change them [default: ask].",
+    help="What to do with your existing Git hooks: run agentplane after them (`chain`) or leave them unchanged (`leave`) [default: ask].",
 )
 @click.option(
     "--import/--no-import",

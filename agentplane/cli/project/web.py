@@ -30,7 +30,7 @@ _SHORTEST = 16
     "token_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="File with the access token, which agentplane creates if it is missing [default: print a new token].",
+    help="File with the access token. If the file doesn't exist, agentplane creates it [default: print a new token].",
 )
 def web_command(port: int, token_file: Path | None) -> None:
     """Serve the TUI to a browser on this machine until you press Ctrl-C.

@@ -41,7 +41,7 @@ def print_inboxes(*, as_json: bool) -> None:
     A coding tool is given nothing of other projects.
     """
     if tool := tool_in(os.environ):
-        what = f"Only a person can list all projects, and {tool} started this shell."
+        what = f"Listing all projects requires a person, but this shell was started by {tool}."
         raise Refused(what, todo="Run `agentplane inbox --all` in your own terminal.")
     from agentplane.api import projects
 

@@ -22,7 +22,7 @@ from agentplane.text.visible import cells, one_line
 
 
 OPTION = "--confirm"
-HELP = "Flags that you confirm for a single text, for example `secret` or `hidden,instruction`. The text is not changed."
+HELP = "Flags to confirm, for example `secret` or `hidden,instruction`. Requires a single ID and doesn't change the text."
 
 
 def carried_out(plane: Plane, command: Approve | Merge | Edit | Adopt, codes: str | None) -> Committed | None:
@@ -95,7 +95,9 @@ def _show(plane: Plane, entry: Entry) -> None:
             todo=f"Edit the text with `agentplane edit {name}`.",
         )
     if any(spot.code == SECRET for spot in found):
-        output.note("Tools don't receive an entry with a likely secret, even if it is approved.")
+        output.note(
+            "Tools don't receive entries that contain a likely secret, even if the entries are approved."
+        )
     for spot in found:
         output.note(f"{spot.place}: {spot.what}")
         if spot.match:

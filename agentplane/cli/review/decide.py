@@ -30,7 +30,7 @@ from agentplane.text.visible import one_line
     "approve DEC-014",
 )
 @ids_argument("to review", required=False)
-@click.option("--all-clean", is_flag=True, help="Approve every candidate without a conflict or a flag.")
+@click.option("--all-clean", is_flag=True, help="Approve every candidate that has no conflicts or flags.")
 @click.option(
     "--edits",
     is_flag=True,
@@ -96,8 +96,8 @@ def approve_command(
 
     To accept a manual edit of an approved entry, pass the ID of the entry.
 
-    If a text contains a likely secret, hidden characters or instructions aimed at the reader, approve it in a separate
-    command. agentplane shows the passage and asks you to confirm it.
+    If a candidate or manual edit contains a likely secret, hidden characters or instructions aimed at the reader, approve
+    it in a separate command. agentplane shows the passage and asks you to confirm it.
     """
     choices = (supersede, merge_into, keep_both)
     _check_options(ids, all_clean or edits, (source, kind, tag), choices, all_clean=all_clean)
@@ -109,9 +109,7 @@ def approve_command(
     if alike and (all_clean or merge_into is not None):
         raise BadInput("--alike can't be used with --all-clean or --merge-into.")
     if codes is not None and len(ids) != 1:
-        raise BadInput(
-            "--confirm can be used with only one ID.", todo="Confirm each text in a separate command."
-        )
+        raise BadInput("--confirm can be used with only one ID.", todo="Use a separate command for each ID.")
     plane = opened(deciding="approving")
     if edits or _review_items(plane, ids) == "edits":
         _check_no_choice(kind="accept", used=any((*choices, reject, alike, all_clean, why)))
@@ -170,7 +168,7 @@ def _review_items(plane: Plane, named: tuple[str, ...]) -> Literal["candidates",
         edits, others = ", ".join(sorted(meant & edited)), ", ".join(sorted(meant - edited))
         raise BadInput(
             f"Manual edits ({edits}) and candidates ({one_line(others, 80)}) can't be reviewed in the same command.",
-            todo="Use a separate command for each.",
+            todo="Review them in separate commands.",
         )
     return "candidates"
 
@@ -238,8 +236,8 @@ def deprecate_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> N
 def pin_command(ids: tuple[str, ...], remove: bool, as_json: bool) -> None:
     """Always include entries in the context, right after the invariants.
 
-    If not all entries fit into the context, agentplane first leaves out the ones that aren't pinned. It includes a pinned
-    entry with a scope only if the context is about a matching path.
+    If the context doesn't have room for all entries, agentplane leaves out unpinned entries first. A pinned entry that has
+    a scope is included only if the context is about a matching path.
     """
     plane = opened(deciding="unpinning" if remove else "pinning")
     carry_out(plane, Unpin(ids) if remove else Pin(ids), as_json=as_json)

@@ -37,7 +37,7 @@ _MOST_AWAITED = 5
 @click.option(
     "--sources",
     is_flag=True,
-    help="Show how many proposals of each source were accepted, instead of the inbox.",
+    help="Instead of the inbox, show how many proposals from each source were accepted.",
 )
 @click.option(
     "--wait", is_flag=True, help="Wait until agentplane has checked every candidate, then print the list."
@@ -202,7 +202,7 @@ def _print_inbox_notes(memory: Memory) -> None:
         )
     for id_, run in islice(promote.awaited(memory).items(), _MOST_AWAITED):
         output.note(
-            f"The run {one_line(run, 40)} named the fact {one_line(id_, 60)}, but this fact has no statement yet."
+            f"The run {one_line(run, 40)} refers to the fact {one_line(id_, 60)}, which has no statement yet."
         )
     if memory.broken:
         what = output.count(memory.broken, "part", "parts")

@@ -46,7 +46,7 @@ def send_back_command(ids: tuple[str, ...], comment: str, as_json: bool) -> None
 @click.option("--remove", is_flag=True, help="Return the candidates to the list now.")
 @json_option
 def snooze_command(ids: tuple[str, ...], until: str, remove: bool, as_json: bool) -> None:
-    """Hide candidates from the inbox list until a date. `agentplane inbox --folded` still lists them."""
+    """Hide candidates from the inbox list until a given date. `agentplane inbox --folded` still lists them."""
     plane = opened(deciding="snoozing")
     day = None if remove else days.ahead(until, plane.today())
     if day is None and not remove:

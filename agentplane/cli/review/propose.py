@@ -35,14 +35,14 @@ from agentplane.text.visible import one_line, visible
     show_default=True,
     help="Kind of the entry, for example decision, fact or assumption.",
 )
-@click.option("--rationale", metavar="TEXT", help="Rationale of the entry.")
+@click.option("--rationale", metavar="TEXT", help="Rationale for the entry.")
 @click.option(
     "--tag",
     "tags",
     multiple=True,
     metavar="TAG",
     shell_complete=complete.tags,
-    help="Tag of the entry. Can be repeated.",
+    help="Tag for the entry. Can be repeated.",
 )
 @click.option(
     "--evidence",
@@ -52,7 +52,9 @@ from agentplane.text.visible import one_line, visible
     help="Evidence: a path, path:line, path#symbol, commit or URL. Can be repeated.",
 )
 @click.option(
-    "--source", metavar="RUN", help="Run to record as the source of the entry [default: the current run]."
+    "--source",
+    metavar="RUN",
+    help="ID of the run to record as the source of the entry [default: the current run].",
 )
 @click.option("--confidence", type=float, metavar="NUMBER", help="Confidence in the statement, from 0 to 1.")
 @click.option(
@@ -63,7 +65,7 @@ from agentplane.text.visible import one_line, visible
     "--replaces",
     metavar="ID",
     shell_complete=complete.ids("inbox"),
-    help="Earlier candidate of yours to replace, which a reviewer sent back.",
+    help="Candidate to replace: one that you proposed and a reviewer sent back.",
 )
 @click.option(
     "--expires",

@@ -72,7 +72,7 @@ def run_log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) ->
         if event:
             raise BadInput(
                 "--stdin can't be combined with other fields.",
-                todo="Put the values of these fields into the events.",
+                todo="Put these fields into the events instead.",
             )
         _log_lines(plane, as_json=as_json)
         return
@@ -98,9 +98,7 @@ def _add(plane: Plane, event: dict[str, Any], *, as_json: bool) -> None:
             todo="Omit --add to log a separate run.",
         )
     if fixed := [option for field, option in _FIXED.items() if field in event]:
-        what = (
-            f"{' and '.join(fixed)} can't be combined with --add, because the run already has its own value."
-        )
+        what = f"{' and '.join(fixed)} can't be combined with --add, because the current run already has that information."
         raise BadInput(what, todo=f"Omit {' and '.join(fixed)}, or omit --add to log a separate run.")
     plane.runs.note(run_id, event)
     _print_logged(Logged(run_id), as_json=as_json)

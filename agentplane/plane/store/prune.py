@@ -76,8 +76,8 @@ def _only_in(lines: Sequence[int]) -> str:
     """Return the sentence that names the log lines that contain the text."""
     named = ", ".join(map(str, lines[:5]))
     if len(lines) == 1:
-        return f" Only line {named} of the log contains it, and the log can't be changed."
-    return f" Only lines {named} of the log contain it, and the log can't be changed." if lines else ""
+        return f" Only line {named} of the log contains the text, and the log can't be changed."
+    return f" Only lines {named} of the log contain the text, and the log can't be changed." if lines else ""
 
 
 def _digests(layout: Layout, needle: str) -> Iterator[str]:

@@ -82,7 +82,7 @@ def plan_undo(snapshot: Snapshot, actor: str, op: str | None = None) -> Plan:
         return _inverse(snapshot, mine[-1], "undo")
     except Pruned as error:
         earlier = _before_pruned(snapshot, mine)
-        todo = f"Run `agentplane undo {earlier}` to undo the change before it." if earlier else None
+        todo = f"Run `agentplane undo {earlier}` to undo an earlier change instead." if earlier else None
         raise Refused(error.what, where=error.where, todo=todo) from None
 
 
@@ -109,7 +109,7 @@ def _before_pruned(snapshot: Snapshot, mine: Sequence[OpNote]) -> str | None:
 def plan_redo(snapshot: Snapshot, actor: str) -> Plan:
     mine = stacks(snapshot.ledger.ops, actor).redo
     if not mine:
-        raise BadInput("Nothing to redo.", todo="You can redo a change only right after you undid it.")
+        raise BadInput("Nothing to redo.", todo="You can redo a change only immediately after you undo it.")
     return _inverse(snapshot, mine[-1], "redo")
 
 
@@ -176,7 +176,7 @@ def _check_clear(snapshot: Snapshot, change: Change, note: OpNote) -> None:
         # In the inbox, the ID alone means the candidate.
         edit = f"--edits {change.id}" if change.file == INBOX else change.id
         raise Refused(
-            f"Can't undo this change ({note.verb} {change.id}): the entry was edited manually later.",
+            f"Can't undo this change ({note.verb} {change.id}): the entry was later edited manually.",
             where=snapshot.layout.shown(change.file),
             todo=f"First run `agentplane approve {edit}` to accept that edit or `agentplane reject {edit}` to discard it.",
         )

@@ -76,7 +76,7 @@ def sign(data: bytes, key: str) -> str:
             raise Refused(
                 f"Nothing was written: the signing key didn't respond within {_SIGN_SECONDS} seconds",
                 where=_shown(key),
-                todo="Touch the security key or confirm in your SSH agent, then try again.",
+                todo="Touch the security key or confirm the request in your SSH agent, then try again.",
             ) from None
         found = _body(done.stdout.decode(errors="replace")) if done.returncode == 0 else None
         if found is None:
@@ -94,7 +94,11 @@ def _not_signed(key: str, output: str) -> AgentplaneError:
     else:
         why = _last_line(output) or "ssh-keygen returned no signature"
         todo = f"See {GUIDE}."
-    return Refused(f"Nothing was written: can't sign with this key: {why}", where=_shown(key), todo=todo)
+    return Refused(
+        f"Nothing was written, because agentplane can't sign with this key: {why}",
+        where=_shown(key),
+        todo=todo,
+    )
 
 
 def _private(key: str) -> str:

@@ -40,7 +40,7 @@ def _in_force(store: Store, settings: Settings, notes: Sequence[Record]) -> Iter
         name = ".".join(keys)
         began = _began(notes, keys)
         since = f"since {began.ts}, change {began.op}" if began else "not recorded in the log yet"
-        what = f"`{name}` is set to {rules.shown(now)}, which weakens trust ({since})"
+        what = f"`{name}` is set to {rules.shown(now)}, which is less strict than the default ({since})"
         remedy = f"Unless this is intended, restore the default value, {rules.shown(default)}."
         if default is None:
             remedy = "Unless this is intended, remove this setting."

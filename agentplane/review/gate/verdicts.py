@@ -88,7 +88,7 @@ def refusal(verdict: Verdict, times: int = 1) -> Refused:
     codes = dict.fromkeys(flag.code for flag in verdict.refused)
     todo = {
         "secret": "Remove the secret from the text. If the secret is real, rotate it.",
-        "known": "The memory has this statement already, so you don't need to propose it.",
+        "known": "The memory already contains this statement, so you don't need to propose it.",
         "repeat": "If the situation has changed, a person can propose the statement again with `agentplane propose --again`.",
         "size": "Shorten the text.",
     }.get(first.code, "Use plain text.")

@@ -331,7 +331,7 @@ def note(layout: Layout, run_id: str, fields: Mapping[str, Any]) -> None:
         raise BadInput(
             f"Invalid keys in `outputs` of an open run: {named}",
             where="event",
-            todo="Pass the produced files as a list, or log them as a separate run.",
+            todo="Pass the output files as a list, or log them as a separate run.",
         )
     reports.outputs_of(
         layout, read.files

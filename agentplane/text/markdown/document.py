@@ -261,7 +261,7 @@ _WRITE_OUT: Final = (
     "Replace YAML anchors, aliases, tags and merge keys with the values themselves. "
     "Until then, this entry is ignored."
 )
-_SHORTEN: Final = "Move text from the frontmatter into the body."
+_SHORTEN: Final = "Shorten the frontmatter by moving text into the body."
 _CLOSE: Final = "Add a line with --- after the last field."
 _QUOTE_ID: Final = "Write the ID as text, for example `id: DEC-001`. If the ID is a number, put it in quotes."
 _SAVE_AS_UTF8: Final = "Save the file as UTF-8. Until then, this part of the file is ignored."
@@ -276,7 +276,7 @@ def _used_twice(id_: str, first: int, line: int, start: int, end: int) -> Troubl
     return Trouble(
         line,
         what,
-        "Give one of the two entries another ID. Until then, only the first entry counts.",
+        "Give one of the two entries a different ID. Until then, only the first entry is used.",
         start,
         end,
     )

@@ -67,7 +67,7 @@ def new_core(fields: Mapping[str, Any], body: str) -> bytes:
             _stands_alone(core)
             return core
     raise BadInput(
-        "these fields can't be written as YAML", todo="Use text, numbers, dates, lists and mappings."
+        "these fields can't be written as YAML", todo="Use only text, numbers, dates, lists and mappings."
     )
 
 
@@ -107,7 +107,7 @@ def _load(text: str) -> dict[Any, Any]:
         fields = load(text)
     except YamlError as error:
         raise BadInput(
-            f"invalid frontmatter: {error}", todo="Fix the YAML of the frontmatter first."
+            f"invalid frontmatter: {error}", todo="Fix the YAML in the frontmatter first."
         ) from None
     if not isinstance(fields, dict):
         raise BadInput("the frontmatter isn't a list of fields", todo="Write each field as `name: value`.")
@@ -139,7 +139,7 @@ def _stands_alone(core: bytes) -> None:
         )
         raise BadInput(
             f"this text can't be an entry: {where}",
-            todo="Put frontmatter that is part of the text in a code fence.",
+            todo="If the text contains frontmatter, put it in a code fence.",
         )
     if Fences(core).left_open(blocks[0].body):
         raise BadInput("the text opens a code fence and never closes it", todo="Close the code fence.")

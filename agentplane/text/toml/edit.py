@@ -83,7 +83,7 @@ def _tables(text: str, table: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _no_place(table: str, key: str) -> NoPlace:
-    return NoPlace(f"`{table}.{key}` is written in a form that agentplane can't change")
+    return NoPlace(f"`{table}.{key}` is written in a form that agentplane can't edit")
 
 
 def _newline(text: str) -> str:

@@ -223,7 +223,7 @@ def _scalar(event: Any) -> Any:
     except (ValueError, LookupError, OverflowError):
         if text == "<<":
             raise RareYaml("the merge key << is not allowed", event.start_mark.line) from None
-        _refuse(event, f"{shown(text)} isn't a date or number (put text in quotes)")
+        _refuse(event, f"{shown(text)} isn't a valid date or number (if this is text, put it in quotes)")
 
 
 def _rare(event: Any) -> RareYaml:

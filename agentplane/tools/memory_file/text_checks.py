@@ -30,7 +30,7 @@ _MOST = 5
 _PASSING = ("## The last run", "## Not reviewed", pack_text.NOT_IN_HERE)
 """Headings of sections that change from run to run. Older context packs have the first one."""
 _SYNC = ("agentplane", "sync")
-_REMEDY = Shell(_SYNC, "Read the line, then run ", " to restore the approved memory.")
+_REMEDY = Shell(_SYNC, "Review the line, then run ", " to restore the approved memory.")
 
 
 def check(store: Store) -> Iterator[Finding]:

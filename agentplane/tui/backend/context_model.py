@@ -33,7 +33,7 @@ _MOST_PATHS = 50
 _BASES = ("origin/HEAD", "main", "master")
 _NOTE = (
     "These files are committed, so agentplane leaves out the last run and all candidates. "
-    "After your next decision, or when you run `agentplane sync`, the files get the context of the whole project again."
+    "Your next decision, or running `agentplane sync`, replaces this context with the one for the whole project."
 )
 
 

@@ -360,6 +360,6 @@ def as_error(error: Exception) -> AgentplaneError:
         )
     return PlaneError(
         f"Internal error: {type(error).__name__}: {error}",
-        todo="Run `agentplane doctor` to check the project memory. Nothing else was changed.",
+        todo="Run `agentplane doctor` to check the project memory. No other changes were made.",
         sees_doctor=True,
     )

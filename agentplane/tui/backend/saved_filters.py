@@ -77,7 +77,7 @@ def _changed(target: Target, change: Callable[[tuple[SavedFilter, ...]], tuple[S
         try:
             saved = _decoded(data)
         except msgspec.MsgspecError:
-            what = "Can't read the file with your saved filters."
+            what = "Can't read your saved-filters file."
             raise BadInput(what, where=str(where), todo="Fix or delete the file.") from None
         made = change(saved.get(target, ()))
         text = msgspec.json.format(msgspec.json.encode({**saved, target: made})) + b"\n"

@@ -221,7 +221,7 @@ def _tools(survey: Survey) -> list[RenderableType]:
     other = [row.tool.title for row in survey.tools if not row.in_project]
     lines: list[RenderableType] = [Text("\nCoding tools", "bold")]
     if used:
-        lines.append(Text(f"Used in this project, and will be connected: {', '.join(used)}"))
+        lines.append(Text(f"Used in this project (will be connected): {', '.join(used)}"))
     if other:
         lines.append(
             Text(

@@ -90,7 +90,7 @@ class QueryFilter:
             self._unreadable |= {*new}
             names = one_line(", ".join(one.name for one in new), 60)
             self._screen.say(
-                f"This version can't read these saved filters, and keeps them in filters.json: {names}"
+                f"These saved filters stay in filters.json, but this version can't read them: {names}"
             )
 
     def show_tabs(self) -> None:

@@ -253,5 +253,5 @@ def test_an_edited_candidate_is_accepted_with_the_named_command(shelf: Plane, pe
     assert person("snooze", id_, "--until", "2999-12-31").code == 0
     change_by_hand(shelf, "candidates.md", "migrations", "old migrations")
     command = f"agentplane approve --edits {id_}"
-    person("undo").refused(3, "the entry was edited manually later", f"`{command}`")
+    person("undo").refused(3, "the entry was later edited manually", f"`{command}`")
     assert person(*command.split()[1:]).code == 0

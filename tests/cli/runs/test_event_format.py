@@ -133,7 +133,7 @@ def test_secrets_in_objects_are_masked(plane: Plane) -> None:
 def test_an_id_waits_for_its_statement(plane: Plane, cli: Cli) -> None:
     plane.write_log(json.loads(EVENT))
     assert cli("inbox", "--json").json("inbox")["awaited"] == [{"id": "memory-schema-defined", "run_id": RUN}]
-    assert "named the fact memory-schema-defined, but this fact has no statement yet" in cli("inbox").err
+    assert "refers to the fact memory-schema-defined, which has no statement yet" in cli("inbox").err
     id_ = plane.promote_fact(FACT).id
     assert cli("inbox", "--json").json("inbox")["awaited"] == []
     plane.inbox.reject([id_])

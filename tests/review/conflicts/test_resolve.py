@@ -195,7 +195,7 @@ def test_what_contradicted_an_invariant_already_can_still_be_merged_into(plane: 
 
 def test_merging_what_has_changed_meanwhile_is_refused(rivals: tuple[Plane, str]) -> None:
     plane, id_ = rivals
-    with pytest.raises(Refused, match="while it was being edited"):
+    with pytest.raises(Refused, match="while you were editing it"):
         plane.inbox.merge(id_, "DEC-001", b"x", "0" * 64)
 
 

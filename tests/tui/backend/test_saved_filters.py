@@ -45,7 +45,7 @@ def test_a_file_that_cannot_be_read_is_left_alone() -> None:
     saved_filters.add("inbox", OLD)
     saved_filters.path().write_text("{oops")
     assert saved_filters.load("inbox").readable == ()
-    with pytest.raises(BadInput, match="Can't read the file"):
+    with pytest.raises(BadInput, match="Can't read your saved-filters file"):
         saved_filters.add("inbox", CONFLICTS)
     assert saved_filters.path().read_text() == "{oops"
 

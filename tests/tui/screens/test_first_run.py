@@ -63,7 +63,7 @@ def test_it_shows_what_it_would_write_and_writes_nothing(bare: Path) -> None:
     async def steps(pilot: Pilot[str | None], app: First) -> None:
         said = words_on(app)
         for words in (
-            "Set up project memory", "~ CLAUDE.md", "+ .claude/settings.json", "+ .mcp.json", "Used in this project, and will be connected: Claude Code",
+            "Set up project memory", "~ CLAUDE.md", "+ .claude/settings.json", "+ .mcp.json", "Used in this project (will be connected): Claude Code",
             "Installed, but not used in this project: Codex CLI", "Always use UTC for timestamps.", "from instruction files", "y set up",
         ):  # fmt: skip
             assert words in said

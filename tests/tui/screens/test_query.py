@@ -297,7 +297,7 @@ def test_a_saved_filter_that_cannot_be_read_has_no_tab(four: Plane) -> None:
 
     async def steps(sitting: Sitting) -> None:
         assert (
-            "This version can't read these saved filters, and keeps them in filters.json: odd" in sitting.said
+            "These saved filters stay in filters.json, but this version can't read them: odd" in sitting.said
         )
         assert "odd" not in tabs(sitting)
         await sitting.press("greater_than_sign")

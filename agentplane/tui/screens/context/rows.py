@@ -132,7 +132,7 @@ def _additions(view: View) -> Iterator[Row]:
         text = f"last run, not reviewed · {summary}"
         yield Row(f"{RUN}{run.run_id}", "▸", " ", text, "", "quiet", group)
     for id_ in sources.hand_edits:
-        text = f"{id_} has a manual edit, so tools get the approved text"
+        text = f"{id_} has an unaccepted manual edit, so tools get the approved text"
         yield Row(f"{EDITED}{id_}", "~", " ", text, "", "edited", group)
     for id_ in view.pack.receipt.withheld:
         text = f"{id_} is withheld, because it may contain a secret"

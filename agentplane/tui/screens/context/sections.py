@@ -57,7 +57,7 @@ def _this(view: View, branch: str, look: Look, keys: Keymap) -> Iterator[Section
     if not view.entries:
         yield [
             Text(
-                f"No approved entries yet. Press {keys.key('inbox')} to approve candidates in the inbox.",
+                f"No approved entries yet. Press {keys.key('inbox')} to open the inbox and approve candidates.",
                 look("warn"),
             )
         ]
@@ -145,7 +145,7 @@ def _tool(one: ToolPacks, look: Look, keys: Keymap) -> Iterator[Section]:
         if file.imports:
             lines.append(Text("This file imports context/active.md."))
         limit = f"limit of {file.limit:,} bytes" if file.limit else "no known limit"
-        lines.append(Text(f"The whole file has {file.size:,} bytes ({limit})."))
+        lines.append(Text(f"The whole file is {file.size:,} bytes ({limit})."))
         if file.limit:
             lines.append(Text(f"Space for the memory: {file.room:,} bytes."))
         lines.append(_fact("memory", _size(file.pack), look))
@@ -178,7 +178,7 @@ def _missing(made: Pack, title: str, look: Look) -> Iterator[Section]:
     yield _cut(
         [cut for cut in cuts if cut.kind == "said"],
         look,
-        "Left out because the tool's own files say the same",
+        "Left out because the tool's own files already say the same thing",
     )
     yield _cut([cut for cut in cuts if cut.kind == "expired"], look, "Left out because they expired")
 

@@ -161,7 +161,7 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
     return Draft(
         id=into.id,
         title=title,
-        hint=f"Edit the merged text. {result} The tags and evidence of both are kept.\nCurrent statement of {target}: {replaced}",
+        hint=f"Edit the merged text. {result} The tags and evidence of both entries are kept.\nCurrent statement of {target}: {replaced}",
         text=_text(body),
         layout=memory.snapshot.layout,
         check=check,

@@ -194,7 +194,7 @@ class Detail(VerticalScroll, can_focus=True):
         pieces = [piece for piece in (self.facts.evidence if self.facts else ()) if piece.path]
         if not pieces:
             message = (
-                "No file that this entry cites was found" if self.facts else "The evidence is still loading"
+                "No files cited by this entry were found" if self.facts else "The evidence is still loading"
             )
             say(self.app, message)
             return

@@ -268,9 +268,9 @@ class Decisions:
     def _ask_later(self) -> None:
         """Show the summary once the candidates are known, unless a key is pressed before."""
         self._summary_requested = True
-        what = "read" if self._shown is None else "checked"
+        what = "loaded" if self._shown is None else "checked"
         self._app.say(
-            f"The summary opens as soon as all candidates are {what}.",
+            f"The approval summary opens as soon as all candidates are {what}.",
             stays=True,
             show_while=lambda: self._summary_requested,
         )

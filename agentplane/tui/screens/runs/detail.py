@@ -133,7 +133,7 @@ class RunDetail(Detail):
         if not targets:
             say(
                 self.app,
-                "This run has no entry to go to" if facts else "This run is still loading",
+                "This run has no links" if facts else "This run is still loading",
             )
             return
 

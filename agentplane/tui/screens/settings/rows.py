@@ -85,7 +85,7 @@ def sections(item: Item, outside: str, look: Look) -> Iterator[list[RenderableTy
             yield [Text(visible(error.headline), look("bad")), Text(error.todo or "")]
             yield [
                 Text(
-                    f"Agentplane doesn't change this file while it has an error. Press {outside} to fix it in your editor."
+                    f"Agentplane won't change this file until the error is fixed. Press {outside} to fix it in your editor."
                 )
             ]
         case (variable, value):

@@ -119,7 +119,7 @@ def _memory(view: View, revision: str, look: Look, keys: Keymap) -> list[Rendera
         )
         more = f" and {len(file.repeated) - 8} more" if len(file.repeated) > 8 else ""
         lines.append(
-            Text(f"Left out because the file already says the same: {repeated}{more}", look("muted"))
+            Text(f"Left out because the file already says the same thing: {repeated}{more}", look("muted"))
         )
     if file.short:
         lines.append(
@@ -150,9 +150,9 @@ def _by_hand(view: View, look: Look) -> list[RenderableType]:
 
 def _limits(limits: Limits, look: Look) -> list[RenderableType]:
     named_limits = [
-        (limits.file_bytes, "The memory file can have up to {:,} bytes."),
-        (limits.context_characters, "The output of a hook can have up to {:,} characters."),
-        (limits.context_tokens, "The output of a hook can have up to {:,} tokens."),
+        (limits.file_bytes, "The memory file can be up to {:,} bytes."),
+        (limits.context_characters, "A hook can output up to {:,} characters."),
+        (limits.context_tokens, "A hook can output up to {:,} tokens."),
     ]
     lines: list[RenderableType] = [Text(what.format(size)) for size, what in named_limits if size]
     return [Text("Limits", look("heading")), *lines] if lines else []

@@ -61,14 +61,14 @@ class Summary(Box[bool]):
                     [
                         (
                             "!",
-                            f"{bulk.advised:,} of these {'has' if bulk.advised == 1 else 'have'} advice (listed first)",
+                            f"{bulk.advised:,} of these {'has' if bulk.advised == 1 else 'have'} advice to review (listed first)",
                         )
                     ],
                     "bold",
                 ),
             ]
         if bulk.warned:
-            flagged = f"{bulk.warned:,} of these {'has' if bulk.warned == 1 else 'have'} a flag, but you selected {'it' if bulk.warned == 1 else 'them'} anyway"
+            flagged = f"{bulk.warned:,} of these {'has' if bulk.warned == 1 else 'have'} a flag. You selected {'it' if bulk.warned == 1 else 'them'} explicitly"
             parts += [Text(), _listed([("?", flagged)], "bold")]
         if bulk.left_out:
             left_out = [("-", f"{count:,} {why}") for count, why in bulk.left_out]

@@ -36,7 +36,7 @@ READING_SECONDS = 0.3
 _APPROVE_KEY = "Y"
 """The key to confirm. It copies a text in the lists, so the settings can't make it approve there."""
 _ABOUT_SECRETS = (
-    "Agentplane withholds entries from tools if the text looks like a secret. If this is a real secret, "
+    "Agentplane withholds an entry from tools if its text contains what looks like a secret. If this is a real secret, "
     "mask it here, and then rotate it."
 )
 
@@ -129,7 +129,7 @@ class Confirm(Box[Answer | None]):
         labels = {
             "mask": "m mask",
             "edit": "e edit",
-            "approve": "space shows the rest" if unread else f"{_APPROVE_KEY} approve as it is",
+            "approve": "space shows the rest" if unread else f"{_APPROVE_KEY} approve as is",
         }
         offers: tuple[Answer, ...] = ("mask", "edit", "approve")
         return "   ".join([*(labels[offer] for offer in offers if offer in self._offers), "esc cancel"])

@@ -46,7 +46,7 @@ class RejectionDialog(Box[str | None]):
         with Vertical(classes="box"):
             yield Static(Text(self._title), classes="box-title")
             yield _ReasonInput(
-                placeholder="Reason (optional). Shown if this is proposed again.", select_on_focus=False
+                placeholder="Optional reason, shown if this is proposed again.", select_on_focus=False
             )
             if self._recent:
                 with VerticalScroll(can_focus=False):

@@ -110,7 +110,7 @@ def test_where_the_entry_was_changed_meanwhile_the_text_stays(plane: Plane, entr
         await pilot.press("ctrl+s")
         await app.calm(pilot)
         assert app.screen is screen
-        assert "was changed while it was being edited" in words_on(app)
+        assert "was changed while you were editing it" in words_on(app)
         assert "Use Rich." in screen.area.text
         assert any("Use Rich." in draft for draft in drafts_of(plane))
 

@@ -193,7 +193,7 @@ def test_it_opens_from_a_comparison_and_closes_it_for_a_result(everything: Plane
 
 
 @pytest.mark.parametrize(
-    ("opens", "first"), [("e", "Save or close the text"), ("r", "Close this dialog with esc")]
+    ("opens", "first"), [("e", "Save the text or close the editor"), ("r", "Close this dialog with esc")]
 )
 def test_where_it_cannot_open_it_says_what_to_do(everything: Plane, opens: str, first: str) -> None:
     async def steps(sitting: Sitting) -> None:
@@ -202,6 +202,6 @@ def test_where_it_cannot_open_it_says_what_to_do(everything: Plane, opens: str, 
         assert screen is not sitting.inbox
         await sitting.press("ctrl+f")
         assert sitting.app.screen is screen
-        assert [note.message for note in sitting.app._notifications] == [f"{first}, then search everything."]
+        assert [note.message for note in sitting.app._notifications] == [f"{first}, then open the search."]
 
     sit(everything, steps)

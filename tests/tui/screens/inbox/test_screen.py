@@ -163,7 +163,7 @@ def test_a_bulk_approval_names_the_advice_of_its_candidates_before_the_others(th
         box = shown[shown.index("Approve 3 candidates") :]
         places = [box.index(text) for text in ("+ Deploy", "may contradict CAND-", "+ Use Postgres", "+ Log")]
         assert places == sorted(places)
-        assert "1 of these has advice (listed first)" in box
+        assert "1 of these has advice to review (listed first)" in box
 
     sit(three, steps)
 
