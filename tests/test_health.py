@@ -125,7 +125,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "an entry in the wrong file": (
         lambda p: append(p.layout.memory / "facts.md", HEADER % b"DEC-010"),
         "facts.md:",
-        "belongs in memory/decisions.md",
+        "belong in memory/decisions.md",
         "warning",
     ),
     "a status that is none": (

@@ -527,7 +527,7 @@ def candidate_of_a_tool_without_a_run(repo: Repo) -> str:
 
 @bad(
     r"\.agentplane/config\.toml:2",
-    r"`trust\.hand_edits` was changed from review to accept, which is less strict than the default",
+    r"`trust\.hand_edits` was changed from review to accept, which weakens trust",
 )
 def config_that_accepts_hand_edits(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text('[trust]\nhand_edits = "accept"\n')

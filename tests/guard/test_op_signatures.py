@@ -249,7 +249,7 @@ def test_a_branch_that_turns_signatures_off_fails(repo: Repo) -> None:
     repo.commit()
     unsigned, settings = bad(repo.check())
     assert "is not signed" in unsigned
-    assert "`trust.require_signatures` was turned off, which is less strict than the default" in settings
+    assert "`trust.require_signatures` was turned off, which weakens trust" in settings
 
 
 def test_a_branch_that_is_older_than_the_rule_is_held_to_it(

@@ -71,7 +71,7 @@ def test_turning_it_off_on_the_branch_does_not_help(repo: Repo) -> None:
     repo.approved(TEXT)
     assert [what for _, what in errors(repo) if "require_receipts" in what]
     assert [f.what for f in repo.check() if f.severity == "warning"] == [
-        "`policy.require_receipts` was changed from true to false, which is less strict than the default"
+        "`policy.require_receipts` was changed from true to false, which weakens trust"
     ]
 
 
@@ -102,7 +102,7 @@ def test_the_run_has_to_come_with_the_branch(repo: Repo) -> None:
     ((where, what),) = errors(repo)
     assert where == f"{MEMORY}/decisions.md:{repo.line_of(f'{MEMORY}/decisions.md', 'id: DEC-003') - 1}"
     assert what.startswith(
-        f"DEC-003 cites run {RUN}, but the log lines that this branch appends don't have it"
+        f"DEC-003 cites run {RUN}, but the log lines that this branch appends don't include that run"
     )
 
 

@@ -27,6 +27,6 @@ def test_three_times_the_usual_length_is_unusual(streak: Streak, unusual: bool) 
 
 def test_the_text_has_the_numbers() -> None:
     assert Streak(30, (8, 10, 40)).text.startswith(
-        "You approved 30 candidates in a row without opening one. Your usual streak is about 10."
+        "You approved 30 candidates in a row without opening any of them. Your usual streak is about 10."
     )
     assert "usual" not in Streak(30).text
