@@ -12,12 +12,10 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from agentplane.claims.parse.statement import parse
-from agentplane.claims.verdict import RelationCache
 from agentplane.errors import AgentplaneError
 from agentplane.plane.derived import cache, server_memory
 from agentplane.plane.layout import Layout
@@ -30,6 +28,10 @@ from agentplane.review.gate.verdicts import Flag
 from agentplane.text.json import decode
 from agentplane.text.log import chain
 
+
+# The comparison of statements is slow to import, and reading cached results doesn't need it.
+if TYPE_CHECKING:
+    from agentplane.claims.verdict import RelationCache
 
 T = TypeVar("T")
 
@@ -331,11 +333,13 @@ class ResultCache:
         each other.
         """
         self.load()
+        from agentplane.claims.verdict import RelationCache
+
         both_ways = RelationCache({text.statement for text in wanted})
         return lambda candidate, others: self._compare_each(candidate, others, both_ways)
 
     def _compare_each(
-        self, candidate: Text, others: Sequence[Text], both_ways: RelationCache
+        self, candidate: Text, others: Sequence[Text], both_ways: "RelationCache"
     ) -> list[Conflict | None]:
         known = self._known(candidate)
         keys = [self._key(other) for other in others] if known else [b""] * len(others)
@@ -510,6 +514,8 @@ def _stamp(layout: Layout) -> tuple[int, int, int] | None:
 
 def meeting(new: Sequence[Text], asked: Sequence[Text]) -> set[str]:
     """Return the candidates that are related to one of the new texts, in either direction."""
+    from agentplane.claims.parse.statement import parse
+
     found = {text.id for text in asked if any(choice.replaced for choice in parse(text.statement).choices)}
     for text in new:
         for block in _blocks(asked, _BLOCK):
