@@ -195,7 +195,7 @@ TOOLS = (
         "goose", "Goose", _SHARED,
         programs=("goose",), clients=("goose",),
         marks=(".goosehints",), homes=(".config/goose",),
-        hint="Goose reads MCP servers only from your home directory. Run `goose configure`, and add a command-line extension that runs `agentplane mcp --tool goose`.",
+        hint="Goose reads its MCP configuration only from your home directory. Run `goose configure`, and add a command-line extension that runs `agentplane mcp --tool goose`.",
         hooks=Hooks(".agents/plugins/agentplane/hooks/hooks.json", forms.group, _without("compact")),
         # It only reads an answer at Stop.
         dialect=Dialect(question=forms.block, empty=""),

@@ -123,29 +123,38 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     secret: Annotated[
         Action,
-        says("How to handle a proposal with a key, token or password in a known format.", _SECRETS_PAGE),
+        says(
+            "How to handle a proposal that contains a key, token or password in a known format.",
+            _SECRETS_PAGE,
+        ),
     ] = "refuse"  # noqa: S105 -- a word of ours, not one
     random: Annotated[
-        Action, says("How to handle a proposal with a string that looks random.", _SECRETS_PAGE)
+        Action, says("How to handle a proposal that contains a string that looks random.", _SECRETS_PAGE)
     ] = "flag"
     escape: Annotated[
         Action,
         says(
-            "How to handle a proposal with control characters, which can manipulate a terminal.", _GATE_PAGE
+            "How to handle a proposal that contains control characters, which can manipulate a terminal.",
+            _GATE_PAGE,
         ),
     ] = "refuse"
     bidi: Annotated[
         Action,
-        says("How to handle a proposal with characters that reverse the direction of text.", _GATE_PAGE),
+        says(
+            "How to handle a proposal that contains characters that reverse the direction of text.",
+            _GATE_PAGE,
+        ),
     ] = "refuse"
     smuggled: Annotated[
         Action,
-        says("How to handle a proposal with invisible characters that encode hidden text.", _GATE_PAGE),
+        says(
+            "How to handle a proposal that contains invisible characters that encode hidden text.", _GATE_PAGE
+        ),
     ] = "refuse"
     hidden: Annotated[
         Action,
         says(
-            "How to handle a proposal with other invisible characters, text that is invisible when rendered, or encoded text.",
+            "How to handle a proposal that contains other invisible characters, text that is invisible when rendered, or encoded text.",
             _GATE_PAGE,
             "This also applies to unusual content in the header: a comment, an unknown key, text in place of a date, or a"
             " key that only a decision may set (`pinned`, `approved_by`).",
@@ -154,18 +163,21 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     instruction: Annotated[
         Action,
         says(
-            "How to handle a proposal with instructions aimed at the reader, in any of twelve languages.",
+            "How to handle a proposal that contains instructions aimed at the reader, in any of twelve languages.",
             _ORDERS_PAGE,
         ),
     ] = "flag"
     markup: Annotated[
         Action,
-        says("How to handle a proposal with markup that imitates a chat role or a tool call.", _ORDERS_PAGE),
+        says(
+            "How to handle a proposal that contains markup that imitates a chat role or a tool call.",
+            _ORDERS_PAGE,
+        ),
     ] = "flag"
     command: Annotated[
         Action,
         says(
-            "How to handle a proposal with commands that run unreviewed code or weaken the security of the machine or the"
+            "How to handle a proposal that contains commands that run unreviewed code or weaken the security of the machine or the"
             " project.",
             _GATE_PAGE,
         ),
@@ -173,7 +185,7 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     size: Annotated[
         Action,
         says(
-            "How to handle a proposal with a statement that is too long.",
+            "How to handle a proposal whose statement is too long.",
             _GATE_PAGE,
             "A proposal that exceeds the size limit for entries is always refused.",
         ),
@@ -190,14 +202,14 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     restated: Annotated[
         Action,
         says(
-            "How to handle a proposal with a statement that an instruction file already contains word for word.",
+            "How to handle a proposal whose statement an instruction file already contains word for word.",
             _GATE_PAGE,
         ),
     ] = "flag"
     known: Annotated[
         Action,
         says(
-            "How to handle a proposal with a statement that an approved entry already contains word for word.",
+            "How to handle a proposal whose statement an approved entry already contains word for word.",
             _GATE_PAGE,
         ),
     ] = "refuse"
@@ -211,7 +223,7 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     repeat: Annotated[
         Action,
         says(
-            "How to handle a proposal with a statement that was rejected before.",
+            "How to handle a proposal whose statement was rejected earlier.",
             "concepts/conflicts.md#rejected-statements",
         ),
     ] = "refuse"
@@ -280,7 +292,7 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "Maximum size in bytes of each input or produced file to copy.",
             "guides/runs.md#inputs-and-produced-files",
-            "For a larger file, the run record contains only the hash and the size.",
+            "If a file is larger, the run record contains only the hash and the size.",
         ),
     ] = 4_000_000
     keep_free: Annotated[

@@ -42,7 +42,7 @@ def fact_proposal(fact: Mapping[str, Any] | str, memory: Memory) -> Proposal:
         raise BadInput(
             f"{one_line(str(name), 60)} is the ID of the {known.head.type} {one_line(known.id, 40)}, not of a {kind}",
             where="fact",
-            todo=f"Give the {kind} another ID, or leave `kind` out to change {one_line(known.id, 40)}.",
+            todo=f"Use another ID for the new {kind}, or omit `kind` to change {one_line(known.id, 40)}.",
         )
     elif name is not None:
         _check_new(memory, name)

@@ -116,9 +116,9 @@ def test_notices_name_the_new_keys(remapped: Plane) -> None:
         await seen(f"{NEW['approve']} to compare")
         await seen(f"{NEW['list.open']} to compare")
         await press(sitting, "filter.next")
-        await seen(f"Type a filter with {NEW['filter']}, then save it with {NEW['filter.save']}.")
+        await seen(f"Press {NEW['filter']} to type a filter and {NEW['filter.save']} to save it.")
         await press(sitting, "filter.save")
-        await seen(f"Type a filter with {NEW['filter']} first.")
+        await seen(f"Press {NEW['filter']} and type a filter first.")
         await press(sitting, "approve")
         await seen(
             f"To preview a choice first, move to it with {NEW['conflict.up']} and {NEW['conflict.down']}"

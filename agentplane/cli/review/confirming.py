@@ -22,7 +22,7 @@ from agentplane.text.visible import cells, one_line
 
 
 OPTION = "--confirm"
-HELP = "Flags to confirm, for example `secret` or `hidden,instruction`. Requires a single ID and doesn't change the text."
+HELP = "Flags to confirm, for example `secret` or `hidden,instruction`. Requires a single ID."
 
 
 def carried_out(plane: Plane, command: Approve | Merge | Edit | Adopt, codes: str | None) -> Committed | None:

@@ -112,7 +112,7 @@ class QueryFilter:
         if not self._saved:
             key = keymap_of(self._screen.app).key
             self._screen.say(
-                f"You have no saved filters. Type a filter with {key('filter')}, then save it with {key('filter.save')}."
+                f"You have no saved filters. Press {key('filter')} to type a filter and {key('filter.save')} to save it."
             )
         else:
             self.open((max(self._place, 0) + steps) % (len(self._saved) + 1))
@@ -131,7 +131,7 @@ class QueryFilter:
         words = str(self.query)
         place = self._place
         if not words:
-            self._screen.say(f"Type a filter with {keymap_of(self._screen.app).key('filter')} first.")
+            self._screen.say(f"Press {keymap_of(self._screen.app).key('filter')} and type a filter first.")
         elif place > 0:
             self._remove(self._saved[place - 1])
         else:

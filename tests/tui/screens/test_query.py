@@ -163,7 +163,7 @@ def test_a_key_sorts_and_the_last_order_is_followed_by_the_groups(four: Plane) -
 def test_filters_are_saved_as_tabs_and_kept_for_the_next_time(four: Plane) -> None:
     async def save(sitting: Sitting) -> None:
         await sitting.press("ctrl+s")
-        assert "Type a filter with / first." in sitting.said
+        assert "Press / and type a filter first." in sitting.said
         await narrowed(sitting, "is:conflict", [MYSQL])
         await sitting.press("enter", "ctrl+s")
         await sitting.type("to decide")

@@ -98,7 +98,7 @@ class _Trial:
 
     @property
     def _draft(self) -> str:
-        return f"You edit a draft that contains the statement of {self.id} and both rationales."
+        return f"You'll edit a draft with the statement from {self.id} and both rationales."
 
     def merge(self, target: str) -> ChoicePreview:
         writes = f"{self._draft} {target} gets the edited text, and {self.id} leaves the inbox."
