@@ -1,6 +1,6 @@
 """The Python API of a plane, which the doors and other programs use.
 
-`Plane` carries out commands. Its facades are `inbox`, `memory`, `history`, `recall`, `runs` and `tools`, each
+`Plane` carries out commands. Its facades are `inbox`, `memory`, `history`, `recall`, `runs`, `settings` and `tools`, each
 in a module of its name. All of them make changes through one `Committer`.
 """
 
