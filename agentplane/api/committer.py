@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, date
+from datetime import date
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -60,7 +60,7 @@ class Committer:
 
     def today(self) -> date:
         """Return the current day in UTC. The dates of entries are compared with it."""
-        return self.store.clock().astimezone(UTC).date()
+        return self.store.today()
 
     def stamp(self, actor: str) -> Stamp:
         return Stamp(self.today(), actor, git.head(self.layout.project))

@@ -15,7 +15,7 @@ from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger.ledger import Known
 from agentplane.plane.store.store import Clock, timestamp
-from agentplane.runs.query import timeline
+from agentplane.text import moments
 from agentplane.text.log import times
 from agentplane.text.visible import one_line
 
@@ -42,6 +42,10 @@ class MemoryDiff(msgspec.Struct, frozen=True):
     """Why there is neither: no Git repository, or no commit with this memory. Then every entry counts as added."""
     revision: str
     entries: tuple[EntryChange, ...]
+
+
+class BadBase(BadInput):
+    """A text that names no commit, date or age to compare the memory with."""
 
 
 class _Base(msgspec.Struct, frozen=True):
@@ -72,13 +76,16 @@ def _last_commit(layout: Layout) -> _Base:
 
 def _named(layout: Layout, since: str, clock: Clock) -> _Base:
     """Return the memory at a date or age, or else in the commit that a Git revision names."""
-    try:
-        moment = timeline.since(since, clock())
-    except BadInput:
+    moment = moments.moment(since, clock())
+    if moment is None:
         prefix = _prefix(layout)
         commit = None if prefix is None else git.commit(layout.root, since)
         if prefix is None or commit is None:
-            raise _invalid(since, has_git=prefix is not None) from None
+            revision = "" if prefix is None else "a Git revision such as HEAD~3 or main, "
+            raise BadBase(
+                f"Invalid revision, date or age: {one_line(since, 40)}.",
+                todo=f"Use {revision}{moments.FORMS}.",
+            )
         return _Base(plane_at_commit.at_commit(layout, prefix, commit), commit)
     now = plane_at_commit.checked_out(layout, "")
     log = b"".join(line for line in now.log if times.of(line).moment <= moment)
@@ -88,14 +95,6 @@ def _named(layout: Layout, since: str, clock: Clock) -> _Base:
 
 def _prefix(layout: Layout) -> str | None:
     return git.prefix(layout.root) if git.top(layout.root) else None
-
-
-def _invalid(since: str, *, has_git: bool) -> BadInput:
-    revision = "a Git revision (HEAD~3, main), " if has_git else ""
-    return BadInput(
-        f"Invalid value for --since: {one_line(since, 40)}.",
-        todo=f"Use {revision}a date (2026-09-01) or an age (30min, 3h, 2d, 1w).",
-    )
 
 
 def _changes(memory: Memory, base: Side) -> Iterator[EntryChange]:

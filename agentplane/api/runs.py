@@ -10,6 +10,7 @@ from agentplane.api.committer import Committer
 from agentplane.api.inbox import Inbox
 from agentplane.api.results import Logged, Promoted
 from agentplane.errors import AgentplaneError
+from agentplane.review import promote
 
 
 # These modules are loaded on use, because reading the memory needs few of them.
@@ -110,6 +111,6 @@ class Runs:
                 promoted.append(finder.promote_fact(facts.of(run, fact, self._layout.root.name)))
             except AgentplaneError as error:
                 refused.append(error.what)
-        waiting = self._committer.read().awaited() if named else {}
+        waiting = promote.awaited(self._committer.read()) if named else {}
         awaited = tuple(dict.fromkeys(id_ for id_ in named if id_ in waiting))
         return Logged(run.run_id, tuple(promoted), tuple(refused), awaited)

@@ -23,7 +23,7 @@ Readable = Callable[[str], str]
 _SIGNS: dict[str, str] = {"added": "+", "removed": "-", "changed": "~"}
 _UNSHOWN = frozenset(("id", "updated"))
 _NO_BASE = {
-    "repository": "This project isn't in a Git repository, so agentplane lists every approved entry. To compare with an earlier time, use --since DATE.",
+    "repository": "This project isn't in a Git repository, so agentplane lists every approved entry.",
     "commit": "No Git commit contains this memory yet, so agentplane lists every approved entry.",
 }
 

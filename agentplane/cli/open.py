@@ -54,6 +54,11 @@ def opened(*, deciding: str | None = None, doing: str | None = None, quiet: bool
     return plane
 
 
+def invalid_option(name: str, value: str, todo: str) -> BadInput:
+    """Return the error for a value that an option doesn't accept."""
+    return BadInput(f"Invalid value for {name}: {one_line(value, 40)}.", todo=todo)
+
+
 def _checked(wanted: str | None) -> str:
     """Return the folder in which to look for the plane.
 

@@ -208,10 +208,8 @@ class Memory:
                 found[name] = entry
         return found
 
-    def awaited(self) -> dict[str, str]:
-        """Return the ids of facts that runs named but nobody stated yet, each with the run that named it
-        first.
-        """
+    def named_without_entry(self) -> dict[str, str]:
+        """Return the ids of facts that runs named and no entry has, each with the run that named it first."""
         named = self.snapshot.ledger.named
         there = self.by_external_id.keys() | self._blocks.keys() if named else set()
         known = self.snapshot.ledger.known

@@ -20,7 +20,7 @@ def check(store: Store) -> Iterator[Finding]:
         what = "this package isn't installed, so agentplane finds similar entries only by their words and spelling"
         remedy = Shell(("pip", "install", "wordllama"), "Run ", " in agentplane's environment.")
         yield Finding("no-embeddings", "info", "wordllama", what, (remedy,))
-    memory, today = Memory(store.snapshot()), store.clock().date()
+    memory, today = Memory(store.snapshot()), store.today()
     yield from _withheld(store, memory)
     yield from _contradicting(store, memory, today)
     for entry in memory.shelf:

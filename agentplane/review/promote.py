@@ -93,7 +93,7 @@ def awaited(memory: Memory) -> dict[str, str]:
     """Return the ids of facts without a statement so far, each with the run that named it first. A rejected
     fact had one.
     """
-    found = memory.awaited()
+    found = memory.named_without_entry()
     if not found:
         return {}
     from agentplane.review.gate import past_rejections

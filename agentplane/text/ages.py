@@ -4,6 +4,8 @@ from datetime import UTC, date, datetime
 
 
 _DAY, _DAYS_OF_YEAR = 86400, 365
+_LEAST_WITH_TENTHS = 0.05
+"""A shorter duration would be shown as 0.0 s."""
 _UNITS = ((_DAY * _DAYS_OF_YEAR, "y"), (_DAY, "d"), (3600, "h"), (60, "min"))
 
 
@@ -12,7 +14,7 @@ def duration(seconds: float) -> str:
     for size, unit in _UNITS:
         if seconds >= size:
             return f"{int(seconds // size)} {unit}"
-    return f"{seconds:.1f} s" if seconds < 10 else f"{int(seconds)} s"
+    return f"{seconds:.1f} s" if _LEAST_WITH_TENTHS <= seconds < 10 else f"{int(seconds)} s"
 
 
 def age(moment: datetime, now: datetime) -> str:

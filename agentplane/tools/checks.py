@@ -42,7 +42,7 @@ def _behind(store: Store) -> Iterator[Finding]:
     if not tools:
         return
     memory = Memory(store.snapshot())
-    packs = size_limit.packs(lambda: memory, store.clock().date())
+    packs = size_limit.packs(lambda: memory, store.today())
     revision = memory.snapshot.ledger.revision()
     for one in sync.standings(project, root.name, tools, packs):
         if one.state == "old" and one.revision == revision:

@@ -88,6 +88,11 @@ def blocked(project: Path, tools: Sequence[Tool]) -> dict[str, str]:
     return {**sync.blocked(project, tools), **_additions(project, tools).blocked}
 
 
+def by_hand(project: Path, tools: Sequence[Tool]) -> dict[str, str]:
+    """Return the text for a person to add to each settings file that agentplane may not or can't write."""
+    return _additions(project, tools).by_hand
+
+
 def removals(project: Path, tools: Sequence[Tool]) -> list[Change]:
     """Return the changes that disconnecting these tools would write."""
     return [*sync.removals(project, _alone(project, tools)[0]), *_subtractions(project, tools).changes]

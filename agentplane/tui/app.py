@@ -420,7 +420,7 @@ class PlaneApp(App[None]):
             return
         from agentplane.tui.screens.entry import editor
 
-        await editor.edit_here(self, editor.of_new(self.shown.memory))
+        await editor.edit_here(self, editor.of_new(self.shown.memory, self.shown.today))
 
     async def action_find(self) -> None:
         """Search the inbox, memory and runs, and go to the chosen result."""

@@ -16,6 +16,7 @@ from agentplane.memory.entry import Header
 from agentplane.memory.proposing import Proposal
 from agentplane.plane.store.store import Store
 from agentplane.tools import presence
+from agentplane.tui.backend.entries.entry_records import EntryRecords
 from agentplane.tui.backend.model import PlaneModel
 from agentplane.tui.screens.memory import rows
 from tests.cli.conftest import change_by_hand
@@ -89,6 +90,19 @@ def test_every_door_says_the_same(dated: Plane, moment: datetime, expired: list[
     assert [cut.id for cut in receipt.cut if cut.kind == "expired"] == expired
     assert [one.id for one in now.recall("reports as csv") if one.expired] == expired
     assert now.status().expired == len(expired)
+    assert [one.subject for one in collect(now.store) if one.code == "entry-expired"] == expired
+
+
+def test_a_filter_of_the_inbox_goes_by_the_same_day(plane: Plane) -> None:
+    at(plane, DAY).propose(decision("Reports are CSV.", expires_at="2031-05-10"))
+    states = [
+        record.states
+        for days in (0, 1)
+        for record in EntryRecords("inbox").of(
+            PlaneModel(at(plane, DAY + timedelta(days=days)), lambda *_: None).load(), states=True
+        )
+    ]
+    assert ["expired" in one for one in states] == [False, True]
 
 
 def test_the_pack_and_its_report_name_what_expired(dated: Plane) -> None:

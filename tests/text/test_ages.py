@@ -57,7 +57,17 @@ def test_the_age_of_a_day(day: str, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "shown"),
-    [(0.25, "0.2 s"), (9.96, "10.0 s"), (42, "42 s"), (61, "1 min"), (7200, "2 h"), (3 * 86400, "3 d")],
+    [
+        (0, "0 s"),
+        (0.02, "0 s"),
+        (0.25, "0.2 s"),
+        (9.96, "10.0 s"),
+        (42, "42 s"),
+        (61, "1 min"),
+        (7200, "2 h"),
+        (3 * 86400, "3 d"),
+        (400 * 86400, "1 y"),
+    ],
 )
 def test_a_duration(seconds: float, shown: str) -> None:
     assert ages.duration(seconds) == shown

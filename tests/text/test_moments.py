@@ -9,7 +9,6 @@ import pytest
 from agentplane.query import match
 from agentplane.query.parse import parse
 from agentplane.query.records import Record
-from agentplane.runs.query import timeline
 from agentplane.text import days, moments
 
 
@@ -28,7 +27,6 @@ def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 def test_a_date_is_the_same_local_day_everywhere(zone: str) -> None:
     begin = datetime(2026, 11, 20).astimezone().timestamp()
     assert moments.moment("2026-11-20", NOW) == begin
-    assert timeline.since("2026-11-20", NOW) == begin
     test = match.test_of(parse("newer:2026-11-20", "runs"), NOW)
     assert test(Record(key="a", text="", at=begin))
     assert not test(Record(key="b", text="", at=begin - 1))

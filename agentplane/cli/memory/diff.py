@@ -8,7 +8,7 @@ from agentplane.api import summaries
 from agentplane.cli import complete, output
 from agentplane.cli.help import command
 from agentplane.cli.memory.entry_rows import readable_text
-from agentplane.cli.open import json_option, opened
+from agentplane.cli.open import invalid_option, json_option, opened
 from agentplane.memory.entry import Entry
 
 
@@ -46,9 +46,14 @@ def diff_command(
             output.note("`agentplane diff --run` is now `agentplane run diff --run`.")
         ctx.invoke(run_diff_command, run=run, against=against, as_json=as_json)
         return
+    from agentplane.api.memory_diff import BadBase
+
     plane = opened(doing="Comparing memory")
     memory = plane.memory.read()
-    found = plane.memory.diff(memory, since)
+    try:
+        found = plane.memory.diff(memory, since)
+    except BadBase as error:
+        raise invalid_option("--since", since or "", error.todo or "") from None
     if as_json:
         output.emit("memory-diff", **_fields(found))
         return
@@ -56,6 +61,8 @@ def diff_command(
         _print(entry)
     for note in summaries.diff_notes(found, len(memory.hand_edits)):
         output.note(note)
+    if found.missing == "repository":
+        output.note("To compare with an earlier time, use --since DATE.")
 
 
 def _fields(found: "MemoryDiff") -> dict[str, Any]:

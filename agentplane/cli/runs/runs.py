@@ -12,7 +12,7 @@ import msgspec
 from agentplane.cli import complete, output, querying
 from agentplane.cli.help import command as a_command
 from agentplane.cli.help import part_items
-from agentplane.cli.open import json_option, opened
+from agentplane.cli.open import invalid_option, json_option, opened
 from agentplane.errors import BadInput
 from agentplane.text.visible import one_line
 
@@ -189,10 +189,13 @@ def timeline_command(
     from agentplane.cli.runs import rows
     from agentplane.runs import rubric
     from agentplane.runs.query import timeline
+    from agentplane.text import moments
 
     plane = opened()
     query, now = querying.of_words(words, "runs"), plane.store.clock()
-    start = None if since is None else timeline.since(since, now)
+    start = None if since is None else moments.moment(since, now)
+    if since is not None and start is None:
+        raise invalid_option("--since", since, f"Use {moments.FORMS}.")
     if query is not None:
         start = querying.since_of(query, now, start)
     layers = () if layer is None else rubric.wanted_layers(layer)

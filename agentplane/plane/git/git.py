@@ -21,6 +21,7 @@ _FORM = r"\A(?:[0-9a-f]{40}|[0-9a-f]{64})\Z"
 KnownId = Annotated[ObjectId, msgspec.Meta(pattern=_FORM)]
 """An `ObjectId` in a structure that is read from a file."""
 
+_USUAL_BASES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 _DIFF = ("diff", "--name-only", "-z", "--relative", "--no-ext-diff", "--ignore-submodules=dirty")
 
 
@@ -265,6 +266,13 @@ def merging(folder: Path) -> ObjectId | None:
 def merge_bases(folder: Path, one: ObjectId, other: ObjectId) -> list[ObjectId]:
     """Return the latest common ancestors of two commits. There can be several after criss-cross merges."""
     return _ids(process.output(folder, "merge-base", "--all", hexes=(one, other)))
+
+
+def usual_bases(folder: Path) -> Iterator[tuple[str, ObjectId]]:
+    """Yield the branches that a branch is usually merged into, with their commits, the most likely one first."""
+    for name in _USUAL_BASES:
+        if found := commit(folder, name):
+            yield name, found
 
 
 def not_in_history(folder: Path, commits: Collection[ObjectId]) -> set[ObjectId] | None:

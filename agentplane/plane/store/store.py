@@ -9,7 +9,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,10 @@ class Store:
         self.token = token
         self.on_writing: Callable[[], None] | None = None
         """Callback for a reader that meets another process's incomplete change."""
+
+    def today(self) -> date:
+        """Return the current day in UTC. The dates of entries are compared with it."""
+        return self.clock().astimezone(UTC).date()
 
     def settings(self) -> Settings:
         return settings.load(self.layout.file("config.toml"), self.layout.shown("config.toml"))

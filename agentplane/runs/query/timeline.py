@@ -4,13 +4,11 @@ Only the needed part of the log is read, from its end.
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from math import inf
 from typing import Literal
 
 import msgspec
 
-from agentplane.errors import BadInput
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import log_events
 from agentplane.plane.ledger.log_events import Kind
@@ -19,9 +17,7 @@ from agentplane.runs import events
 from agentplane.runs.activity import Activity
 from agentplane.runs.open import open_run
 from agentplane.runs.rubric import Range
-from agentplane.text import moments
 from agentplane.text.log import times
-from agentplane.text.visible import one_line
 
 
 Outcome = Literal["ok", "failed", "ended", "open", "lost", "import"]
@@ -133,17 +129,6 @@ def sealed_runs(lines: Iterable[bytes]) -> Iterator[TimelineRow]:
     """Yield the runs among these lines of a log, lazily."""
     runs = log_events.iterate(lines, kind=RUN_ROW)
     return (row for _, row in runs if row.kind == "run" and row.run_id)
-
-
-def since(text: str, now: datetime) -> float:
-    """Return the earliest time that `--since` means, as Unix time in seconds."""
-    found = moments.moment(text, now)
-    if found is None:
-        raise BadInput(
-            f"Invalid value for --since: {one_line(text, 40)}.",
-            todo="Use a date (2026-09-01) or an age (30min, 3h, 2d, 1w).",
-        )
-    return found
 
 
 def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[TimelineRow]:

@@ -194,7 +194,7 @@ def _pack(store: "Store", snapshot: "Snapshot", ask: "Ask", own: "OwnLines") -> 
     from agentplane.context import active, pack
     from agentplane.memory.view import Memory
 
-    sources = active.sources(Memory(snapshot), ask, store.clock().date())
+    sources = active.sources(Memory(snapshot), ask, store.today())
     return pack.make(sources, ask, repeated=own.of(sources.entries)), sources.by_history
 
 

@@ -30,7 +30,6 @@ from agentplane.tui.backend.tools_model import Planned
 MOST = 1_000_000
 """The largest budget in tokens. No tool accepts more."""
 _MOST_PATHS = 50
-_BASES = ("origin/HEAD", "main", "master")
 _NOTE = (
     "These files are committed, so agentplane leaves out the last run and all candidates. "
     "Your next decision, or running `agentplane sync`, replaces this context with the one for the whole project."
@@ -204,13 +203,13 @@ def changed_here(project: Path) -> tuple[str, ...]:
 
 
 def _since_base(project: Path) -> list[str]:
-    """Return the files changed since this branch left its base, which is the first usual one that exists."""
+    """Return the files changed since this branch left its base, which is the first usual one that shares its history."""
     head = git.commit(project, "HEAD")
-    for name in _BASES:
-        base = git.commit(project, name)
-        bases = git.merge_bases(project, base, head) if base and head else []
-        if bases:
-            return git.changed_since(project, bases[0])
+    if head is None:
+        return []
+    for _, base in git.usual_bases(project):
+        if common := git.merge_bases(project, base, head):
+            return git.changed_since(project, common[0])
     return []
 
 

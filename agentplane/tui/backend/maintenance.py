@@ -68,13 +68,9 @@ def diff_text(plane: Plane, _: Report) -> str:
     return "\n".join([*texts, *summaries.diff_notes(found, len(memory.hand_edits))])
 
 
-_BASES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
-
-
 def usual_base(plane: Plane, _: Report) -> str:
     """Return the branch that this one is probably merged into, or an empty text."""
-    root = plane.layout.root
-    return next((rev for rev in _BASES if git.is_here(root) and git.commit(root, rev)), "")
+    return next((name for name, _ in git.usual_bases(plane.layout.root)), "")
 
 
 def check(base: str, plane: Plane, report: Report) -> list[Finding]:

@@ -7,6 +7,7 @@ It doesn't use Textual. Threads call it, and give a `PlaneView` to the screens.
 import os
 import time
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 
 import msgspec
@@ -45,6 +46,8 @@ class PlaneView(msgspec.Struct, frozen=True):
     """A snapshot of the plane. Screens read it and never change it."""
 
     memory: Memory
+    today: date
+    """The day in UTC on which the plane was read."""
     inbox: tuple[Entry, ...]
     shelf: tuple[Entry, ...]
     hand_edits: tuple[HandEdit, ...]
@@ -143,6 +146,7 @@ class PlaneModel:
         project = self.plane.layout.project
         shown = PlaneView(
             memory=memory,
+            today=self.plane.today(),
             inbox=inbox,
             shelf=tuple(memory.shelf),
             hand_edits=tuple(memory.hand_edits),
@@ -199,7 +203,7 @@ class PlaneModel:
 
     def _begin(self, shown: PlaneView) -> Reviewer:
         """Create the reviewer, and find the candidates that a change has affected. All other results are current."""
-        today = self.plane.store.clock().date()
+        today = self.plane.today()
         reviewer = Reviewer(shown.memory, today, cache=self._results, in_parts=True)
         touched = reviewer.touched()
         self.touched = tuple(touched & shown.reviewed.keys())

@@ -22,7 +22,6 @@ from agentplane.tools.connections import Part, Wired
 from agentplane.tools.foreign_file import Change
 from agentplane.tools.memory_file import size_limit, sync
 from agentplane.tools.memory_file.sync import Standing
-from agentplane.tools.settings_file import desired, edit
 from agentplane.tui.backend.outcome_text import Outcome
 
 
@@ -95,23 +94,11 @@ def views(plane: Plane, memory: Memory, today: date) -> list[View]:
         used = row.in_project or any(part.state in ("current", "old") for part in mine[1:])
         where: Where = "in use here" if used else "installed" if row.installed else "not found"
         signs = tuple(mark for mark in tool.marks if (project / mark).exists())
-        rows.append(
-            View(
-                tool, where, signs, mine, standings[tool.name], _by_hand(plane, tool, mine),
-                packs.whole.receipt.tokens,
-            )
-        )  # fmt: skip
+        is_blocked = any(part.state == "blocked" for part in mine[1:])
+        by_hand = connections.by_hand(project, [tool]) if is_blocked else {}
+        rows.append(View(tool, where, signs, mine, standings[tool.name], by_hand, packs.whole.receipt.tokens))
     order = ("in use here", "installed", "not found")
     return sorted(rows, key=lambda view: order.index(view.where))
-
-
-def _by_hand(plane: Plane, tool: Tool, parts: Sequence[Part]) -> dict[str, str]:
-    blocked = {part.path for part in parts if part.state == "blocked"}
-    texts: dict[str, str] = {}
-    for place in desired.places(plane.layout.project, tool):
-        if place.path in blocked:
-            texts[place.path] = texts.get(place.path, "") + edit.by_hand(place)
-    return texts
 
 
 def planned(plane: Plane, verb: str, names: Sequence[str], ask: Ask = _LASTING) -> Planned:
@@ -124,19 +111,11 @@ def planned(plane: Plane, verb: str, names: Sequence[str], ask: Ask = _LASTING) 
             changes = plane.preview(Sync(ids, ask))
             standings = plane.tools.standings(tools, plane.tools.pack(ask))
             blocked = {one.path: one.why for one in standings if one.state == "blocked"}
+            return Planned(verb, tuple(tools), changes, blocked, {})
         case _:
-            changes = plane.preview(Wire(ids))
-            blocked = connections.blocked(plane.layout.project, tools)
-    by_hand = {path: text for tool in tools for path, text in _missing(plane, tool, blocked).items()}
-    return Planned(verb, tuple(tools), changes, blocked, by_hand)
-
-
-def _missing(plane: Plane, tool: Tool, blocked: dict[str, str]) -> dict[str, str]:
-    return {
-        place.path: edit.by_hand(place)
-        for place in desired.places(plane.layout.project, tool)
-        if place.path in blocked
-    }
+            project = plane.layout.project
+            blocked, by_hand = connections.blocked(project, tools), connections.by_hand(project, tools)
+            return Planned(verb, tuple(tools), plane.preview(Wire(ids)), blocked, by_hand)
 
 
 def do(plane: Plane, command: ToolCommand) -> Outcome:

@@ -90,6 +90,7 @@ def test_without_git_every_entry_is_listed_and_that_is_said(shelf: Plane, person
     ran = person("diff")
     assert [line[:10].split()[:2] for line in ran.out.splitlines()] == [["+", "DEC-001"], ["+", "FACT-001"]]
     assert "isn't in a Git repository" in ran.err
+    assert "use --since DATE" in ran.err
     assert person("diff", "--json").json("memory-diff")["since"]["missing"] == "repository"
 
 
@@ -110,10 +111,12 @@ def test_a_time_needs_no_git(shelf: Plane, person: Cli) -> None:
 
 
 def test_what_is_neither_a_revision_nor_a_time(shelf: Plane, person: Cli, project: Path) -> None:
-    said = person("diff", "--since", "yesterday").refused(2, "Invalid value for --since: yesterday.", "2d")
+    said = person("diff", "--since", "yesterday").refused(
+        2, "Invalid value for --since: yesterday.", "7d or 2w"
+    )
     assert "Git revision" not in said
     committed(project)
-    person("diff", "--since", "nope").refused(2, "Git revision (HEAD~3, main)")
+    person("diff", "--since", "nope").refused(2, "--since: nope.", "Git revision such as HEAD~3")
 
 
 def test_a_tool_sees_no_secret(shelf: Plane, person: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,6 +138,7 @@ def test_an_id_waits_for_its_statement(plane: Plane, cli: Cli) -> None:
     assert cli("inbox", "--json").json("inbox")["awaited"] == []
     plane.inbox.reject([id_])
     assert cli("inbox", "--json").json("inbox")["awaited"] == []
+    assert plane.runs.log({"derived_facts": ["memory-schema-defined"]}).awaited == ()
 
 
 def test_an_id_of_a_fact_that_exists_waits_for_nothing(plane: Plane, cli: Cli) -> None:

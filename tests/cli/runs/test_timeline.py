@@ -140,7 +140,7 @@ def test_since_goes_by_the_moment_and_not_by_how_it_is_written(plane: Plane, cli
     ["yesterday", "", " ", "2x", "-2d", "2026-13-01", "999999w", "\x1b[31m"],
 )
 def test_a_time_that_is_none_is_refused(plane: Plane, cli: Cli, text: str) -> None:
-    error = cli("timeline", "--since", text).refused(2, "--since", "2d")
+    error = cli("timeline", "--since", text).refused(2, "--since", "7d or 2w")
     assert "\x1b" not in error
 
 

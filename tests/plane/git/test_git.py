@@ -204,6 +204,7 @@ def every_call(folder: Path) -> dict[str, Callable[[], object]]:
         "parents": lambda: git.parents(folder),
         "merging": lambda: git.merging(folder),
         "merge_bases": lambda: git.merge_bases(folder, ONE, ONE),
+        "usual_bases": lambda: list(git.usual_bases(folder)),
         "not_in_history": lambda: git.not_in_history(folder, [ONE]),
         "of_history": lambda: git.of_history(folder, "x", 3),
         "changes": lambda: git.changes(folder, "x", 3),

@@ -12,6 +12,7 @@ from agentplane.mcp import resources
 from agentplane.plane.ledger import ledger_cache, summing
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.runs.query import artifacts, compare, timeline
+from agentplane.text import moments
 from agentplane.tui.backend.runs.log_pager import Book
 from tests.conftest import plane_in
 from tests.runs.made import git
@@ -103,7 +104,7 @@ def test_since_goes_by_the_moment(plane: Plane) -> None:
     late, _ = made(plane, "late", ts=OLD)
 
     def since(text: str) -> list[str | None]:
-        wanted = timeline.Wanted(since=timeline.since(text, plane.store.clock()))
+        wanted = timeline.Wanted(since=moments.moment(text, plane.store.clock()))
         return [row.run_id for row in timeline.rows(plane.layout, wanted) if row.kind == "run"]
 
     assert since("1h") == [wrong]

@@ -1,7 +1,6 @@
 """The candidates and approved entries of a view as records, which a query can filter and sort."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agentplane.query import records
@@ -39,13 +38,12 @@ class EntryRecords:
         found = self._of_each(view.inbox)
         if states:
             edited = {edit.id for edit in view.hand_edits}
-            today = datetime.now(UTC).date()
             reviewed = view.reviewed
             found = [
                 records.with_states(
                     record,
                     records.states_of_candidate(
-                        entry, reviewed.get(entry.id), today, edited=entry.id in edited
+                        entry, reviewed.get(entry.id), view.today, edited=entry.id in edited
                     ),
                 )
                 for entry, record in zip(view.inbox, found, strict=True)

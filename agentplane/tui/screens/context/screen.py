@@ -77,7 +77,7 @@ class ContextScreen(WritingScreen):
             return []
         ask, made, problem = self.ask, None, ""
         try:
-            made = context_model.view(model.plane, shown.memory, ask, model.plane.store.clock().date())
+            made = context_model.view(model.plane, shown.memory, ask, model.plane.today())
         except (AgentplaneError, OSError) as error:
             problem = as_error(error).what
         if ask == self.ask and shown is self.plane_app.shown:  # else a later thread has newer rows

@@ -6,7 +6,7 @@ The typed text is kept in a draft file until an operation has saved it.
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -92,15 +92,15 @@ def of_entry(memory: "Memory", entry: "Entry") -> Draft:
     )
 
 
-def of_new(memory: "Memory") -> Draft:
+def of_new(memory: "Memory", today: date) -> Draft:
     """Return a draft of a new candidate."""
     from agentplane.memory.entry_form import Form
 
-    return _of_proposal(memory, _NEW, "New candidate", Form(kind=next(iter(memory.kinds))))
+    return _of_proposal(memory, today, _NEW, "New candidate", Form(kind=next(iter(memory.kinds))))
 
 
 def _of_proposal(
-    memory: "Memory", id_: str, title: str, form: "Form", supersedes: Sequence[str] = ()
+    memory: "Memory", today: date, id_: str, title: str, form: "Form", supersedes: Sequence[str] = ()
 ) -> Draft:
     """Return a draft of a candidate that isn't in the inbox yet. The name of its draft file begins with `id_`."""
     from agentplane.memory import entry_form, proposing
@@ -120,7 +120,7 @@ def _of_proposal(
         id=id_,
         title=title,
         hint="When you save, the new candidate goes to the inbox for review.",
-        text=_text(entry_form.new(form, memory.kinds, datetime.now(UTC).date(), id_=_NEW, **links)),
+        text=_text(entry_form.new(form, memory.kinds, today, id_=_NEW, **links)),
         layout=memory.snapshot.layout,
         check=lambda text: proposing.check_proposal(memory, proposal(text)),
         op=lambda text: Propose(proposal(text)),
@@ -170,7 +170,7 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
     )
 
 
-def of_successor(memory: "Memory", entry: "Entry") -> Draft:
+def of_successor(memory: "Memory", entry: "Entry", today: date) -> Draft:
     """Return a draft of a new entry that supersedes this one."""
     from agentplane.memory import entry_form
     from agentplane.memory.entry_form import Form
@@ -179,7 +179,7 @@ def of_successor(memory: "Memory", entry: "Entry") -> Draft:
     form = entry_form.read(core, memory.kinds) or Form(entry.head.type, entry.statement)
     kind = form.kind if form.kind in memory.kinds else next(iter(memory.kinds))
     form = msgspec.structs.replace(form, kind=kind, evidence="", expires="")
-    return _of_proposal(memory, entry.id, f"Supersede {entry.id}", form, [entry.id])
+    return _of_proposal(memory, today, entry.id, f"Supersede {entry.id}", form, [entry.id])
 
 
 class EditScreen(AnswersOnce[Command | None]):

@@ -150,7 +150,7 @@ class MemoryScreen(EntryScreen):
     async def action_supersede(self) -> None:
         shown, entry = self.plane_app.shown, self.entry
         if self.may("supersede") and shown is not None and entry is not None:
-            draft = editor.of_successor(shown.memory, entry)
+            draft = editor.of_successor(shown.memory, entry, shown.today)
             await editor.edit_here(self.app, draft, self._proposed)
 
     def _proposed(self, op: Command | None) -> None:

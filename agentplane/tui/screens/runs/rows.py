@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from agentplane.runs.query.timeline import TimelineRow
+from agentplane.text import ages
 from agentplane.text.log import times
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.entries import inbox_rows as listed
@@ -21,9 +22,6 @@ _BADGES = {
 }  # fmt: skip
 _PLAIN = {"●": "o", "×": "x", "·": "-", "▸": ">"}
 _MOST_TOOL, _MOST_TASK = 12, 16
-_UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
-_FEW_SECONDS = 10
-_LEAST = 0.05
 _NO_TIME = "unknown time"
 
 
@@ -103,9 +101,9 @@ def _right(run: TimelineRow, now: datetime) -> str:
     if run.outcome == "lost":
         return "lost"
     if run.outcome != "open":
-        return "" if run.seconds is None else took(run.seconds)
+        return "" if run.seconds is None else ages.duration(run.seconds)
     since = moment_of(run.ts, now)
-    return "open" if since is None else f"open {took(max((now - since).total_seconds(), 0))}"
+    return "open" if since is None else f"open {ages.duration(max((now - since).total_seconds(), 0))}"
 
 
 def _group(run: TimelineRow, moment: datetime | None, place: Place) -> str:
@@ -133,11 +131,3 @@ def moment_of(ts: str | None, now: datetime) -> datetime | None:
         return moment and (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(now.tzinfo)
     except (ValueError, OverflowError):
         return None
-
-
-def took(seconds: float) -> str:
-    """Return a duration in the largest unit that fits."""
-    for size, unit in _UNITS:
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit}"
-    return f"{seconds:.1f} s" if _LEAST <= seconds < _FEW_SECONDS else f"{int(seconds)} s"

@@ -13,10 +13,11 @@ from agentplane.memory.view import Memory
 from agentplane.runs.open import titles
 from agentplane.runs.open.git_state import Git
 from agentplane.runs.query.timeline import TimelineRow
+from agentplane.text import ages
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.runs.run_facts import GitStates, Output, RunFacts, packs
-from agentplane.tui.screens.runs.rows import moment_of, took
+from agentplane.tui.screens.runs.rows import moment_of
 from agentplane.tui.widgets.markdown import CAP, Look, prose
 
 
@@ -127,7 +128,7 @@ class RunAbout:
         if len(known) > 1:
             same = known[0].date() == known[1].date()
             text += f" to {known[1]:%H:%M:%S}" if same else f" to {known[1]:%Y-%m-%d %H:%M:%S}"
-        return text if row.seconds is None else f"{text}, {took(row.seconds)}"
+        return text if row.seconds is None else f"{text}, {ages.duration(row.seconds)}"
 
     def _branch(self, git: GitStates | None) -> str:
         return _both(git, lambda side: one_line(side.branch or "", 80))

@@ -55,7 +55,7 @@ class ToolsScreen(WritingScreen):
         if model is None:
             return []
         try:
-            views = tools_model.views(model.plane, shown.memory, model.plane.store.clock().date())
+            views = tools_model.views(model.plane, shown.memory, model.plane.today())
         except (AgentplaneError, OSError) as error:
             self._problem, self._views = as_error(error).what, {}
             return []
