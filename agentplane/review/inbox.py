@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from typing import Literal
 
 import msgspec
 
@@ -16,6 +17,10 @@ from agentplane.review.gate import gate, past_rejections, verdict_cache, verdict
 from agentplane.review.gate.gate import Context
 from agentplane.review.gate.verdicts import Flag
 from agentplane.review.inbox_conflicts import Conflicts
+
+
+State = Literal["conflict", "flagged", "unchecked", "advice", "ready"]
+"""What a candidate needs most. One with `advice` is ready too, and has something to read."""
 
 
 class Reviewed(msgspec.Struct, frozen=True):
@@ -47,7 +52,18 @@ class Reviewed(msgspec.Struct, frozen=True):
     @property
     def clean(self) -> bool:
         """True if it can be approved together with other clean candidates. Advice doesn't prevent that."""
-        return self.checked and not self.contested and not self.flags
+        return self.state in ("advice", "ready")
+
+    @property
+    def state(self) -> State:
+        """The state that lists show. A candidate with a conflict can also have flags or be unchecked."""
+        if self.contested:
+            return "conflict"
+        if self.flags:
+            return "flagged"
+        if not self.checked:
+            return "unchecked"
+        return "advice" if self.conflicts else "ready"
 
     @property
     def high(self) -> tuple[Flag, ...]:

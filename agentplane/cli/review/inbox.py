@@ -26,10 +26,14 @@ from agentplane.text.visible import one_line
 if TYPE_CHECKING:
     from agentplane.memory.view import HandEdit
     from agentplane.review.attention import Attention, Folded
-    from agentplane.review.inbox import Reviewed
+    from agentplane.review.inbox import Reviewed, State
 
 _MOST_AWAITED = 5
 """Number of facts without a statement that are listed after the candidates."""
+_MARKS: "Mapping[State, tuple[str, str]]" = {
+    "conflict": ("!", "!"), "flagged": ("?", "?"), "unchecked": ("·", "."), "advice": ("≈", "="), "ready": ("●", "o"),
+}  # fmt: skip
+"""The mark of each state in Unicode and in ASCII, the same as in the inbox of the screens."""
 
 
 @command("inbox", "inbox is:conflict tool:codex", "inbox --wait", "inbox --all", "inbox --sources")
@@ -219,8 +223,9 @@ def _expiry_text(expiring: Expiry, id_: str) -> str:
 
 def _print_candidate(reviewed: "Reviewed") -> None:
     entry = reviewed.entry
-    unicode = sys.stdout.encoding.lower().startswith("utf")
-    output.line(output.row([(_mark(reviewed, unicode=unicode), 1), (entry.id, 11)], entry.statement))
+    in_unicode, in_ascii = _MARKS[reviewed.state]
+    mark = in_unicode if sys.stdout.encoding.lower().startswith("utf") else in_ascii
+    output.line(output.row([(mark, 1), (entry.id, 11)], entry.statement))
     age = "" if not reviewed.age else f"{output.count(reviewed.age, 'day')} old"
     like = f"duplicate of {reviewed.like}" if reviewed.like else ""
     checked = "" if reviewed.checked else "not checked yet"
@@ -233,18 +238,6 @@ def _print_candidate(reviewed: "Reviewed") -> None:
             output.line(output.row([("", 1)], described(conflict)))
     for flag in reviewed.flags:
         output.line(output.row([("", 1)], flag))
-
-
-def _mark(reviewed: "Reviewed", *, unicode: bool) -> str:
-    """Return the mark of a candidate, the same as in the inbox of the screens."""
-    ready, advice, unseen = ("●", "≈", "·") if unicode else ("o", "=", ".")
-    if reviewed.contested:
-        return "!"
-    if reviewed.flags:
-        return "?"
-    if not reviewed.checked:
-        return unseen
-    return advice if reviewed.conflicts else ready
 
 
 def _print_sources(memory: Memory, *, as_json: bool) -> None:

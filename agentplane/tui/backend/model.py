@@ -240,8 +240,8 @@ class PlaneModel:
         shown = self.shown
         if shown is None:
             return
-        marks = inbox_rows.PLAIN if shown.settings.ascii else inbox_rows.Marks()
-        made = inbox_rows.rows(shown, inbox_rows.Place("run", self.plane.store.clock(), marks))
+        place = inbox_rows.Place("run", self.plane.store.clock(), shown.settings.ascii)
+        made = inbox_rows.rows(shown, place)
         counts = [shown.waiting, shown.conflicts, len(shown.hand_edits)]
         more = {"project": shown.project, "theme": shown.settings.theme, "ascii": shown.settings.ascii}
         if self._mark_read is not None:
