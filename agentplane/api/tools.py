@@ -87,7 +87,7 @@ class Tools:
         """Return the context pack that a tool would get."""
         from agentplane.context import active, pack
 
-        memory = Memory(self._store.for_delivery(self._committer.origin))
+        memory = self._committer.read_for_tools()
         return pack.make(active.sources(memory, ask, self._committer.today()), ask)
 
     def imported_pack(self, ask: "Ask", tools: "Sequence[Tool]" = ()) -> "Pack":
