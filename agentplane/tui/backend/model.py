@@ -5,7 +5,6 @@ It doesn't use Textual. Threads call it, and give a `PlaneView` to the screens.
 """
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -34,9 +33,6 @@ from agentplane.tui.backend.outcome_text import DOING, Outcome, outcome_of
 
 _REASONS = 9
 _OPS_SEARCHED = 300
-_KEEP_SECONDS = 5.0
-_KEEP_SHARE = 20
-"""Results are saved so rarely that saving takes at most one twentieth of the time."""
 
 CheckPerson = Callable[[Settings, str], None]
 
@@ -97,7 +93,6 @@ class PlaneModel:
         self._reviewer: Reviewer | None = None
         self._results = ResultCache(plane.layout)
         """The cache of check results. It outlives a reload of the plane."""
-        self._keep_at = 0.0
         self._fresh: set[str] = set()
         self.touched: tuple[str, ...] = ()
         """The candidates whose results may be outdated since the plane was last read."""
@@ -210,7 +205,6 @@ class PlaneModel:
             edits = {(edit.id, edit.change) for edit in before.hand_edits}
             edits ^= {(edit.id, edit.change) for edit in shown.hand_edits}
             self._fresh = shown.reviewed.keys() - touched - {id_ for id_, _ in edits}
-        self._keep_at = time.monotonic() + _KEEP_SECONDS
         self._reviewer = reviewer
         return reviewer
 
@@ -229,11 +223,10 @@ class PlaneModel:
         shown, reviewer = self.shown, self._reviewer
         if shown is None or reviewer is None:
             return
-        began = time.monotonic()
-        if began >= self._keep_at or len(self._fresh) == len(shown.inbox):
-            reviewer.conflicts.save()
-            now = time.monotonic()
-            self._keep_at = now + max(_KEEP_SECONDS, _KEEP_SHARE * (now - began))
+        if len(self._fresh) == len(shown.inbox):
+            reviewer.save()
+        else:
+            reviewer.save_now_and_then()
 
     def keep_glimpse(self) -> None:
         """Save the first rows. The next start shows them if nothing has changed."""
