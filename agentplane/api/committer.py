@@ -191,8 +191,7 @@ class Committer:
         return None
 
     def _by(self) -> plans.By:
-        stamp = self.stamp(self.origin.actor)
-        return plans.By(stamp.actor, stamp, stamp.today, self.store.token)
+        return plans.By(self.stamp(self.origin.actor), self.store.token)
 
     def _commit(
         self, plan: Callable[[Snapshot], Plan | None], by: Origin, *, badge: bool = True

@@ -109,7 +109,7 @@ def inbox_command(
     for reviewed in found:
         if reviewed.entry.id not in attention.folded:
             _print_candidate(reviewed)
-    _print_folded(attention, found, listed=folded or query is not None)
+    _print_folded(attention, found, listed=folded)
     _print_hand_edits(memory, memory.hand_edits)
     _print_expiring(dated, expiring)
     if unchecked:
