@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from agentplane.text import ages
-from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.list_state import PLAIN, Row
 
 
 # The first paint needs none of these modules.
@@ -30,7 +30,6 @@ _BADGES: "Mapping[State, tuple[str, str]]" = {
 }  # fmt: skip
 """The glyph and the style of each state. Color is never the only sign of a state."""
 _EDITED = ("~", "edited")
-_PLAIN = {"●": "o", "·": ".", "≈": "="}
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -86,7 +85,7 @@ def row(entry: "Entry", reviewed: "Reviewed | None", place: Place, *, edited: bo
     badge, state = _badge(reviewed, edited=edited)
     return Row(
         id=entry.id,
-        badge=_PLAIN.get(badge, badge) if place.plain else badge,
+        badge=badge.translate(PLAIN) if place.plain else badge,
         letter=entry.head.type[:1].upper() or "-",
         text=entry.statement,
         right=_days(entry.head.updated, place.now),

@@ -10,7 +10,7 @@ from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.log import times
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.entries import inbox_rows as listed
-from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.list_state import PLAIN, Row
 
 
 By = Literal["day", "task"]
@@ -19,7 +19,6 @@ _BADGES = {
     "ok": ("●", "clean"), "failed": ("×", "conflict"), "ended": ("·", "quiet"), "open": ("▸", "flag"), "lost": ("?", "flag"),
     "import": ("+", "quiet"),
 }  # fmt: skip
-_PLAIN = {"●": "o", "×": "x", "·": "-", "▸": ">"}
 _MOST_TOOL, _MOST_TASK = 12, 16
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 _FEW_SECONDS = 10
@@ -83,7 +82,7 @@ def _row(run: TimelineRow, place: Place) -> Row:
     description = " · ".join(part for part in (who, task, _short_description(run)) if part)
     return Row(
         id=run.run_id or "",
-        badge=_PLAIN.get(badge, badge) if place.plain else badge,
+        badge=badge.translate(PLAIN) if place.plain else badge,
         letter="",
         text=f"{when}  {description}",
         right=_right(run, place.now),
