@@ -19,6 +19,7 @@ from agentplane.memory import proposing
 from agentplane.memory.proposing import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.store.snapshot import deliverable, settings_changed
+from agentplane.text.numbers import counted
 from agentplane.text.visible import visible
 from agentplane.tools.foreign_file import Change
 
@@ -254,10 +255,9 @@ class Tools:
         if not passed:
             return Harvested(tuple(None for _ in refused), tuple(refused))
         places = list(dict.fromkeys(place for haul in found.hauls for place in haul.places))
-        plural = "" if len(passed) == 1 else "s"
         event = {
             "activity": "import",
-            "summary": f"Imported {len(passed)} candidate{plural}.",
+            "summary": f"Imported {counted(len(passed), 'candidate')}.",
             "inputs": places[:200],
         }
         source = self._runs.log(event).run_id

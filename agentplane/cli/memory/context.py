@@ -12,6 +12,7 @@ from agentplane.cli.help import command
 from agentplane.cli.open import json_option, opened
 from agentplane.context.choose import Ask
 from agentplane.context.pack import LEAST
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 
 
@@ -54,7 +55,7 @@ def context_command(
         return
     receipt = made.receipt
     left = f", {len(receipt.cut)} left out" if receipt.cut else ""
-    what = f"{output.count(len(receipt.given), 'entry', 'entries')} included{left}, about {receipt.tokens} tokens"
+    what = f"{counted(len(receipt.given), 'entry', 'entries')} included{left}, about {receipt.tokens} tokens"
     for cut in receipt.cut:
         if cut.kind in ("said", "expired"):
             output.note(f"{one_line(cut.id, 40)} was left out: {one_line(cut.why, 160)}")

@@ -20,6 +20,7 @@ from agentplane.memory.expiry import Expiry
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.review import promote, streak
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 
 
@@ -200,7 +201,7 @@ def _print_expiring(dated: Mapping[str, Entry], expiring: Mapping[str, Expiry]) 
 def _print_inbox_notes(memory: Memory) -> None:
     """Print notes about hidden candidates, facts without a statement and unreadable parts of files."""
     if memory.hidden:
-        what = output.count(len(memory.hidden), "candidate that has", "candidates that have")
+        what = counted(len(memory.hidden), "candidate that has", "candidates that have")
         output.note(
             f"agentplane can't show {what} the ID of an approved entry. Run `agentplane doctor` for details."
         )
@@ -209,7 +210,7 @@ def _print_inbox_notes(memory: Memory) -> None:
             f"The run {one_line(run, 40)} named the fact {one_line(id_, 60)}, but this fact has no statement yet."
         )
     if memory.broken:
-        what = output.count(memory.broken, "part", "parts")
+        what = counted(memory.broken, "part", "parts")
         output.note(f"agentplane can't read {what} of the memory files. Run `agentplane doctor` for details.")
 
 
@@ -226,7 +227,7 @@ def _print_candidate(reviewed: "Reviewed") -> None:
     in_unicode, in_ascii = _MARKS[reviewed.state]
     mark = in_unicode if sys.stdout.encoding.lower().startswith("utf") else in_ascii
     output.line(output.row([(mark, 1), (entry.id, 11)], entry.statement))
-    age = "" if not reviewed.age else f"{output.count(reviewed.age, 'day')} old"
+    age = "" if not reviewed.age else f"{counted(reviewed.age, 'day')} old"
     like = f"duplicate of {reviewed.like}" if reviewed.like else ""
     checked = "" if reviewed.checked else "not checked yet"
     details = (entry.head.type, reviewed.because, age, like, checked)

@@ -27,6 +27,7 @@ from agentplane.review import policy, streak
 from agentplane.review.attention import Attention
 from agentplane.review.conflicts.result_cache import ResultCache
 from agentplane.review.inbox import Reviewed, Reviewer
+from agentplane.text.numbers import counted
 from agentplane.tui.backend.entries import first_rows, inbox_rows
 from agentplane.tui.backend.outcome_text import DOING, Outcome, outcome_of
 
@@ -315,7 +316,7 @@ def _settled_text(settled: Sequence[Settled]) -> str:
     if not settled:
         return ""
     count = len(settled[-1].waiting)
-    more = f", {count:,} candidate{'' if count == 1 else 's'} to review" if count else ""
+    more = f", {counted(count, 'candidate')} to review" if count else ""
     return f"Reconciled merged branches{more}"
 
 

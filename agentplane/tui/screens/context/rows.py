@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from agentplane.context import pack, pack_text
 from agentplane.context.choose import section
 from agentplane.memory.entry import Entry
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.context_model import ToolPacks, View
@@ -137,8 +138,8 @@ def _additions(view: View) -> Iterator[Row]:
         text = f"{id_} is withheld, because it may contain a secret"
         yield Row(f"{WITHHELD}{id_}", "×", " ", text, "", "flag", group)
     if sources.waiting:
-        count = "candidate" if sources.waiting == 1 else "candidates"
-        yield Row(WAITING, "?", " ", f"{sources.waiting:,} {count} to review", "", "quiet", group)
+        text = f"{counted(sources.waiting, 'candidate')} to review"
+        yield Row(WAITING, "?", " ", text, "", "quiet", group)
 
 
 def _left_out(view: View) -> Iterator[Row]:
