@@ -1,6 +1,5 @@
 """Check every candidate for conflicts and flags, without the plane's lock."""
 
-import time
 from typing import TYPE_CHECKING
 
 from agentplane.plane.derived import badge_stamp
@@ -15,9 +14,6 @@ if TYPE_CHECKING:
 _CHECKING = "Checking candidates"
 _BLOCK = 100
 """Number of candidates that are checked before the code looks again for changes to the plane."""
-_KEEP_SECONDS = 3.0
-_KEEP_SHARE = 10
-"""Results are stored only so often that storing takes at most a tenth of the time."""
 
 
 def check_all(committer: "Committer") -> None:
@@ -39,17 +35,13 @@ def _checked(committer: "Committer", cache: ResultCache) -> bool:
     touched = reviewer.touched()
     total = len(memory.inbox)
     left = [entry.id for entry in memory.inbox if entry.id in touched]
-    keep_at = time.monotonic() + _KEEP_SECONDS
     for begin in range(0, len(left), _BLOCK):
         progress(total - len(left) + begin, total, _CHECKING)
         if badge_stamp.of(str(committer.layout.root)) != mark:
             return False
         reviewer.look(left[begin : begin + _BLOCK])
-        began = time.monotonic()
-        if began >= keep_at:
-            reviewer.conflicts.save()
-            keep_at = time.monotonic() + max(_KEEP_SECONDS, _KEEP_SHARE * (time.monotonic() - began))
-    reviewer.conflicts.save()
+        reviewer.save_now_and_then()
+    reviewer.save()
     committer.keep_badge(memory)
     progress(total, total, _CHECKING)
     return True

@@ -58,6 +58,10 @@ class Committer:
         """Read the approved entries, the inbox and the manual edits."""
         return Memory(self.store.snapshot())
 
+    def read_for_tools(self) -> Memory:
+        """Read the memory that tools may get, after the log has recorded changed trust settings."""
+        return Memory(self.store.for_delivery(self.origin))
+
     def today(self) -> date:
         """Return the current day in UTC. The dates of entries are compared with it."""
         return self.store.today()
@@ -187,8 +191,7 @@ class Committer:
         return None
 
     def _by(self) -> plans.By:
-        stamp = self.stamp(self.origin.actor)
-        return plans.By(stamp.actor, stamp, stamp.today, self.store.token)
+        return plans.By(self.stamp(self.origin.actor), self.store.token)
 
     def _commit(
         self, plan: Callable[[Snapshot], Plan | None], by: Origin, *, badge: bool = True

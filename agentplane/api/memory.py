@@ -32,7 +32,7 @@ class PlaneMemory:
 
         If trust settings changed, the log records that before the tool gets any text.
         """
-        return Memory(self._committer.store.for_delivery(self._committer.origin))
+        return self._committer.read_for_tools()
 
     def expiry_of(self, entry: Entry) -> Expiry | None:
         """Return the expiry of an accepted entry, or None.

@@ -53,9 +53,7 @@ if TYPE_CHECKING:
 class By(msgspec.Struct, frozen=True):
     """The actor and the time of a command."""
 
-    actor: str
     stamp: Stamp
-    today: date
     token: Callable[[int], str]
 
 
@@ -105,7 +103,7 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
         case SendBack():
             return Planned(_send_back(command, memory, by))
         case Snooze():
-            return Planned(postpone.snooze(memory, command.ids, command.until, by.today))
+            return Planned(postpone.snooze(memory, command.ids, command.until, by.stamp.today))
         case Merge():
             return Planned(_merge(command, memory, by))
         case Edit():
@@ -115,7 +113,7 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
 
             return Planned(mask_entry.plan(memory, command.id, command.seen))
         case Deprecate():
-            return Planned(operations.deprecate(memory, command.ids, by.today, command.why))
+            return Planned(operations.deprecate(memory, command.ids, by.stamp.today, command.why))
         case Pin():
             return Planned(operations.pin(memory, command.ids))
         case Unpin():
@@ -129,9 +127,9 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
         case Revert():
             return Planned(manual_edits.revert(memory, command.ids))
         case Undo():
-            return Planned(undo.plan_undo(memory.snapshot, by.actor, command.op))
+            return Planned(undo.plan_undo(memory.snapshot, by.stamp.actor, command.op))
         case Redo():
-            return Planned(undo.plan_redo(memory.snapshot, by.actor))
+            return Planned(undo.plan_redo(memory.snapshot, by.stamp.actor))
         case _:
             assert_never(command)
 
@@ -155,7 +153,7 @@ def prepared(command: Propose, memory: Memory, actor: str, today: date) -> Prepa
 def _propose(command: Propose, memory: Memory, by: By) -> Plan | None:
     from agentplane.review.gate import verdicts
 
-    ready = prepared(command, memory, by.actor, by.today)
+    ready = prepared(command, memory, by.stamp.actor, by.stamp.today)
     if ready.verdict and ready.verdict.refused:
         raise verdicts.refusal(ready.verdict)
     return ready.plan(memory, by.token)
@@ -184,10 +182,10 @@ def _approve_clean(command: ApproveClean, memory: Memory, by: By) -> Planned:
     from agentplane.review import attention, inbox
 
     kind = kind_named(memory.kinds, command.kind).name if command.kind else None
-    asking = attention.divide(memory, by.today).asking_ids
+    asking = attention.divide(memory, by.stamp.today).asking_ids
     clean = {
         reviewed.entry.id: reviewed.conflicts
-        for reviewed in inbox.Reviewer(memory, by.today).look()
+        for reviewed in inbox.Reviewer(memory, by.stamp.today).look()
         if reviewed.clean
         and reviewed.entry.id in asking
         and command.source in (None, reviewed.entry.head.source)
@@ -212,7 +210,7 @@ def _send_back(command: SendBack, memory: Memory, by: By) -> Plan:
     from agentplane.review import feedback
 
     feedback.check_comment(command.comment)
-    return postpone.send_back(memory, command.ids, command.comment, by.today)
+    return postpone.send_back(memory, command.ids, command.comment, by.stamp.today)
 
 
 def _tag(command: Tag, memory: Memory) -> Plan:

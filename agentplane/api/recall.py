@@ -26,11 +26,7 @@ class Recall:
 
     def find(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> Recalled:
         """Return the matching entries, and the IDs of matching entries that are withheld."""
-        return self.find_in(self.memory(), query, limit=limit, wanted=wanted)
-
-    def memory(self) -> Memory:
-        """Read the memory as tools may be given it, after a change of the trust settings is recorded."""
-        return Memory(self._committer.store.for_delivery(self._committer.origin))
+        return self.find_in(self._committer.read_for_tools(), query, limit=limit, wanted=wanted)
 
     def find_in(self, memory: Memory, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> Recalled:
         """Return the matches in `memory`. The plane isn't read again."""
@@ -41,7 +37,7 @@ class Recall:
 
     def withheld(self) -> tuple[str, ...]:
         """Return the IDs of accepted entries that tools don't get because they look like they contain a secret."""
-        given = delivery.given(self.memory())
+        given = delivery.given(self._committer.read_for_tools())
         return tuple(entry.id for entry in given.withheld if entry.head.status == "accepted")
 
 

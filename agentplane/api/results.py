@@ -81,6 +81,14 @@ class Harvested(msgspec.Struct, frozen=True):
     refused: tuple[str | None, ...] = ()
 
 
+class WrittenPack(msgspec.Struct, frozen=True):
+    """The context pack that context/active.md has now."""
+
+    pack: "Pack"
+    changed: bool
+    """True if the file had other contents before."""
+
+
 class SyncResult(msgspec.Struct, frozen=True):
     """The result of a `Sync`."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from agentplane.memory.entry import Entry, Header
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 from agentplane.text.word_changes import changes
 
@@ -61,23 +62,19 @@ def status_lines(
 
 def _counts(status: "Status") -> Iterator[str]:
     conflicts = f" ({status.conflicts} with conflicts)" if status.conflicts else ""
-    yield _count(status.waiting, "candidate") + conflicts
-    yield _count(status.hand_edits, "manual edit")
+    yield counted(status.waiting, "candidate") + conflicts
+    yield counted(status.hand_edits, "manual edit")
     if status.folded:
-        yield _count(status.folded, "folded candidate")
+        yield counted(status.folded, "folded candidate")
     if status.broken:
-        yield _count(status.broken, "unreadable entry", "unreadable entries")
+        yield counted(status.broken, "unreadable entry", "unreadable entries")
     if status.expired:
-        yield _count(status.expired, "expired entry", "expired entries")
+        yield counted(status.expired, "expired entry", "expired entries")
     if status.expiring:
-        soon = _count(status.expiring, "entry expires", "entries expire")
-        yield f"{soon} within {_count(status.warn_days, 'day')}"
+        soon = counted(status.expiring, "entry expires", "entries expire")
+        yield f"{soon} within {counted(status.warn_days, 'day')}"
     if status.damaged:
         yield "damaged: the log doesn't match the memory files"
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def diff_notes(found: "MemoryDiff", edits: int) -> Iterator[str]:
@@ -88,7 +85,7 @@ def diff_notes(found: "MemoryDiff", edits: int) -> Iterator[str]:
         since = f"commit {found.commit[:12]}" if found.commit else found.time
         yield f"No approved entries changed since {since}."
     if edits:
-        yield f"This comparison doesn't include {_count(edits, 'manual edit')} awaiting review. Run `agentplane inbox` to list manual edits."
+        yield f"This comparison doesn't include {counted(edits, 'manual edit')} awaiting review. Run `agentplane inbox` to list manual edits."
 
 
 def diff_lines(entry: "EntryChange", readable: Readable = str) -> Iterator[Line]:

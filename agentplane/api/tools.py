@@ -11,7 +11,7 @@ import msgspec
 
 from agentplane.api.committer import Committer, required
 from agentplane.api.inbox import Inbox
-from agentplane.api.results import Harvested, SyncResult
+from agentplane.api.results import Harvested, SyncResult, WrittenPack
 from agentplane.api.runs import Runs
 from agentplane.commands import Sync, ToolCommand, Unwire, Wire
 from agentplane.errors import AgentplaneError
@@ -19,6 +19,7 @@ from agentplane.memory import proposing
 from agentplane.memory.proposing import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.store.snapshot import deliverable, settings_changed
+from agentplane.text.numbers import counted
 from agentplane.text.visible import visible
 from agentplane.tools.foreign_file import Change
 
@@ -80,46 +81,49 @@ class Tools:
 
         made = self.pack(command.ask or _lasting())
         # Tools that import context/active.md get a requested context pack through that file.
-        is_changed = command.ask is not None and self.write_pack(made)
+        is_changed = command.ask is not None and self.write_pack(made).changed
         return SyncResult(self.sync(presence.named(command.ids), made), made, is_changed)
 
     def pack(self, ask: "Ask") -> "Pack":
         """Return the context pack that a tool would get."""
         from agentplane.context import active, pack
 
-        memory = Memory(self._store.for_delivery(self._committer.origin))
+        memory = self._committer.read_for_tools()
         return pack.make(active.sources(memory, ask, self._committer.today()), ask)
 
-    def imported_pack(self, ask: "Ask", tools: "Sequence[Tool]" = ()) -> "Pack":
+    def imported_pack(self, ask: "Ask") -> "Pack":
         """Return the context pack for context/active.md.
 
-        It has no entries that the importing files already have. `tools` are the tools whose files are about
-        to import it.
+        It has no entries that the importing files already have.
         """
-        return self._imported(self.pack(ask), tools)
+        return self._imported(self.pack(ask))
 
-    def write_pack(self, made: "Pack", tools: "Sequence[Tool]" = ()) -> bool:
-        """Write the result of `imported_pack` into context/active.md. Return True if the file changed."""
+    def write_pack(self, whole: "Pack", tools: "Sequence[Tool]" = ()) -> WrittenPack:
+        """Write a context pack into context/active.md, without the entries that the importing files already have.
+
+        `tools` are the tools whose files are about to import it.
+        """
         from agentplane.context import active
 
         self._store.require_noted(self._committer.origin)
-        return active.write(self._layout, self._imported(made, tools))
+        imported = self._imported(whole, tools)
+        return WrittenPack(imported, active.write(self._layout, imported))
 
-    def _imported(self, made: "Pack", tools: "Sequence[Tool]") -> "Pack":
+    def _imported(self, whole: "Pack", tools: "Sequence[Tool]" = ()) -> "Pack":
         from agentplane.context import active, pack
         from agentplane.tools.memory_file import size_limit, sync
 
         def make(budget: int, repeated: "Mapping[str, str]") -> "Pack":
-            ask = msgspec.structs.replace(made.ask, budget=budget)
+            ask = msgspec.structs.replace(whole.ask, budget=budget)
             memory = Memory(deliverable(self._store.snapshot()))
             return pack.make(active.sources(memory, ask, self._committer.today()), ask, repeated=repeated)
 
-        return sync.imported(self._layout.project, size_limit.Packs(made, make), tools)
+        return sync.imported(self._layout.project, size_limit.Packs(whole, make), tools)
 
     def make_context(self) -> bool:
         """Write context/active.md if a tool file imports it and it is missing or out of date.
 
-        Return True if it was written. A file that Git tracks is never changed.
+        Return True if it changed. A file that Git tracks is never changed.
         """
         from agentplane.agents.catalog import TOOLS
         from agentplane.context import active
@@ -137,7 +141,7 @@ class Tools:
             return False  # the log must record these first, and a Git hook doesn't write the log
         if git.tracked(layout.root, (active.ACTIVE,)):
             return False
-        return self.write_pack(self._packs().whole)
+        return self.write_pack(self._packs().whole).changed
 
     def receivers(self, memory: Memory) -> "Receivers":
         """Return the tools that get this memory, the ones that have an older revision, and the ones without it."""
@@ -251,10 +255,9 @@ class Tools:
         if not passed:
             return Harvested(tuple(None for _ in refused), tuple(refused))
         places = list(dict.fromkeys(place for haul in found.hauls for place in haul.places))
-        plural = "" if len(passed) == 1 else "s"
         event = {
             "activity": "import",
-            "summary": f"Imported {len(passed)} candidate{plural}.",
+            "summary": f"Imported {counted(len(passed), 'candidate')}.",
             "inputs": places[:200],
         }
         source = self._runs.log(event).run_id

@@ -156,11 +156,6 @@ def row(cells: Iterable[tuple[str, int]], last: str) -> str:
     return start + one_line(last, max(columns - cells_of(start), 8) if columns else None)
 
 
-def count(number: int, one: str, many: str | None = None) -> str:
-    """Return a count with its noun, such as `1 candidate` or `2 candidates`."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
 def age(ts: str) -> str:
     """Return the time since a timestamp, in the largest unit that fits, with "ago"."""
     age = _age(ts)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed
     from agentplane.runs.query.timeline import TimelineRow
 
-_WITH_BLANKS = frozenset(("tag", "path", "task", "tool", "by", "layer"))
-"""The fields whose values can have blanks."""
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -62,7 +60,7 @@ def _with_quotes(word: str) -> str:
     if len(found) < 2 or any(one.name or one.negated for one in found[1:]):
         return word
     first, field = found[0], fields.named(found[0].name)
-    if field is None or field.name not in _WITH_BLANKS or first.quoted or not first.value:
+    if field is None or not field.has_blanks or first.quoted or not first.value:
         return word
     return str(Term(field.name, word[first.end - len(first.value) :].strip(), first.negated))
 

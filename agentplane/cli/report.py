@@ -12,6 +12,7 @@ from agentplane.api.results import Committed, LeftBeside, Reached
 from agentplane.cli import output, verbs
 from agentplane.commands import MemoryCommand
 from agentplane.errors import AgentplaneError
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line, visible
 from agentplane.tools.sessions import sessions
 from agentplane.tools.sessions.sessions import Session
@@ -120,7 +121,7 @@ def _approved(done: Committed) -> str:
     known = done.snapshot.ledger.known
     changed = [id_ for id_ in others if id_ in known and known[id_].digest is not None]
     dropped = [id_ for id_ in others if id_ not in (*changed, *done.rejected)]
-    parts = [output.count(len(done.renamed), "candidate")]
+    parts = [counted(len(done.renamed), "candidate")]
     what = "superseded" if done.verb == "supersede" else "linked"
     parts += [f"{what} {_listed(changed)}"] if changed else []
     parts += [f"rejected {_listed(done.rejected)}"] if done.rejected else []

@@ -16,6 +16,7 @@ from agentplane.plane.settings import Settings, Trust, line_of
 from agentplane.plane.store.store import Store
 from agentplane.plane.trust import signatures
 from agentplane.text.log import event_line
+from agentplane.text.numbers import counted
 
 
 _GENESIS = bytes.fromhex(event_line.GENESIS)
@@ -238,7 +239,7 @@ def _summary(unsigned: Sequence[LoggedOp], now: Side) -> Finding:
     """
     names = ", ".join(op.name for op in unsigned[:_NAMED])
     more = f" and {len(unsigned) - _NAMED} more" if len(unsigned) > _NAMED else ""
-    count = "1 change is" if len(unsigned) == 1 else f"{len(unsigned)} changes are"
+    count = counted(len(unsigned), "change is", "changes are")
     head = now.ledger.heads[-1] if now.ledger.heads else event_line.GENESIS
     what = f"{count} not signed, but `trust.require_signatures` is on: {names}{more}"
     remedy = Instruction(

@@ -32,7 +32,7 @@ def recall(session: Session, asked: tools.Recall) -> Fields:
     if not asked.query.strip():
         raise BadInput("The query is empty.", where="query", todo="Pass the words to search for.")
     wanted = Wanted(asked.kind, asked.tag, asked.status, asked.path)
-    memory = session.plane.recall.memory()
+    memory = session.plane.memory.read_for_tools()
     found = session.plane.recall.find_in(memory, asked.query, limit=asked.limit, wanted=wanted).results
     return {"results": [_found(result) for result in found]} | _notices(session) | session.sent_back(memory)
 

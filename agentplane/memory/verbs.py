@@ -16,7 +16,6 @@ _PAST = {
     "adopt": "accepted",
     "revert": "discarded",
     "mask": "masked",
-    "import": "imported",
     "deprecate": "deprecated",
     "pin": "pinned",
     "unpin": "unpinned",

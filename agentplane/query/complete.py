@@ -8,7 +8,7 @@ import msgspec
 from agentplane.query import fields
 from agentplane.query.fields import Field, Target
 from agentplane.query.parse import Term, Token, tokens
-from agentplane.query.records import Record
+from agentplane.query.records import Record, values_of
 
 
 MOST = 12
@@ -29,18 +29,11 @@ class Completion(msgspec.Struct, frozen=True):
 def known(records: Iterable[Record]) -> dict[str, tuple[str, ...]]:
     """Return the values in these records by field, the most frequent first."""
     counts: dict[str, Counter[str]] = {
-        name: Counter() for name in ("kind", "tool", "by", "tag", "path", "run", "task", "layer", "id")
+        field.name: Counter() for field in fields.FIELDS if field.takes == "text"
     }
     for record in records:
-        counts["kind"][record.kind] += 1
-        counts["tool"].update(record.tool)
-        counts["by"].update(record.by)
-        counts["tag"].update(record.tags)
-        counts["path"].update(record.scope)
-        counts["run"][record.run.partition("-")[2]] += 1
-        counts["task"][record.task] += 1
-        counts["layer"][record.layer] += 1
-        counts["id"][record.id] += 1
+        for name, found in counts.items():
+            found.update(values_of(record, name))
     return {name: tuple(value for value, _ in found.most_common() if value) for name, found in counts.items()}
 
 

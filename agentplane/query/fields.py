@@ -44,6 +44,8 @@ class Field(msgspec.Struct, frozen=True):
     """The fixed values of a choice."""
     match_all: bool = False
     """True if every term has to match. Otherwise one value of a repeated field is enough."""
+    has_blanks: bool = False
+    """True if its values can have blanks."""
 
     def value(self, name: str) -> Value | None:
         return next((value for value in self.values if name in (value.name, *value.aliases)), None)
@@ -89,16 +91,16 @@ SORTS = (
 # fmt: off
 FIELDS = (
     Field("kind", "Kind of memory", "kind:fact", _ENTRIES, ("type",)),
-    Field("tool", "Tool that proposed the entry or performed the run", "tool:codex", _EVERY),
-    Field("by", "Tool or person that proposed or approved the entry, or performed the run", "by:ada", _EVERY),
+    Field("tool", "Tool that proposed the entry or performed the run", "tool:codex", _EVERY, has_blanks=True),
+    Field("by", "Tool or person that proposed or approved the entry, or performed the run", "by:ada", _EVERY, has_blanks=True),
     Field("is", "State", "is:expired", _ENTRIES, takes="choice", values=STATES, match_all=True),
     Field("status", "Status of an approved entry", "status:superseded", _MEMORY, takes="choice", values=_STATUSES),
-    Field("tag", "Tag", "tag:money", _ENTRIES),
-    Field("path", "Path or glob in the scope of the entry", "path:app/db/", _ENTRIES, ("scope",)),
+    Field("tag", "Tag", "tag:money", _ENTRIES, has_blanks=True),
+    Field("path", "Path or glob in the scope of the entry", "path:app/db/", _ENTRIES, ("scope",), has_blanks=True),
     Field("run", "Run that the entry came from, or the run itself", "run:azz8", _EVERY),
-    Field("task", "Task of the run", "task:webhooks", _RUNS),
+    Field("task", "Task of the run", "task:webhooks", _RUNS, has_blanks=True),
     Field("outcome", "How the run ended", "outcome:failed", _RUNS, takes="choice", values=_OUTCOMES),
-    Field("layer", "Layer of the entry or run (L0 to L6)", "layer:L5", _EVERY),
+    Field("layer", "Layer of the entry or run (L0 to L6)", "layer:L5", _EVERY, has_blanks=True),
     Field("older", "Last updated before a given date, or more than a given time ago", "older:7d", _EVERY, takes="time", match_all=True),
     Field("newer", "Last updated on or after a given date, or no more than a given time ago", "newer:2026-09-01", _EVERY, takes="time", match_all=True),
     Field("id", "ID, or the beginning of an ID", "id:DEC-01", _EVERY),

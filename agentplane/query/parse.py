@@ -153,7 +153,7 @@ def parse(text: str, target: Target) -> Query:
             raise QueryError("The quote isn't closed.", 'Add " at the end.', token)
         term = _term(token, target)
         if term.field == "sort":
-            if sort or term.negated:
+            if sort:
                 raise QueryError("sort: can be used only once.", "Remove one of the sort: terms.", token)
             sort = term.value
         elif term.value:

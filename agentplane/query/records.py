@@ -38,6 +38,30 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     states: frozenset[str] = frozenset()
 
 
+def values_of(record: Record, field: str) -> tuple[str, ...]:
+    """Return the values of a text field that completion offers."""
+    match field:
+        case "kind":
+            return (record.kind,)
+        case "tool":
+            return record.tool
+        case "by":
+            return record.by
+        case "tag":
+            return record.tags
+        case "path":
+            return record.scope
+        case "run":
+            return (record.run.partition("-")[2],)
+        case "task":
+            return (record.task,)
+        case "layer":
+            return (record.layer,)
+        case "id":
+            return (record.id,)
+    raise ValueError(field)
+
+
 def of_candidate(entry: Entry) -> Record:
     """Return the record of a candidate. Words are found in its statement and in the fields of its header."""
     head = entry.head

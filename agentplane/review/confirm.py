@@ -15,6 +15,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store.plan import Plan
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 
 
@@ -67,7 +68,7 @@ class Unconfirmed(Refused):
                 todo=todo,
             )
             return
-        more = f", and {len(flags) - 1} more flag{'s' * (len(flags) > 2)}" if len(flags) > 1 else ""
+        more = f", and {counted(len(flags) - 1, 'more flag')}" if len(flags) > 1 else ""
         option = f"--confirm {','.join(self.codes)}"
         how = (
             f"run `agentplane {_COMMANDS[verb]} {name} {option}`" if verb in _COMMANDS else f"add `{option}`"

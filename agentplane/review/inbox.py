@@ -1,7 +1,9 @@
 """The inbox for reviewers, with the conflicts and flags of each candidate."""
 
+import time
 from collections.abc import Sequence
 from datetime import date
+from typing import Literal
 
 import msgspec
 
@@ -16,6 +18,10 @@ from agentplane.review.gate import gate, past_rejections, verdict_cache, verdict
 from agentplane.review.gate.gate import Context
 from agentplane.review.gate.verdicts import Flag
 from agentplane.review.inbox_conflicts import Conflicts
+
+
+State = Literal["conflict", "flagged", "unchecked", "advice", "ready"]
+"""What a candidate needs most. One with `advice` is ready too, and has something to read."""
 
 
 class Reviewed(msgspec.Struct, frozen=True):
@@ -47,7 +53,18 @@ class Reviewed(msgspec.Struct, frozen=True):
     @property
     def clean(self) -> bool:
         """True if it can be approved together with other clean candidates. Advice doesn't prevent that."""
-        return self.checked and not self.contested and not self.flags
+        return self.state in ("advice", "ready")
+
+    @property
+    def state(self) -> State:
+        """The state that lists show. A candidate with a conflict can also have flags or be unchecked."""
+        if self.contested:
+            return "conflict"
+        if self.flags:
+            return "flagged"
+        if not self.checked:
+            return "unchecked"
+        return "advice" if self.conflicts else "ready"
 
     @property
     def high(self) -> tuple[Flag, ...]:
@@ -56,6 +73,9 @@ class Reviewed(msgspec.Struct, frozen=True):
 
 
 _MOST_NEAR = 3
+_SAVE_SECONDS = 5.0
+_SAVE_SHARE = 20
+"""Results are saved so rarely that saving takes at most one twentieth of the time."""
 _FRESH = 500
 """Up to this number of candidates, the gate looks up files and commits each time. For more, its last result
 counts.
@@ -113,6 +133,7 @@ class Reviewer:
         )
         self._gate = verdict_cache.Gate(memory, self._context, self.conflicts.cache)
         self._places = {id_: place for place, id_ in enumerate(memory.inbox_ids)}
+        self._save_at = time.monotonic() + _SAVE_SECONDS
 
     def look(self, wanted: Sequence[str] = ()) -> list[Reviewed]:
         """Return the named candidates, or all of them in the order of the file if none is named."""
@@ -160,6 +181,18 @@ class Reviewer:
         reviewed = [self._reviewed(entry, found) for entry, found in zip(entries, conflicts, strict=True)]
         self.conflicts.save_if_whole()
         return reviewed
+
+    def save_now_and_then(self) -> None:
+        """Save the results of the checks so far, unless the last save was only a moment ago."""
+        if time.monotonic() >= self._save_at:
+            self.save()
+
+    def save(self) -> None:
+        """Save the results of the checks, for the next time and for the badge."""
+        began = time.monotonic()
+        self.conflicts.save()
+        now = time.monotonic()
+        self._save_at = now + max(_SAVE_SECONDS, _SAVE_SHARE * (now - began))
 
     def earlier(self, entry: Entry) -> verdicts.Earlier | None:
         """Return the rejection that a candidate repeats, exactly or nearly, or None."""

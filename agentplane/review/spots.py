@@ -10,6 +10,7 @@ from agentplane.review.gate import gate, order_flags, raw_header
 from agentplane.review.gate.verdicts import HIGH, SECRET
 from agentplane.scan.secrets import find
 from agentplane.text import visible
+from agentplane.text.numbers import counted
 from agentplane.text.visible import Hidden
 
 
@@ -65,9 +66,8 @@ def of(entry: Entry, actions: Mapping[str, Action]) -> tuple[Spot, ...]:
 
 def too_many(found: Sequence[Spot]) -> str:
     """Return the message for a text with too many spots."""
-    more = len(found) - MOST_CONFIRMED
-    spots = "spot is" if more == 1 else "spots are"
-    return f"{more:,} more flagged {spots} not shown, because there are too many to confirm. Edit the text or reject the candidate."
+    more = counted(len(found) - MOST_CONFIRMED, "more flagged spot is", "more flagged spots are")
+    return f"{more} not shown, because there are too many to confirm. Edit the text or reject the candidate."
 
 
 def _in_entry(entry: Entry) -> Iterator[Spot]:

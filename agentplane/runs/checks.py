@@ -22,6 +22,7 @@ from agentplane.runs.events import RUN, CapsuleFile, RunEvent
 from agentplane.runs.open import open_run
 from agentplane.text import files
 from agentplane.text.log import chain
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 
 
@@ -63,7 +64,7 @@ def check(store: Store) -> Iterator[Finding]:
             yield from _capsule(layout, absent, pruned, run, line)
             elsewhere += _is_elsewhere(layout, run)
     if elsewhere:
-        records = "1 run record" if elsewhere == 1 else f"{elsewhere} run records"
+        records = counted(elsewhere, "run record")
         what = (
             f"some files of {records} from other machines are missing,"
             " because those files aren't shared through Git"

@@ -12,6 +12,7 @@ from agentplane.memory.view import Memory
 from agentplane.plane.derived import cache
 from agentplane.plane.git import git_attributes, merge_driver
 from agentplane.plane.store.store import Store
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 from agentplane.tools import foreign_file
 from agentplane.tools.hooks import error_log
@@ -107,7 +108,7 @@ def _failed_calls(store: Store) -> Iterator[Finding]:
     if not rows:
         return
     event, tool, what = rows[-1]
-    calls = "1 hook call" if len(rows) == 1 else f"{len(rows)} hook calls"
+    calls = counted(len(rows), "hook call")
     last = f"{one_line(event, 20)} hook of {one_line(tool, 40)}: {one_line(what, 200)}"
     message = (
         f"{calls} failed in the last 3 days. A failed call gives the tool no memory. Last failure: {last}"

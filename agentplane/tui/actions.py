@@ -41,8 +41,6 @@ class Action(msgspec.Struct, frozen=True):
     """Its place in the footer, starting at 1. 0 if the footer doesn't show it."""
     priority: bool = False
     """True if its keys also work in a text field, which otherwise takes most keys."""
-    meaning: str = ""
-    """The meaning of its keys, if actions with other names have the same keys elsewhere. Empty means the name."""
     also: str = ""
     """Other words that find it in the palette and in help."""
 
@@ -76,9 +74,6 @@ _NOT_ON = {
 """For some screens, the actions of `EVERYWHERE` that are not available on them."""
 _DECIDE, _LOOK, _MOVE, _MARK, _GO = "Review", "View", "Move", "Select", "General"
 _WRITE = "Edit"
-_APPROVE, _REJECT, _NEXT, _OPEN = "approve", "reject", "next", "open"
-_BACK, _RESTART, _SYNC, _LAYOUT, _SAVE = "back", "restart", "sync", "layout", "save"
-"""Meanings of keys that several actions share."""
 
 
 def _action(
@@ -89,17 +84,17 @@ def _action(
 
 # fmt: off
 ACTIONS: tuple[Action, ...] = (
-    _action("approve", "approve", "Approve the candidate or the selected candidates. A candidate with a conflict opens for comparison instead. If the row is a manual edit, this accepts the edit.", ("inbox",), _DECIDE, rank=1, meaning=_APPROVE, also="accept adopt"),
-    _action("accept", "accept", "Accept the manual edit to the entry, or to the selected entries.", ("shelf",), _DECIDE, rank=1, meaning=_APPROVE, also="approve adopt manual edit"),
-    _action("reject", "reject", "Reject the candidate or the selected candidates. You can give a reason. If the row is a manual edit, this discards the edit.", ("inbox",), _DECIDE, rank=2, meaning=_REJECT, also="discard revert"),
-    _action("discard", "discard", "Discard the manual edit and restore the approved text.", ("shelf",), _DECIDE, rank=2, meaning=_REJECT, also="reject revert manual edit"),
+    _action("approve", "approve", "Approve the candidate or the selected candidates. A candidate with a conflict opens for comparison instead. If the row is a manual edit, this accepts the edit.", ("inbox",), _DECIDE, rank=1, also="accept adopt"),
+    _action("accept", "accept", "Accept the manual edit to the entry, or to the selected entries.", ("shelf",), _DECIDE, rank=1, also="approve adopt manual edit"),
+    _action("reject", "reject", "Reject the candidate or the selected candidates. You can give a reason. If the row is a manual edit, this discards the edit.", ("inbox",), _DECIDE, rank=2, also="discard revert"),
+    _action("discard", "discard", "Discard the manual edit and restore the approved text.", ("shelf",), _DECIDE, rank=2, also="reject revert manual edit"),
     _action("send_back", "send back", "Send the candidate or the selected candidates back to the proposer with a comment.", ("inbox",), _DECIDE, also="return comment feedback"),
     _action("snooze", "snooze", "Snooze the candidate or the selected candidates until a date that you choose.", ("inbox",), _DECIDE, also="later postpone date"),
     _action("tag", "tag", "Add or remove tags on the entry, or on the selected entries.", _LISTS, _DECIDE, also="label untag bulk"),
     _action("edit", "edit", "Edit the text of the candidate or entry.", _LISTS, _DECIDE, rank=3, also="change"),
     _action("edit_outside", "edit in $EDITOR", "Edit the text in your own editor ($EDITOR).", _LISTS, _DECIDE),
     _action("approve_clean", "approve all ready", "Approve all listed candidates that have no conflict and no flag. You see a summary before anything is approved.", ("inbox",), _DECIDE, rank=5, also="bulk"),
-    _action("next_conflict", "next conflict", "Go to the next candidate with a conflict.", ("inbox",), _LOOK, meaning=_NEXT),
+    _action("next_conflict", "next conflict", "Go to the next candidate with a conflict.", ("inbox",), _LOOK),
     _action("deprecate", "deprecate", "Deprecate the entry, so that tools no longer get it. You can give a reason.", ("shelf",), _DECIDE, rank=4, also="retire remove delete"),
     _action("supersede", "supersede", "Write a replacement for this entry. The replacement goes to the inbox for review.", ("shelf",), _DECIDE, rank=5, also="replace"),
     _action("pin", "pin", "Pin the entry, or the selected entries. Tools get pinned entries before other entries. Press again to unpin.", ("shelf", "pack"), _DECIDE, rank=5, also="unpin important"),
@@ -114,19 +109,19 @@ ACTIONS: tuple[Action, ...] = (
     _action("list.extend_up", "extend up", "Extend the selection up by one row.", (LIST,), _MARK, "extend(-1)"),
     _action("filter", "filter", "Filter the list.", _WITH_LIST, _LOOK, rank=6, also="search find"),
     _action("sort", "sort", "Switch to the next sort order. After the last one, the list returns to its default grouping.", _LISTS, _LOOK, also="order"),
-    _action("filter.save", "save filter", "Save the current filter as a tab. If the filter is already saved, its tab is removed.", _READ, _LOOK, "filter_save", meaning=_SAVE),
+    _action("filter.save", "save filter", "Save the current filter as a tab. If the filter is already saved, its tab is removed.", _READ, _LOOK, "filter_save"),
     _action("filter.next", "next filter", "Show the next saved filter.", _READ, _LOOK, "filter_step(1)"),
     _action("filter.previous", "previous filter", "Show the previous saved filter.", _READ, _LOOK, "filter_step(-1)"),
     _action("group", "group", "Change how rows are grouped. Candidates are grouped by run or by kind, and runs by day or by task.", ("inbox", "runs"), _LOOK),
     _action("folded", "show folded", "Show or hide candidates that were sent back, are snoozed, or exceed the daily limit.", ("inbox",), _LOOK, also="hidden snoozed sent back limit"),
-    _action("list.open", "open", "Open the row. A candidate with a conflict opens next to the entry that it conflicts with.", (LIST,), _LOOK, "open", meaning=_OPEN, also="compare conflict contradiction read"),
+    _action("list.open", "open", "Open the row. A candidate with a conflict opens next to the entry that it conflicts with.", (LIST,), _LOOK, "open", also="compare conflict contradiction read"),
     _action("evidence", "open evidence", "Open one of the entry's evidence files in your editor.", _LISTS, _LOOK, also="file source"),
     _action("links", "go to link", "Go to a linked entry. From a run, go to an entry that the run proposed.", _READ, _LOOK),
     _action("run", "go to run", "Go to the run that proposed the entry.", _LISTS, _LOOK),
     _action("run.diff", "compare", "Select this run for a comparison. Press again on another run to compare the two.", ("runs",), _LOOK, "diff", rank=1, also="diff"),
     _action("run.chart", "chart", "Show or hide the chart of runs and approvals per day.", ("runs",), _LOOK, "chart", rank=2, also="statistics"),
     _action("preview", "preview", "Show or hide the preview pane.", _WITH_LIST, _LOOK),
-    _action("preview_side", "switch layout", "Show the preview next to the list, or below it.", _WITH_LIST, _LOOK, meaning=_LAYOUT),
+    _action("preview_side", "switch layout", "Show the preview next to the list, or below it.", _WITH_LIST, _LOOK),
     _action("copy", "copy ID", "Copy the ID of the row to the clipboard.", _READ, _LOOK, also="clipboard yank"),
     _action("copy_text", "copy text", "Copy the text of the entry, or of the selected entries, to the clipboard.", _LISTS, _LOOK, also="clipboard yank"),
     _action("export", "export as Markdown", "Export the selected rows to a Markdown file. If no rows are selected, all listed rows are exported.", _LISTS, _LOOK, also="save file markdown"),
@@ -139,15 +134,15 @@ ACTIONS: tuple[Action, ...] = (
     _action("list.half_down", "half a page down", "Move down half a page.", (LIST,), _MOVE, "page(0.5)"),
     _action("list.half_up", "half a page up", "Move up half a page.", (LIST,), _MOVE, "page(-0.5)"),
     _action("tools.wire", "connect", "Connect the tool, or the selected tools, to agentplane. You can review each file change first.", ("tools",), _DECIDE, "wire", rank=1, also="hooks mcp install"),
-    _action("tools.sync", "sync", "Update the memory in the tool's file. You can review each change first.", ("tools",), _DECIDE, "sync", rank=2, meaning=_SYNC, also="update"),
+    _action("tools.sync", "sync", "Update the memory in the tool's file. You can review each change first.", ("tools",), _DECIDE, "sync", rank=2, also="update"),
     _action("tools.unwire", "disconnect", "Remove everything that agentplane added to the tool's files. You can review each change first.", ("tools",), _DECIDE, "unwire", rank=3, also="remove uninstall"),
-    _action("tools.restart", "restart", "Restart the session with the current memory, or show the command to restart it yourself. If the row is a tool, this restarts the tool's outdated sessions.", ("tools",), _DECIDE, "restart_here", rank=3, meaning=_RESTART, also="session outdated"),
-    _action("restart", "restart sessions", "Restart a session that is using outdated memory.", (EVERYWHERE,), _DECIDE, meaning=_RESTART, also="outdated"),
+    _action("tools.restart", "restart", "Restart the session with the current memory, or show the command to restart it yourself. If the row is a tool, this restarts the tool's outdated sessions.", ("tools",), _DECIDE, "restart_here", rank=3, also="session outdated"),
+    _action("restart", "restart sessions", "Restart a session that is using outdated memory.", (EVERYWHERE,), _DECIDE, also="outdated"),
     _action("restart_by_itself", "automatic restart", "Turn automatic restart of outdated sessions on or off. The setting is committed with the project, so you're asked to confirm.", (EVERYWHERE,), _DECIDE, also="settings auto sessions"),
     _action("settings.edit", "edit", "Change the setting. If its file is committed, you're asked to confirm.", ("settings",), _WRITE, "edit", rank=1, also="change toggle set"),
     _action("settings.reset", "reset", "Remove the setting from its file, so that the default applies. If the file is committed, you're asked to confirm.", ("settings",), _WRITE, "reset", rank=2, also="default unset"),
     _action("settings.outside", "edit in $EDITOR", "Open the settings file in your own editor ($EDITOR).", ("settings",), _WRITE, "outside", rank=3),
-    _action("pack.write", "sync", "Write the context to context/active.md and to the files of connected tools. You can review each change first.", ("pack",), _DECIDE, "write", rank=5, meaning=_SYNC, also="update"),
+    _action("pack.write", "sync", "Write the context to context/active.md and to the files of connected tools. You can review each change first.", ("pack",), _DECIDE, "write", rank=5, also="update"),
     _action("pack.budget", "budget", "Preview the context with a different token budget. No file is written.", ("pack",), _LOOK, "budget", rank=5, also="tokens limit"),
     _action("pack.more", "larger limit", "Preview the context at the next larger size limit among your tools.", ("pack",), _LOOK, "more"),
     _action("pack.less", "smaller limit", "Preview the context at the next smaller size limit among your tools.", ("pack",), _LOOK, "less"),
@@ -156,25 +151,25 @@ ACTIONS: tuple[Action, ...] = (
     _action("conflict.choose_1", "approve", "Approve the candidate instead of the other entry. A preview of the result appears below the choices.", ("conflict",), _DECIDE, "choose(0)", rank=1, also="conflict supersede replace"),
     _action("conflict.choose_2", "merge", "Merge both texts into one. You can edit the merged text before you save it.", ("conflict",), _DECIDE, "choose(1)", rank=2, also="conflict combine"),
     _action("conflict.choose_3", "keep both", "Approve the candidate and keep the other entry.", ("conflict",), _DECIDE, "choose(2)", rank=3, also="conflict"),
-    _action("conflict.choose_4", "reject", "Reject the candidate and keep the other entry. You can give a reason.", ("conflict",), _DECIDE, "choose(3)", rank=4, meaning=_REJECT, also="conflict discard"),
-    _action("conflict.take", "choose", "Apply the highlighted choice.", ("conflict",), _DECIDE, "take", meaning=_OPEN),
-    _action("conflict.next", "next conflict", "Go to the candidate's next conflict.", ("conflict",), _LOOK, "other(1)", rank=5, meaning=_NEXT),
+    _action("conflict.choose_4", "reject", "Reject the candidate and keep the other entry. You can give a reason.", ("conflict",), _DECIDE, "choose(3)", rank=4, also="conflict discard"),
+    _action("conflict.take", "choose", "Apply the highlighted choice.", ("conflict",), _DECIDE, "take"),
+    _action("conflict.next", "next conflict", "Go to the candidate's next conflict.", ("conflict",), _LOOK, "other(1)", rank=5),
     _action("conflict.previous", "previous conflict", "Go to the candidate's previous conflict.", ("conflict",), _LOOK, "other(-1)"),
-    _action("conflict.turn", "switch layout", "Show the texts side by side, or one above the other.", ("conflict",), _LOOK, "orient", rank=6, meaning=_LAYOUT),
+    _action("conflict.turn", "switch layout", "Show the texts side by side, or one above the other.", ("conflict",), _LOOK, "orient", rank=6),
     _action("conflict.texts", "focus texts", "Move the focus between the texts and the choices.", ("conflict",), _MOVE, "app.focus_next"),
     _action("conflict.down", "down", "Move down in the choices or in the text.", ("conflict",), _MOVE, "step('down')"),
     _action("conflict.up", "up", "Move up in the choices or in the text.", ("conflict",), _MOVE, "step('up')"),
-    _action("rundiff.turn", "switch layout", "Show the outputs side by side, or one above the other.", ("two runs",), _LOOK, "turn", rank=1, meaning=_LAYOUT),
-    _action("edit.save", "save", "Save the text. Validation errors appear below the text.", ("edit",), _WRITE, "save", rank=1, priority=True, meaning=_SAVE),
+    _action("rundiff.turn", "switch layout", "Show the outputs side by side, or one above the other.", ("two runs",), _LOOK, "turn", rank=1),
+    _action("edit.save", "save", "Save the text. Validation errors appear below the text.", ("edit",), _WRITE, "save", rank=1, priority=True),
     _action("edit.outside", "in $EDITOR", "Continue editing in your own editor ($EDITOR).", ("edit",), _WRITE, "outside", rank=2, priority=True),
-    _action("edit.leave", "close", "Close the editor. If there are unsaved changes, you choose what to do with them.", ("edit",), _WRITE, "leave", rank=3, priority=True, meaning=_BACK),
+    _action("edit.leave", "close", "Close the editor. If there are unsaved changes, you choose what to do with them.", ("edit",), _WRITE, "leave", rank=3, priority=True),
     *(_action(row.name, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')", also=tab.also) for row, tab in registry.tabs()),
     _action("find", "find everything", "Search the inbox, the memory and the runs. You can type words or a query.", (EVERYWHERE,), _GO, also="search"),
     _action("projects", "open project", "Open another project or worktree. The list shows how many candidates each one has.", (EVERYWHERE,), _GO, also="switch repository worktree"),
     _action("help", "help", "Show the keyboard shortcuts for this screen.", (EVERYWHERE,), _GO, rank=7, also="keys shortcuts marks"),
     _action("palette", "commands", "Find a command by what it does.", (EVERYWHERE,), _GO, "command_palette"),
     _action("import", "import memories", "Import memories from coding tools, instruction files and decision records. You review them before they're added to the inbox.", (EVERYWHERE,), _GO, "import_memories", also="harvest"),
-    _action("sync", "sync tools", "Update the memory in the files of all connected tools. You can review each change first.", (EVERYWHERE,), _GO, "sync_tools", meaning=_SYNC, also="update context"),
+    _action("sync", "sync tools", "Update the memory in the files of all connected tools. You can review each change first.", (EVERYWHERE,), _GO, "sync_tools", also="update context"),
     _action("status", "status", "Show the memory revision, the entry counts, the tools that have this memory, and what to do next.", (EVERYWHERE,), _GO, also="overview waiting receivers next step"),
     _action("diff", "memory changes", "Show the approved entries that changed since the last Git commit.", (EVERYWHERE,), _GO, also="diff compare commit git"),
     _action("doctor", "doctor", "Check the project memory for problems. Nothing is changed.", (EVERYWHERE,), _GO, also="check health problems"),
@@ -182,7 +177,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("reconcile", "reconcile branches", "Reconcile the memory after Git has merged two branches. You're asked to confirm.", (EVERYWHERE,), _GO, also="settle merge conflict git"),
     _action("refresh", "refresh", "Reload all files.", (EVERYWHERE,), _GO, also="reload"),
     _action("theme", "theme", "Choose a color theme.", (EVERYWHERE,), _GO, "change_theme", also="colors dark light"),
-    _action("back", "back", "Close the filter, clear the selection, or go back.", (EVERYWHERE,), _GO, meaning=_BACK),
+    _action("back", "back", "Close the filter, clear the selection, or go back.", (EVERYWHERE,), _GO),
     _action("leave", "back or quit", "Go back to the inbox. If you're already there, quit.", (EVERYWHERE,), _GO, rank=8, also="exit close"),
 )
 # fmt: on

@@ -12,6 +12,7 @@ from textual.timer import Timer
 
 from agentplane.commands import Sync
 from agentplane.jobs import Cancelled, Done, Failed, Job, Lane, Progress, Report, Result
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 from agentplane.tui.messages import WorkEnded
 from agentplane.tui.textual_fixes.push_and_focus import open_field
@@ -115,7 +116,7 @@ class Maintenance:
         if not count:
             self._app.say("No new memories found")
             return
-        title = f"Import {count:,} memor{'y' if count == 1 else 'ies'}?"
+        title = f"Import {counted(count, 'memory', 'memories')}?"
 
         def answered(yes: bool | None) -> None:
             if yes:
@@ -229,7 +230,7 @@ class Maintenance:
 
 
 def _findings(findings: "list[Finding]") -> str:
-    return f"{len(findings):,} finding{'' if len(findings) == 1 else 's'}"
+    return counted(len(findings), "finding")
 
 
 def _missing_base(text: str) -> str:

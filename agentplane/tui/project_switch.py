@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentplane.plane.derived import badge_stamp
+from agentplane.text.numbers import counted
 from agentplane.text.visible import cells, one_line
 
 
@@ -61,7 +62,7 @@ class ProjectSwitch:
         if not found:
             return
         total = sum(one.count for one in found)
-        what = f"{total} more candidate{'' if total == 1 else 's'} to review in other worktrees"
+        what = f"{counted(total, 'more candidate')} to review in other worktrees"
         key = self._app.keys_wanted.key("projects")
         self._app.say(f"{what} ({', '.join(map(_name, found))}). Press {key} to open a worktree.", stays=True)
 

@@ -4,7 +4,7 @@ To add a screen, write its class and add one row here. This module imports no sc
 and the class is imported on the first visit.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -54,8 +54,6 @@ class ScreenRow(msgspec.Struct, frozen=True):
     """None if the screen is opened from another screen, with arguments."""
     signs: str = ""
     """The characters at the beginning of its rows, each with its meaning."""
-    ascii_signs: Mapping[str, str] = {}
-    """The ASCII characters for `signs`, if they differ from the usual ones."""
     has_list: bool = False
     """True if it is a `ListScreen`. It then has the keys of lists, the filter and the preview."""
     letters: bool = False
@@ -95,7 +93,6 @@ SCREENS: tuple[ScreenRow, ...] = (
         "Runs: the recorded work of tools and people, with results",
         Tab("Go to the recorded runs.", "agentplane.tui.screens.runs.screen:RunsScreen"),
         "● ok   × failed   · unknown exit status   + import   ▸ running   ? lost   ◆ selected",
-        {"·": "-"},
         has_list=True,
     ),
     ScreenRow("two runs", "Two runs", "Two runs: the differences between them"),

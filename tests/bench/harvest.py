@@ -50,6 +50,13 @@ def instructions(folder: Path, *, told: bool) -> dict[str, int]:
     return {"found": found, "missed": missed, "false": false, "taken": taken, "left": left}
 
 
+def title_of(text: str, name: str = "") -> str:
+    """The title alone of a decision record."""
+    fields, body, _ = front_matter.split(text)
+    sections = decision_records._sections(decision_records._with_marks(body))
+    return decision_records._title(sections, fields or {}, name)[0]
+
+
 def records(path: Path, *, told: bool) -> dict[str, int]:
     """Of the records in Markdown: how many give title and decision, the title alone, and nothing."""
     counts: Counter[str] = Counter(
@@ -62,7 +69,7 @@ def records(path: Path, *, told: bool) -> dict[str, int]:
             continue
         counts["records"] += 1
         read = decision_records.read(row["text"], name)
-        title = decision_records.title_of(row["text"], name)
+        title = title_of(row["text"], name)
         if isinstance(read, decision_records.Unusable):
             counts["nothing"] += 1
         else:

@@ -8,7 +8,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from agentplane.claims.compare import word_order
 from agentplane.claims.compare.evidence import Evidence
 from agentplane.claims.features import fitted_weights, measures, similarity, word_similarity
-from agentplane.claims.features.measures import model_inputs, signals_of
+from agentplane.claims.features.measures import PRODUCTS, QUIET, signals_of
 from agentplane.claims.features.sentence_vectors import sense
 from agentplane.claims.parse.statement import parse
 from agentplane.claims.verdict import columns_of, rule_relation
@@ -43,6 +43,8 @@ STRANGER = 0.06
 NEIGHBOUR = 3.0
 """What a compatible neighbour counts: what is flagged in vain costs more trust than what is missed."""
 RANKS = (1, 5, 12, 24)
+PARTLY = frozenset({"cover_small", "modifier", *QUIET, "against", "quiet", "speaks"})
+"""Signals that count only in a product."""
 CLASSES = {"contradiction": 1, "supersession": 1, "duplicate": 2}
 
 
@@ -92,6 +94,12 @@ def signals(pair: Pair) -> dict[str, float]:
     evidence = Evidence(new, old)
     rules = rule_relation(evidence)
     return model_inputs(signals_of(evidence, rules.kind if rules else ""))
+
+
+def model_inputs(signals: Mapping[str, float]) -> dict[str, float]:
+    """All inputs of the model: the signals and their products."""
+    found = {name: value for name, value in signals.items() if name not in PARTLY}
+    return found | {name: signals[one] * signals[other] for name, (one, other) in PRODUCTS.items()}
 
 
 Fitted = tuple[tuple[float, float], dict[str, tuple[float, float]]]
@@ -220,7 +228,7 @@ def groups() -> dict[str, frozenset[str]]:
         "what the rules say": {"rules_contradiction", "rules_duplicate", "against", "quiet"},
     }
     inputs = set(signals(pair))
-    products = {name: set(parts) for name, parts in measures.PRODUCTS.items()}
+    products = {name: set(parts) for name, parts in PRODUCTS.items()}
     return {
         name: frozenset((inputs & own) | {product for product, parts in products.items() if parts & own})
         for name, own in single.items()

@@ -86,10 +86,10 @@ def test_what_is_out_of_force_or_over_is_not_given(plane: Plane) -> None:
 def test_the_same_memory_gives_the_same_bytes_and_touches_nothing(plane: Plane) -> None:
     approved(plane, *UNLIKE)
     before = files_of(plane)
-    assert plane.tools.write_pack(plane.tools.pack(Ask("reports")))
+    assert plane.tools.write_pack(plane.tools.pack(Ask("reports"))).changed
     path = plane.layout.root / "context" / "active.md"
     stamp = path.stat()
-    assert not plane.tools.write_pack(plane.tools.pack(Ask("reports")))
+    assert not plane.tools.write_pack(plane.tools.pack(Ask("reports"))).changed
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == (stamp.st_mtime_ns, stamp.st_ino)
     assert files_of(plane) == before
 

@@ -24,6 +24,21 @@ from agentplane.tui.widgets.row_list import RowList
 from tests.conftest import ROOT
 
 
+SHARED = {
+    "approve": ("approve", "accept"),
+    "reject": ("reject", "discard", "conflict.choose_4"),
+    "next": ("next_conflict", "conflict.next"),
+    "save": ("filter.save", "edit.save"),
+    "open": ("list.open", "conflict.take"),
+    "layout": ("preview_side", "conflict.turn", "rundiff.turn"),
+    "sync": ("tools.sync", "pack.write", "sync"),
+    "restart": ("tools.restart", "restart"),
+    "back": ("edit.leave", "back"),
+}
+"""The actions with different names that mean the same, by what they mean."""
+MEANINGS = {id_: meaning for meaning, ids in SHARED.items() for id_ in ids}
+
+
 def test_ids_are_unique_and_every_action_is_explained() -> None:
     ids = [one.id for one in actions.ACTIONS]
     assert len(ids) == len(set(ids))
@@ -44,12 +59,13 @@ def test_a_key_has_one_meaning_on_all_screens() -> None:
     meanings: dict[str, set[str]] = {}
     for one in actions.ACTIONS:
         for key in actions.Keymap().keys_on(one):
-            meanings.setdefault(key, set()).add(one.meaning or one.name)
+            meanings.setdefault(key, set()).add(MEANINGS.get(one.id, one.name))
     assert {key: found for key, found in meanings.items() if len(found) > 1} == {}
 
 
 def test_a_shared_meaning_is_that_of_several_actions() -> None:
-    meanings = [one.meaning for one in actions.ACTIONS if one.meaning]
+    assert MEANINGS.keys() <= {one.id for one in actions.ACTIONS}
+    meanings = [*MEANINGS.values()]
     assert [meaning for meaning in set(meanings) if meanings.count(meaning) == 1] == []
 
 

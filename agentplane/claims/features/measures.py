@@ -24,8 +24,6 @@ PRODUCTS: dict[str, tuple[str, str]] = {
     **MEANING_PRODUCTS,
 }
 """Inputs of the model that are the product of two signals."""
-PARTLY = frozenset({"cover_small", "modifier", *QUIET, "against", "quiet", "speaks"})
-"""Signals that count only in a product."""
 
 
 def signals_of(evidence: Evidence, rules: str, similarity: Similarity | None = None) -> dict[str, float]:
@@ -45,12 +43,6 @@ def signals_of(evidence: Evidence, rules: str, similarity: Similarity | None = N
     signals["against"] = float(evidence.has_contrast or rules == "contradiction")
     signals["quiet"] = 1.0 - signals["against"]
     return signals
-
-
-def model_inputs(signals: Mapping[str, float]) -> dict[str, float]:
-    """Return all inputs of the model: the signals and their products."""
-    found = {name: value for name, value in signals.items() if name not in PARTLY}
-    return found | {name: signals[one] * signals[other] for name, (one, other) in PRODUCTS.items()}
 
 
 def _words(evidence: Evidence) -> dict[str, float]:

@@ -12,6 +12,7 @@ from agentplane.cli.help import command
 from agentplane.cli.open import json_option, opened
 from agentplane.context.choose import Ask
 from agentplane.context.pack import LEAST
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 
 
@@ -44,22 +45,22 @@ def context_command(
     plane = opened(doing="Choosing entries")
     # The file is for every reader, so it has no comments for one tool.
     ask = Ask(task, paths, budget, reader=tool_in(os.environ) if printed else None)
-    made = plane.tools.imported_pack(ask)
-    changed = False if printed else plane.tools.write_pack(made)
+    written = None if printed else plane.tools.write_pack(plane.tools.pack(ask))
+    made = written.pack if written else plane.tools.imported_pack(ask)
     if as_json:
         output.emit("pack", text=made.text, receipt=msgspec.to_builtins(made.receipt))
         return
-    if printed:
+    if written is None:
         output.text(made.text)
         return
     receipt = made.receipt
     left = f", {len(receipt.cut)} left out" if receipt.cut else ""
-    what = f"{output.count(len(receipt.given), 'entry', 'entries')} included{left}, about {receipt.tokens} tokens"
+    what = f"{counted(len(receipt.given), 'entry', 'entries')} included{left}, about {receipt.tokens} tokens"
     for cut in receipt.cut:
         if cut.kind in ("said", "expired"):
             output.note(f"{one_line(cut.id, 40)} was left out: {one_line(cut.why, 160)}")
     name = plane.layout.shown("context/active.md")
-    output.note(f"{'Updated' if changed else 'Already up to date:'} {name} · {what}")
+    output.note(f"{'Updated' if written.changed else 'Already up to date:'} {name} · {what}")
     tell_withheld(receipt.withheld)
 
 

@@ -10,6 +10,7 @@ from agentplane.api import Harvested
 from agentplane.cli import complete, output
 from agentplane.cli.help import command
 from agentplane.cli.open import json_option, opened
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line, visible
 from agentplane.tools.harvest.harvest import SOURCES, Harvest, named
 from agentplane.tools.harvest.haul import Haul
@@ -64,7 +65,7 @@ def print_result(found: Harvest, done: Harvested, names: Sequence[str]) -> None:
     new_ids = [id_ for id_ in done.ids if id_]
     if new_ids:
         output.note(
-            f"Added {output.count(len(new_ids), 'candidate')} to the inbox. Run `agentplane undo` to undo the import."
+            f"Added {counted(len(new_ids), 'candidate')} to the inbox. Run `agentplane undo` to undo the import."
         )
 
 
@@ -113,7 +114,7 @@ def _print_source(found: Harvest, done: Harvested, name: str) -> None:
     if not (haul.places or haul.skipped):
         return
     parts = [
-        f"{output.count(len(mine) - refused.total(), 'candidate')} from {output.count(len(set(haul.places)), 'file')}"
+        f"{counted(len(mine) - refused.total(), 'candidate')} from {counted(len(set(haul.places)), 'file')}"
     ]
     parts += [f"{found.known[name]} already known"] if found.known[name] else []
     parts += [f"{len(haul.skipped)} skipped"] if haul.skipped else []

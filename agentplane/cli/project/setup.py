@@ -20,6 +20,7 @@ from agentplane.plane import create
 from agentplane.plane.derived.badge_stamp import FOLDER
 from agentplane.plane.git import git, git_attributes, git_hooks, merge_driver
 from agentplane.plane.layout import Layout
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line, visible
 from agentplane.tools import presence
 from agentplane.tools.memory_file import git_conflicts
@@ -125,7 +126,7 @@ def _offer_import(folder: Path, wanted: bool | None, *, yes: bool) -> None:
     each = ", ".join(
         f"{counts[source]} {harvest.TITLES[source]}" for source in harvest.SOURCES if counts[source]
     )
-    what = output.count(len(found.offers), "existing memory", "existing memories")
+    what = counted(len(found.offers), "existing memory", "existing memories")
     if wanted is None and (yes or not sys.stdin.isatty()):
         output.note(f"Found {what}: {each}. Run `agentplane import` to add them to the inbox.")
         return

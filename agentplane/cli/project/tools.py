@@ -12,6 +12,7 @@ from agentplane.commands import Sync, Unwire, Wire
 from agentplane.context.choose import Ask
 from agentplane.context.pack import IN_FORCE, Pack
 from agentplane.errors import BadInput
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line, visible
 from agentplane.tools import connections, presence
 from agentplane.tools.connections import Part, Wired, Wiring
@@ -241,7 +242,7 @@ def _state_text(standing: Standing) -> str:
     }[standing.state]
     state = f"{words}, memory revision {one_line(standing.revision, 12)}" if standing.revision else words
     already = (
-        f"{output.count(len(standing.repeated), 'entry', 'entries')} already in the file"
+        f"{counted(len(standing.repeated), 'entry', 'entries')} already in the file"
         if standing.repeated
         else ""
     )
@@ -266,10 +267,10 @@ def _left_out_of_pack(pack: Pack) -> str:
 
 def _left_out(cut: int, short: int) -> str:
     """Return the numbers of entries that a file has no room for, as text."""
-    parts = [f"{output.count(cut, 'entry', 'entries')} left out"] if cut else []
+    parts = [f"{counted(cut, 'entry', 'entries')} left out"] if cut else []
     parts += (
         [
-            f"{output.count(short, 'entry', 'entries')} shortened to {'its statement' if short == 1 else 'their statements'}"
+            f"{counted(short, 'entry', 'entries')} shortened to {'its statement' if short == 1 else 'their statements'}"
         ]
         if short
         else []

@@ -18,6 +18,7 @@ from agentplane.plane import known_projects
 from agentplane.plane import layout as layouts
 from agentplane.plane.derived import badge_stamp
 from agentplane.plane.layout import Layout
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line, visible
 
 
@@ -58,9 +59,9 @@ def print_inboxes(*, as_json: bool) -> None:
     if not waiting:
         output.note("No project memory found. Run `agentplane init` in a project to create one.")
     elif quiet == len(waiting):
-        output.note(f"Nothing to review in {output.count(quiet, 'project')}.")
+        output.note(f"Nothing to review in {counted(quiet, 'project')}.")
     elif quiet:
-        output.note(f"Nothing to review in {output.count(quiet, 'other project')}.")
+        output.note(f"Nothing to review in {counted(quiet, 'other project')}.")
 
 
 def print_badge(*, as_json: bool) -> int:
@@ -89,7 +90,7 @@ def print_other_worktrees(layout: Layout) -> None:
     if not others:
         return
     where = ", ".join(_worktree_name(one) for one in others[:_MOST])
-    total = output.count(sum(one.count for one in others), "more item is waiting", "more items are waiting")
+    total = counted(sum(one.count for one in others), "more item is waiting", "more items are waiting")
     output.note(
         f"{total} for review in other worktrees ({where}). To list all items, run `agentplane inbox --all`."
     )
@@ -151,9 +152,9 @@ def _as_json(one: "Waiting") -> dict[str, Any]:
 def _print_project(one: "Waiting") -> None:
     counts = [one.problem] if one.badge is None else []
     if one.badge:
-        counts += [output.count(one.badge.waiting, "candidate")] if one.badge.waiting else []
-        counts += [output.count(one.badge.conflicts, "conflict")] if one.badge.conflicts else []
-        counts += [output.count(one.badge.hand_edits, "manual edit")] if one.badge.hand_edits else []
+        counts += [counted(one.badge.waiting, "candidate")] if one.badge.waiting else []
+        counts += [counted(one.badge.conflicts, "conflict")] if one.badge.conflicts else []
+        counts += [counted(one.badge.hand_edits, "manual edit")] if one.badge.hand_edits else []
     output.line(f"{_short(one.project)}{_branch(one)}: {', '.join(counts)}")
     candidates = _inbox_of(one).asking if one.badge and one.badge.waiting else []
     for found in candidates[:_MOST]:
@@ -161,7 +162,7 @@ def _print_project(one: "Waiting") -> None:
     if len(candidates) > _MOST:
         command = f"agentplane --plane {shlex.quote(visible(str(one.root)))} inbox"
         output.line(
-            f"  {output.count(len(candidates) - _MOST, 'more candidate')}. To list all of them, run `{command}`.",
+            f"  {counted(len(candidates) - _MOST, 'more candidate')}. To list all of them, run `{command}`.",
             dim=True,
         )
 

@@ -20,16 +20,21 @@ from agentplane.memory.expiry import Expiry
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.review import promote, streak
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 
 
 if TYPE_CHECKING:
     from agentplane.memory.view import HandEdit
     from agentplane.review.attention import Attention, Folded
-    from agentplane.review.inbox import Reviewed
+    from agentplane.review.inbox import Reviewed, State
 
 _MOST_AWAITED = 5
 """Number of facts without a statement that are listed after the candidates."""
+_MARKS: "Mapping[State, tuple[str, str]]" = {
+    "conflict": ("!", "!"), "flagged": ("?", "?"), "unchecked": ("·", "."), "advice": ("≈", "="), "ready": ("●", "o"),
+}  # fmt: skip
+"""The mark of each state in Unicode and in ASCII, the same as in the inbox of the screens."""
 
 
 @command("inbox", "inbox is:conflict tool:codex", "inbox --wait", "inbox --all", "inbox --sources")
@@ -105,7 +110,7 @@ def inbox_command(
     for reviewed in found:
         if reviewed.entry.id not in attention.folded:
             _print_candidate(reviewed)
-    _print_folded(attention, found, listed=folded or query is not None)
+    _print_folded(attention, found, listed=folded)
     _print_hand_edits(memory, memory.hand_edits)
     _print_expiring(dated, expiring)
     if unchecked:
@@ -196,7 +201,7 @@ def _print_expiring(dated: Mapping[str, Entry], expiring: Mapping[str, Expiry]) 
 def _print_inbox_notes(memory: Memory) -> None:
     """Print notes about hidden candidates, facts without a statement and unreadable parts of files."""
     if memory.hidden:
-        what = output.count(len(memory.hidden), "candidate that has", "candidates that have")
+        what = counted(len(memory.hidden), "candidate that has", "candidates that have")
         output.note(
             f"agentplane can't show {what} the ID of an approved entry. Run `agentplane doctor` for details."
         )
@@ -205,7 +210,7 @@ def _print_inbox_notes(memory: Memory) -> None:
             f"The run {one_line(run, 40)} refers to the fact {one_line(id_, 60)}, which has no statement yet."
         )
     if memory.broken:
-        what = output.count(memory.broken, "part", "parts")
+        what = counted(memory.broken, "part", "parts")
         output.note(f"agentplane can't read {what} of the memory files. Run `agentplane doctor` for details.")
 
 
@@ -219,9 +224,10 @@ def _expiry_text(expiring: Expiry, id_: str) -> str:
 
 def _print_candidate(reviewed: "Reviewed") -> None:
     entry = reviewed.entry
-    unicode = sys.stdout.encoding.lower().startswith("utf")
-    output.line(output.row([(_mark(reviewed, unicode=unicode), 1), (entry.id, 11)], entry.statement))
-    age = "" if not reviewed.age else f"{output.count(reviewed.age, 'day')} old"
+    in_unicode, in_ascii = _MARKS[reviewed.state]
+    mark = in_unicode if sys.stdout.encoding.lower().startswith("utf") else in_ascii
+    output.line(output.row([(mark, 1), (entry.id, 11)], entry.statement))
+    age = "" if not reviewed.age else f"{counted(reviewed.age, 'day')} old"
     like = f"duplicate of {reviewed.like}" if reviewed.like else ""
     checked = "" if reviewed.checked else "not checked yet"
     details = (entry.head.type, reviewed.because, age, like, checked)
@@ -233,18 +239,6 @@ def _print_candidate(reviewed: "Reviewed") -> None:
             output.line(output.row([("", 1)], described(conflict)))
     for flag in reviewed.flags:
         output.line(output.row([("", 1)], flag))
-
-
-def _mark(reviewed: "Reviewed", *, unicode: bool) -> str:
-    """Return the mark of a candidate, the same as in the inbox of the screens."""
-    ready, advice, unseen = ("●", "≈", "·") if unicode else ("o", "=", ".")
-    if reviewed.contested:
-        return "!"
-    if reviewed.flags:
-        return "?"
-    if not reviewed.checked:
-        return unseen
-    return advice if reviewed.conflicts else ready
 
 
 def _print_sources(memory: Memory, *, as_json: bool) -> None:

@@ -14,6 +14,7 @@ from agentplane.cli.help import command as a_command
 from agentplane.cli.open import json_option, opened
 from agentplane.errors import BadInput
 from agentplane.text.json import decode
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 
 
@@ -143,7 +144,7 @@ def _log_lines(plane: Plane, *, as_json: bool) -> None:
 
 def _bad_line(what: str, number: int, written: int) -> BadInput:
     before = (
-        f"{output.count(written, 'event', 'events')} before this line {'was' if written == 1 else 'were'} logged."
+        f"{counted(written, 'event', 'events')} before this line {'was' if written == 1 else 'were'} logged."
         if written
         else "Nothing was logged."
     )

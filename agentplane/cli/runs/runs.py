@@ -14,6 +14,7 @@ from agentplane.cli.help import command as a_command
 from agentplane.cli.help import part_items
 from agentplane.cli.open import invalid_option, json_option, opened
 from agentplane.errors import BadInput
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 
 
@@ -124,7 +125,7 @@ def run_command(
             then = "Its recorded files are missing."
         output.note(f"The record of run {ran.run_id} is incomplete. {then}")
     elif not quiet and sys.stderr.isatty():
-        found = f" · {output.count(len(facts), 'fact')} to review" if facts else ""
+        found = f" · {counted(len(facts), 'fact')} to review" if facts else ""
         output.note(f"Run {ran.run_id} · {one_line(ran.words[:1].lower() + ran.words[1:], 100)}{found}")
     return ran.code
 

@@ -13,6 +13,7 @@ from agentplane.runs.capsule import capsule, commands
 from agentplane.runs.capsule.commands import Command, Permission, SessionRecord
 from agentplane.runs.events import CapsuleFile, RunEvent
 from agentplane.runs.open import open_run
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line, visible
 
 
@@ -99,7 +100,7 @@ def _print_commands(shown: Shown, *, in_full: bool) -> None:
     if not rows:
         return
     bad = sum(row.is_bad for row in rows)
-    output.line(f"  {output.count(len(rows), 'command')}{f', {bad} failed' if bad else ''}")
+    output.line(f"  {counted(len(rows), 'command')}{f', {bad} failed' if bad else ''}")
     for row in rows if in_full else rows[-_FEW:]:
         output.line(
             f"    {_ended(row):<8}{visible(row.command) if in_full else one_line(row.command, _WIDTH)}{_cut(row)}"
@@ -133,7 +134,7 @@ def _print_permissions(rows: tuple[Permission, ...], *, in_full: bool) -> None:
         output.line(f"    {row.decision:<8}{one_line(what, _WIDTH - 30)}, {by}{reason}")
     for row in rows:
         if row not in single:
-            calls = output.count(row.times, "call")
+            calls = counted(row.times, "call")
             output.line(
                 f"    {row.decision:<8}{calls} without a prompt, in mode {one_line(row.mode or '?', 40)}"
             )

@@ -106,7 +106,7 @@ class _BranchMerge:
         gone = self._twins(entities)
         for id_ in sorted(self.ledger.met.keys() | {id_ for id_, _ in gone}):
             self._merge_entities(id_, [e for e in entities[id_] if e.key not in gone])
-        self._follow_references(entities)
+        self._follow_references()
         self._join_successors()
         self._put_in_files()
         self._take_in_doubled()
@@ -216,11 +216,11 @@ class _BranchMerge:
             if tip.file == INBOX and self._only_postpones(tip):
                 continue
             if text is not None and (winning_text is None or not says_the_same(text, winning_text)):
-                candidate = self._propose(tip.file, id_of(text), text, into if tip.file != INBOX else None)
+                candidate = self._propose(id_of(text), text, into if tip.file != INBOX else None)
                 self.notes.append(ChangedTwice(into or id_of(text), candidate))
 
     def _propose(
-        self, file: str, id_: str, text: bytes, into: str | None, other: Mapping[str, Any] | None = None
+        self, id_: str, text: bytes, into: str | None, other: Mapping[str, Any] | None = None
     ) -> str:
         new_id = candidate_id(id_, document.digest(text))
         if new_id not in self.ledger.known:
@@ -233,7 +233,7 @@ class _BranchMerge:
     def _put(self, id_: str, winner: Version, text: bytes | None, was: str | None) -> None:
         current = self.snapshot.core(winner.file, id_)
         if current is not None and was is None and self._is_kept_nowhere(id_, current):
-            self._propose(winner.file, id_, current, id_ if text and winner.file != INBOX else None)
+            self._propose(id_, current, id_ if text and winner.file != INBOX else None)
         self.edits[id_] = Edit(id_, winner.file, text, was=was)
         if text is not None:
             self.texts[id_] = (text, winner)
@@ -268,7 +268,7 @@ class _BranchMerge:
     def _text(self, version: Version) -> bytes | None:
         return None if version.digest is None else self.snapshot.text_of(version.op, version.digest)
 
-    def _follow_references(self, entities: Mapping[str, list[_Entity]]) -> None:
+    def _follow_references(self) -> None:
         """Update links to an entry that has another id now, in the texts that mean this entry."""
         moved = {id_ for id_, names in self.moved.items() if set(names.values()) != {id_}}
         if not moved:
@@ -366,7 +366,7 @@ class _BranchMerge:
                 if self._is_by_hand(id_, core):
                     # This text can't be looked up later, so the candidate gets no field that only a person
                     # decides.
-                    self._propose(file, id_, core, None if file == INBOX else id_, {"pinned": header.DROP})
+                    self._propose(id_, core, None if file == INBOX else id_, {"pinned": header.DROP})
 
 
 def _ended(text: bytes) -> bytes:

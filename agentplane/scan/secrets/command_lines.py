@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from agentplane.scan.secrets import values
+from agentplane.scan.secrets.plain_text import Hit
 
 
 _WORD = r"(?:\"(?P<dq>[^\"\n]{3,200})\"|'(?P<sq>[^'\n]{3,200})'|(?P<bare>[^\s\"'`|;&<>()]{3,200}))"
@@ -134,7 +135,7 @@ _ORDINARY = re.compile(
 )
 
 
-def hits(text: str) -> Iterator[tuple[int, int, str, bool]]:
+def hits(text: str) -> Iterator[Hit]:
     """Yield the passwords that are arguments of programs."""
     found = list(_STARTS.finditer(text))
     for match, limit in zip(found, _limits(found, len(text)), strict=True):
@@ -161,7 +162,7 @@ def _limits(found: list[re.Match[str]], size: int) -> list[int]:
     return limits
 
 
-def _argument(found: re.Match[str], program: str) -> Iterator[tuple[int, int, str, bool]]:
+def _argument(found: re.Match[str], program: str) -> Iterator[Hit]:
     for name, text in found.groupdict().items():
         if text is None or name == "never":
             continue

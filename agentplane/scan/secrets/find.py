@@ -33,7 +33,7 @@ def find(text: str) -> list[Secret]:
         return []
     from agentplane.scan.secrets import search
 
-    return [Secret(*found) for found in search.find(text)]
+    return search.find(text)
 
 
 def spans(text: str) -> list[tuple[int, int, str]]:

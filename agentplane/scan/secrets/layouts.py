@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator
 
 from agentplane.scan.secrets import values
-from agentplane.scan.secrets.plain_text import Lowered, marks_of, near
+from agentplane.scan.secrets.plain_text import Hit, Lowered, marks_of, near
 
-
-Found = tuple[int, int, str, bool]
 
 _CODE_WORDS = marks_of(
     "recovery",
@@ -58,7 +56,7 @@ _ROWS_OF_TABLE = 25
 _CELLS = re.compile(r"[\w .()/-]{0,40}")
 
 
-def hits(text: str, low: Lowered) -> Iterator[Found]:
+def hits(text: str, low: Lowered) -> Iterator[Hit]:
     """Yield the codes of lists, and recovery phrases."""
     done = 0
     for start, end in near(low, _CODE_WORDS, 0, 120):
@@ -72,7 +70,7 @@ def hits(text: str, low: Lowered) -> Iterator[Found]:
                 yield *match.span("value"), "a phrase that restores a key", True
 
 
-def _codes(text: str, at: int) -> Iterator[Found]:
+def _codes(text: str, at: int) -> Iterator[Hit]:
     """Yield each code of a list, up to the first item that isn't a code."""
     rule = _RULE.match(text, at)
     place = rule.end() if rule else at

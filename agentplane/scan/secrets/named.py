@@ -11,11 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from agentplane.scan.secrets import layouts, values
-from agentplane.scan.secrets.plain_text import Lowered, marks_of, near
-
-
-Hit = tuple[int, int, str, bool]
-"""The start, the end, the kind, and True if it is certain."""
+from agentplane.scan.secrets.plain_text import Hit, Lowered, marks_of, near
 
 
 def _both(words: str) -> str:

@@ -16,6 +16,10 @@ from urllib.parse import unquote
 import msgspec
 
 
+Hit = tuple[int, int, str, bool]
+"""The start, the end, the kind, and True if it is certain."""
+
+
 class Plain(msgspec.Struct, frozen=True):
     """A plain reading of a text.
 

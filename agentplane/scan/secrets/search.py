@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from agentplane.scan.secrets import command_lines, formats, layouts, named, plain_text, values
-from agentplane.scan.secrets.named import Hit
-from agentplane.scan.secrets.plain_text import Lowered
+from agentplane.scan.secrets.find import Secret
+from agentplane.scan.secrets.plain_text import Hit, Lowered
 
 
 _ENOUGH = 20
@@ -41,27 +41,23 @@ _URL = re.compile(
 _KEY_LINES = 400
 
 
-Found = tuple[str, int, int, bool]
-"""The kind of a secret, its line and column, and whether it is certain."""
-
-
-def find(text: str) -> list[Found]:
+def find(text: str) -> list[Secret]:
     """Return the first few secrets of a text, in order."""
-    found: list[Found] = []
+    found: list[Secret] = []
     for at, _, kind in spans(text)[:_ENOUGH]:
-        found.append((kind, *_place(text, at), True))
+        found.append(Secret(kind, *_place(text, at)))
     if len(found) >= _ENOUGH:
         return found
-    known = {line for _, line, _, _ in found}
+    known = {secret.line for secret in found}
     read = plain_text.plain(text)
     for at, until in _random(read.text if read else text):
         start = read.back(at, until)[0] if read else at
         line, column = _place(text, start)
         if line not in known:
-            found.append(("a random string", line, column, False))
+            found.append(Secret("a random string", line, column, sure=False))
             if len(found) >= _ENOUGH:
                 break
-    return sorted(found, key=lambda one: one[1:3])
+    return sorted(found, key=lambda secret: (secret.line, secret.column))
 
 
 def spans(text: str) -> list[tuple[int, int, str]]:

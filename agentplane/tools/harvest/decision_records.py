@@ -194,12 +194,6 @@ def is_record(text: str) -> bool:
     return bool(_section(sections, "decision") and has_more)
 
 
-def title_of(text: str, name: str = "") -> str:
-    """Return only the title of a record."""
-    fields, body, _ = front_matter.split(text)
-    return _title(_sections(_with_marks(body)), fields or {}, name)[0]
-
-
 def _with_marks(body: str) -> str:
     """Return the text with number signs before headings that are underlined."""
     return _UNDERLINED.sub(lambda line: f"{'#' if line[2][0] == '=' else '##'} {line[1]}\n", body)

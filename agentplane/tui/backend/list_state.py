@@ -6,6 +6,10 @@ from itertools import groupby
 import msgspec
 
 
+PLAIN = str.maketrans("●×·▸→◆✓≈", "ox.>>*+=")
+"""The ASCII character for each glyph."""
+
+
 class Row(msgspec.Struct, frozen=True, gc=False):
     id: str
     badge: str

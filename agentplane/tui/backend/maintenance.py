@@ -14,6 +14,7 @@ from agentplane.findings import Finding
 from agentplane.jobs import Report
 from agentplane.memory.reconcile.settle import Settled
 from agentplane.plane.git import git
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line, visible
 from agentplane.tools.harvest.harvest import SOURCES, TITLES, Harvest
 from agentplane.tui.actions import Keymap
@@ -41,7 +42,7 @@ class Imported(msgspec.Struct, frozen=True):
         )
         if not self.count:
             return f"Nothing was imported{refused}"
-        return f"Added {_counted(self.count, 'candidate')} to the inbox{refused} · {keys.key('undo')} to undo"
+        return f"Added {counted(self.count, 'candidate')} to the inbox{refused} · {keys.key('undo')} to undo"
 
 
 def diagnose(plane: Plane, report: Report) -> list[Finding]:
@@ -53,7 +54,7 @@ def status_text(plane: Plane, _: Report) -> str:
     """Return the output of `agentplane status`. Changes nothing."""
     status = plane.status()
     checked = (
-        f"{_counted(status.unchecked, 'candidate')} not checked for conflicts yet" if status.unchecked else ""
+        f"{counted(status.unchecked, 'candidate')} not checked for conflicts yet" if status.unchecked else ""
     )
     tools = plane.tools.receivers(plane.memory.read())
     return "\n".join(summaries.status_lines(status, tools, plane.layout.root, checked=checked))
@@ -103,7 +104,7 @@ def imports_text(found: Harvest) -> str:
         lines += [f"    and {count - _SHOWN:,} more"] if count > _SHOWN else []
         parts.append("\n".join(lines))
     skipped = sum(len(haul.skipped) for haul in found.hauls)
-    parts += [f"{_counted(skipped, 'other line')} will be skipped"] if skipped else []
+    parts += [f"{counted(skipped, 'other line')} will be skipped"] if skipped else []
     return "\n\n".join(parts)
 
 
@@ -123,7 +124,3 @@ def plan_sync(plane: Plane, _: Report) -> Planned:
 def reconcile(plane: Plane, report: Report) -> Settled:
     """Reconcile memory that Git merged from two branches."""
     return plane.with_listeners(Listeners(progress=report)).settle().done
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -5,7 +5,6 @@ It doesn't use Textual. Threads call it, and give a `PlaneView` to the screens.
 """
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
@@ -29,15 +28,13 @@ from agentplane.review import policy, streak
 from agentplane.review.attention import Attention
 from agentplane.review.conflicts.result_cache import ResultCache
 from agentplane.review.inbox import Reviewed, Reviewer
+from agentplane.text.numbers import counted
 from agentplane.tui.backend.entries import first_rows, inbox_rows
 from agentplane.tui.backend.outcome_text import DOING, Outcome, outcome_of
 
 
 _REASONS = 9
 _OPS_SEARCHED = 300
-_KEEP_SECONDS = 5.0
-_KEEP_SHARE = 20
-"""Results are saved so rarely that saving takes at most one twentieth of the time."""
 
 CheckPerson = Callable[[Settings, str], None]
 
@@ -100,7 +97,6 @@ class PlaneModel:
         self._reviewer: Reviewer | None = None
         self._results = ResultCache(plane.layout)
         """The cache of check results. It outlives a reload of the plane."""
-        self._keep_at = 0.0
         self._fresh: set[str] = set()
         self.touched: tuple[str, ...] = ()
         """The candidates whose results may be outdated since the plane was last read."""
@@ -214,7 +210,6 @@ class PlaneModel:
             edits = {(edit.id, edit.change) for edit in before.hand_edits}
             edits ^= {(edit.id, edit.change) for edit in shown.hand_edits}
             self._fresh = shown.reviewed.keys() - touched - {id_ for id_, _ in edits}
-        self._keep_at = time.monotonic() + _KEEP_SECONDS
         self._reviewer = reviewer
         return reviewer
 
@@ -233,19 +228,18 @@ class PlaneModel:
         shown, reviewer = self.shown, self._reviewer
         if shown is None or reviewer is None:
             return
-        began = time.monotonic()
-        if began >= self._keep_at or len(self._fresh) == len(shown.inbox):
-            reviewer.conflicts.save()
-            now = time.monotonic()
-            self._keep_at = now + max(_KEEP_SECONDS, _KEEP_SHARE * (now - began))
+        if len(self._fresh) == len(shown.inbox):
+            reviewer.save()
+        else:
+            reviewer.save_now_and_then()
 
     def keep_glimpse(self) -> None:
         """Save the first rows. The next start shows them if nothing has changed."""
         shown = self.shown
         if shown is None:
             return
-        marks = inbox_rows.PLAIN if shown.settings.ascii else inbox_rows.Marks()
-        made = inbox_rows.rows(shown, inbox_rows.Place("run", self.plane.store.clock(), marks))
+        place = inbox_rows.Place("run", self.plane.store.clock(), shown.settings.ascii)
+        made = inbox_rows.rows(shown, place)
         counts = [shown.waiting, shown.conflicts, len(shown.hand_edits)]
         more = {"project": shown.project, "theme": shown.settings.theme, "ascii": shown.settings.ascii}
         if self._mark_read is not None:
@@ -326,7 +320,7 @@ def _settled_text(settled: Sequence[Settled]) -> str:
     if not settled:
         return ""
     count = len(settled[-1].waiting)
-    more = f", {count:,} candidate{'' if count == 1 else 's'} to review" if count else ""
+    more = f", {counted(count, 'candidate')} to review" if count else ""
     return f"Reconciled merged branches{more}"
 
 

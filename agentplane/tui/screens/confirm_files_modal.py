@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.backend.tools_model import Planned
 from agentplane.tui.screens.text_pane import diff, spaced
@@ -76,8 +77,7 @@ class Writes(Box[bool]):
     def _title(self) -> str:
         tools = self._planned.tools
         names = tools[0].title if len(tools) == 1 else f"{len(tools)} tools" if tools else "context/active.md"
-        count = len(self._planned.changes)
-        return f"{_ASKS[self._planned.verb].format(names)} {count} file{'' if count == 1 else 's'}"
+        return f"{_ASKS[self._planned.verb].format(names)} {counted(len(self._planned.changes), 'file')}"
 
     def _sections(self) -> list[list[RenderableType]]:
         parts: list[list[RenderableType]] = [[Text(self._planned.note)]] if self._planned.note else []

@@ -9,6 +9,7 @@ import msgspec
 
 from agentplane.commands import Adopt, Approve, Command, Mask
 from agentplane.errors import AgentplaneError
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.backend.entries.inbox_rows import EDIT
 from agentplane.tui.backend.list_state import Row
@@ -168,7 +169,7 @@ class EntryScreen(ListScreen):
         if rest:
             self.carry_out(self._adoption(rest))
         if flagged:
-            message = f"{len(flagged):,} manual edit{'' if len(flagged) == 1 else 's'} with a high-severity flag must be accepted one by one."
+            message = f"{counted(len(flagged), 'manual edit')} with a high-severity flag must be accepted one by one."
             self.app.notify(message, severity="warning", markup=False)
 
     def _adoption(self, edits: "Sequence[str]") -> Command:

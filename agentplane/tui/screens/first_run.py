@@ -25,6 +25,7 @@ from agentplane import setup
 from agentplane.api import open_plane
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line, visible
 from agentplane.tools import presence
 from agentplane.tools.harvest import harvest
@@ -76,7 +77,7 @@ def make(survey: Survey, *, bare: bool = False) -> str:
 
 
 def _memories(count: int) -> str:
-    return "1 existing memory was" if count == 1 else f"{count:,} existing memories were"
+    return counted(count, "existing memory was", "existing memories were")
 
 
 class First(App[str | None]):
@@ -235,9 +236,7 @@ def _offers(offers: Harvest) -> list[RenderableType]:
     if not offers.offers:
         return [Text("\nNo existing memories were found."), *_skipped(offers)]
     lines: list[RenderableType] = [
-        Text(
-            f"\nFound {len(offers.offers)} existing memor{'y' if len(offers.offers) == 1 else 'ies'}", "bold"
-        ),
+        Text(f"\nFound {counted(len(offers.offers), 'existing memory', 'existing memories')}", "bold"),
         Text("These memories will be added to the inbox for review. The original files will not be changed."),
     ]
     for source in harvest.SOURCES:

@@ -236,9 +236,9 @@ def test_what_was_not_checked_is_checked_before_all_clean_takes_it(crowd: Plane)
 def test_what_was_kept_before_it_was_ended_is_not_looked_at_again(
     crowd: Plane, compared: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentplane.api.checking._KEEP_SECONDS", 0)
+    monkeypatch.setattr("agentplane.review.inbox._SAVE_SECONDS", 0)
     monkeypatch.setattr("agentplane.api.checking._BLOCK", 20)
-    monkeypatch.setattr("agentplane.api.checking._KEEP_SHARE", 0)
+    monkeypatch.setattr("agentplane.review.inbox._SAVE_SHARE", 0)
 
     def end(done: int, _total: int, _what: str) -> None:
         if done >= 80:

@@ -19,6 +19,7 @@ from agentplane.memory.proposing import Proposal
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.tools.harvest import decision_records, harvest
 from agentplane.tools.harvest.haul import mark_of
+from tests.bench.harvest import title_of
 from tests.conftest import ROOT, decision, files_of, plane_in
 from tests.e2e.terminal import AGENTPLANE
 
@@ -480,7 +481,7 @@ def test_odd_records_are_read(text: str) -> None:
 def test_real_decision_records() -> None:
     with ADRS.open() as lines:
         rows = [row for line in lines if (row := json.loads(line))["path"].endswith(".md")]
-    read = [(decision_records.read(row["text"]), decision_records.title_of(row["text"])) for row in rows]
+    read = [(decision_records.read(row["text"]), title_of(row["text"])) for row in rows]
     found = [
         one for one, title in read if isinstance(one, decision_records.Decision) and one.statement != title
     ]

@@ -77,7 +77,7 @@ def test_a_pack_of_the_same_memory_is_as_good_until_somebody_or_time_changes_it(
     claude = [tool for tool in TOOLS if tool.target.form == "import"]
     plane.tools.sync(claude, pack_of(plane, UNLIKE[0]))
     plane.propose(decision(UNLIKE[2]))
-    assert plane.tools.write_pack(plane.tools.pack(ask))
+    assert plane.tools.write_pack(plane.tools.pack(ask)).changed
 
     def standing() -> set[str]:
         return {each.state for each in plane.tools.standings(claude, plane.tools.pack(LASTING))}

@@ -1,7 +1,7 @@
 """The rows of the inbox for candidates and manual edits, in groups."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from agentplane.text import ages
-from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.list_state import PLAIN, Row
 
 
 # The first paint needs none of these modules.
@@ -17,28 +17,19 @@ if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
     from agentplane.memory.view import HandEdit
     from agentplane.review.attention import Folded
-    from agentplane.review.inbox import Reviewed
+    from agentplane.review.inbox import Reviewed, State
     from agentplane.tui.backend.model import PlaneView
 
 By = Literal["run", "kind"]
 EDIT = "edit:"
 """The prefix of row ids of manual edits. It keeps the row of an edited entry apart from the row of a candidate."""
 _STAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
-
-
-class Marks(msgspec.Struct, frozen=True):
-    """The glyph for each state. Color is never the only sign of a state."""
-
-    clean: str = "●"
-    conflict: str = "!"
-    flag: str = "?"
-    advice: str = "≈"
-    """Ready, with advice to read."""
-    edited: str = "~"
-    unseen: str = "·"
-
-
-PLAIN = Marks(clean="o", unseen=".", advice="=")
+_BADGES: "Mapping[State, tuple[str, str]]" = {
+    "conflict": ("!", "conflict"), "flagged": ("?", "flag"), "unchecked": ("·", "quiet"), "advice": ("≈", "clean"),
+    "ready": ("●", "clean"),
+}  # fmt: skip
+"""The glyph and the style of each state. Color is never the only sign of a state."""
+_EDITED = ("~", "edited")
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -46,7 +37,7 @@ class Place(msgspec.Struct, frozen=True):
 
     by: By
     now: datetime
-    marks: Marks = Marks()
+    plain: bool = False
     folded: bool = False
     """True to include the folded candidates, after the others."""
 
@@ -60,7 +51,7 @@ def rows(shown: "PlaneView", place: Place) -> list[Row]:
     candidate_rows = [
         row(entry, reviewed.get(entry.id), place, edited=entry.id in edited) for entry in asking
     ]
-    found = [*grouped(candidate_rows), *(edit_row(shown, edit, place) for edit in shown.shelf_edits)]
+    found = [*grouped(candidate_rows), *(edit_row(shown, edit) for edit in shown.shelf_edits)]
     return [*found, *_folded_rows(shown, place, edited)] if place.folded else found
 
 
@@ -91,10 +82,10 @@ def grouped(ungrouped: Iterable[Row]) -> list[Row]:
 
 
 def row(entry: "Entry", reviewed: "Reviewed | None", place: Place, *, edited: bool = False) -> Row:
-    badge, state = _badge(reviewed, place.marks, edited=edited)
+    badge, state = _badge(reviewed, edited=edited)
     return Row(
         id=entry.id,
-        badge=badge,
+        badge=badge.translate(PLAIN) if place.plain else badge,
         letter=entry.head.type[:1].upper() or "-",
         text=entry.statement,
         right=_days(entry.head.updated, place.now),
@@ -108,31 +99,24 @@ def _until(day: date, today: date) -> str:
     return f"until {day:%b} {day.day}" if day.year == today.year else str(day)
 
 
-def edit_row(shown: "PlaneView", edit: "HandEdit", place: Place) -> Row:
+def edit_row(shown: "PlaneView", edit: "HandEdit") -> Row:
     entry = shown.memory.entries.get(edit.id)
+    badge, state = _EDITED
     return Row(
         id=f"{EDIT}{edit.id}",
-        badge=place.marks.edited,
+        badge=badge,
         letter=entry.head.type[:1].upper() if entry else "-",
         text=f"{edit.id} {edit.change}: {entry.statement if entry else edit.file}",
         right=edit.change,
-        state="edited",
+        state=state,
         group="manual edits",
     )
 
 
-def _badge(reviewed: "Reviewed | None", marks: Marks, *, edited: bool) -> tuple[str, str]:
+def _badge(reviewed: "Reviewed | None", *, edited: bool) -> tuple[str, str]:
     if edited:
-        return marks.edited, "edited"
-    if reviewed is None:
-        return marks.unseen, "quiet"
-    if reviewed.contested:
-        return marks.conflict, "conflict"
-    if reviewed.flags:
-        return marks.flag, "flag"
-    if reviewed.conflicts and reviewed.checked:
-        return marks.advice, "clean"
-    return (marks.clean, "clean") if reviewed.checked else (marks.unseen, "quiet")
+        return _EDITED
+    return _BADGES["unchecked" if reviewed is None else reviewed.state]
 
 
 def _group(entry: "Entry", place: Place) -> str:

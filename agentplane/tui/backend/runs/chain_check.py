@@ -11,6 +11,7 @@ from agentplane.jobs import Done, Failed, Job, Lane, Progress, Result
 from agentplane.plane.layout import Layout
 from agentplane.text import files
 from agentplane.text.log import chain
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.runs.log_pager import Place, place_of
 
@@ -124,7 +125,7 @@ def _sound(stamp: tuple[int, int, int], place: Place, count: int, head: str | No
     return Checked(
         stamp,
         place,
-        f"log verified: {count:,} event{'' if count == 1 else 's'}",
+        f"log verified: {counted(count, 'event')}",
         sound=True,
         count=count,
         head=head,

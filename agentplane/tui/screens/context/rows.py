@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from agentplane.context import pack, pack_text
 from agentplane.context.choose import section
 from agentplane.memory.entry import Entry
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.context_model import ToolPacks, View
-from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.list_state import PLAIN, Row
 from agentplane.tui.screens.entry.sections import ago
 
 
@@ -26,7 +27,6 @@ TOOL, RUN, EDITED = f"{_PREFIX}tool ", f"{_PREFIX}run ", f"{_PREFIX}edited "
 WITHHELD = f"{_PREFIX}withheld "
 """Like the three prefixes above, it is followed by a name."""
 FOR, ADDITIONS, LEFT_OUT = "context", "also included", "left out"
-_PLAIN = {"●": "o", "·": ".", "×": "x", "▸": ">"}
 _CUT: dict[pack.CutKind, str] = {"room": "no room", "held": "held back", "scope": "other files"}
 
 
@@ -39,7 +39,7 @@ def rows(view: View, keys: Keymap, *, plain: bool = False) -> list[Row]:
     made = [_this(view), *_tools(view, keys), *_entries(view, keys), *_additions(view), *_left_out(view)]
     if not plain:
         return made
-    return [Row(one.id, _PLAIN.get(one.badge, one.badge), one.letter, one.text, one.right, one.state, one.group) for one in made]  # fmt: skip
+    return [Row(one.id, one.badge.translate(PLAIN), one.letter, one.text, one.right, one.state, one.group) for one in made]  # fmt: skip
 
 
 def _this(view: View) -> Row:
@@ -138,8 +138,8 @@ def _additions(view: View) -> Iterator[Row]:
         text = f"{id_} is withheld, because it may contain a secret"
         yield Row(f"{WITHHELD}{id_}", "×", " ", text, "", "flag", group)
     if sources.waiting:
-        count = "candidate" if sources.waiting == 1 else "candidates"
-        yield Row(WAITING, "?", " ", f"{sources.waiting:,} {count} to review", "", "quiet", group)
+        text = f"{counted(sources.waiting, 'candidate')} to review"
+        yield Row(WAITING, "?", " ", text, "", "quiet", group)
 
 
 def _left_out(view: View) -> Iterator[Row]:

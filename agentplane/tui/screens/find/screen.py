@@ -194,7 +194,7 @@ class FindScreen(ModalScreen[str | None], AnswersOnce[str | None]):
         shown, now = self.plane_app.shown, datetime.now(UTC).astimezone()
         plain = self.plane_app.plain
         edits = {edit.id: edit for edit in shown.shelf_edits} if shown else {}
-        place = inbox_rows.Place("run", now, inbox_rows.PLAIN if plain else inbox_rows.Marks())
+        place = inbox_rows.Place("run", now, plain)
         for entry in hits.inbox:
             reviewed = shown.reviewed.get(entry.id) if shown else None
             row = inbox_rows.row(entry, reviewed, place)

@@ -55,8 +55,7 @@ class InboxScreen(EntryScreen):
 
     @property
     def _place(self) -> inbox_rows.Place:
-        marks = inbox_rows.PLAIN if self.plane_app.plain else inbox_rows.Marks()
-        return inbox_rows.Place(self._by, datetime.now(UTC), marks, self._lists_folded)
+        return inbox_rows.Place(self._by, datetime.now(UTC), self.plane_app.plain, self._lists_folded)
 
     @property
     def _lists_folded(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agentplane.tui.backend.entries.inbox_rows import EDIT
-from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.list_state import PLAIN, Row
 
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.model import PlaneView
 
 _BADGES = {"accepted": ("●", "clean"), "deprecated": ("×", "quiet"), "superseded": ("→", "quiet")}
-_PLAIN = {"●": "o", "×": "x", "→": ">"}
 _LOST = ("removed", "broken")
 
 
@@ -63,7 +62,7 @@ def row(entry: "Entry", edit: "HandEdit | None", expiry: "Expiry | None", width:
     )
     return Row(
         id=entry.id,
-        badge=_PLAIN.get(badge, badge) if plain else badge,
+        badge=badge.translate(PLAIN) if plain else badge,
         letter=head.type[:1].upper() or "-",
         text=f"{entry.id:<{width}}  {entry.statement}",
         right=right,

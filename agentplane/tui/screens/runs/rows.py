@@ -11,7 +11,7 @@ from agentplane.text import ages
 from agentplane.text.log import times
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.entries import inbox_rows as listed
-from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.list_state import PLAIN, Row
 
 
 By = Literal["day", "task"]
@@ -20,7 +20,6 @@ _BADGES = {
     "ok": ("●", "clean"), "failed": ("×", "conflict"), "ended": ("·", "quiet"), "open": ("▸", "flag"), "lost": ("?", "flag"),
     "import": ("+", "quiet"),
 }  # fmt: skip
-_PLAIN = {"●": "o", "×": "x", "·": "-", "▸": ">"}
 _MOST_TOOL, _MOST_TASK = 12, 16
 _NO_TIME = "unknown time"
 
@@ -81,7 +80,7 @@ def _row(run: TimelineRow, place: Place) -> Row:
     description = " · ".join(part for part in (who, task, _short_description(run)) if part)
     return Row(
         id=run.run_id or "",
-        badge=_PLAIN.get(badge, badge) if place.plain else badge,
+        badge=badge.translate(PLAIN) if place.plain else badge,
         letter="",
         text=f"{when}  {description}",
         right=_right(run, place.now),

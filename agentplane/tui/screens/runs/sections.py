@@ -14,6 +14,7 @@ from agentplane.runs.open import titles
 from agentplane.runs.open.git_state import Git
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text import ages
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.runs.run_facts import GitStates, Output, RunFacts, packs
@@ -182,9 +183,9 @@ class RunAbout:
         ids = [str(one) for one in given] if isinstance(given, list) else []
         in_all = pack.get("given_in_all")
         count = in_all if isinstance(in_all, int) else len(ids)
-        entries = "entry" if count == 1 else "entries"
+        entries = counted(count, "entry", "entries")
         revision = one_line(str(pack.get("revision", "?")), 20)
-        yield Text(f"Memory revision {revision}: {count:,} {entries} included{_cut(pack)}", self.look("text"))
+        yield Text(f"Memory revision {revision}: {entries} included{_cut(pack)}", self.look("text"))
         for id_ in ids[:_MOST]:
             entry = self.memory.entries.get(id_)
             statement = one_line(entry.statement, 200) if entry else "no longer in memory"

@@ -8,11 +8,10 @@ from rich.text import Text
 from agentplane.api.settings import BrokenFile, Current, SettingsView
 from agentplane.plane.settings_table import Variable, shown
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.list_state import PLAIN, Row
 from agentplane.tui.widgets.markdown import Look
 
 
-_PLAIN = {"●": "o", "×": "x", "·": "."}
 _PERSONAL, _COMMITTED, _VARIABLES = "Only for you", "Committed", "Environment variables"
 _SOURCES = {"default": "", "project": "project", "personal": "yours", "environment": "environment"}
 _STORED = {
@@ -60,7 +59,7 @@ def row(id_: str, item: Item, *, plain: bool) -> Row:
             badge, state = ("·", "quiet") if value is None else ("=", "edited")
             text = f"{variable.name} {'not set' if value is None else f'= {one_line(value, 100)}'}"
             group, right = _VARIABLES, ""
-    return Row(id_, _PLAIN.get(badge, badge) if plain else badge, " ", text, right, state, group)
+    return Row(id_, badge.translate(PLAIN) if plain else badge, " ", text, right, state, group)
 
 
 def searched(item: Item) -> str:

@@ -8,7 +8,7 @@ from rich.text import Text
 from agentplane.agents.model import Limits
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.actions import Keymap
-from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.list_state import PLAIN, Row
 from agentplane.tui.backend.tools_model import View
 from agentplane.tui.screens.text_pane import diff
 from agentplane.tui.widgets.markdown import Look
@@ -22,7 +22,6 @@ _BADGES = {
     "cannot be written": ("×", "flag"),
     "": ("·", "quiet"),
 }
-_PLAIN = {"●": "o", "×": "x", "·": "."}
 _MARKS = {"current": "●", "old": "~", "absent": "·", "edited": "!", "blocked": "×"}
 _STYLES = {"current": "good", "old": "warn", "absent": "muted", "edited": "bad", "blocked": "bad"}
 _PARTS = {"file": "memory", "hooks": "hooks", "mcp": "MCP"}
@@ -46,7 +45,7 @@ def _row(view: View, *, plain: bool) -> Row:
     wired = [_PARTS[part.part] for part in view.parts if part.state in ("current", "old", "edited")]
     return Row(
         id=view.tool.name,
-        badge=_PLAIN.get(badge, badge) if plain else badge,
+        badge=badge.translate(PLAIN) if plain else badge,
         letter=" ",
         text=" · ".join(filter(None, (view.tool.title, ", ".join(dict.fromkeys(wired))))),
         right=STATUS.get(view.status, view.status),
@@ -93,7 +92,7 @@ def _where(view: View, look: Look) -> Iterator[Text]:
 def _part(view: View, place: int, look: Look, *, plain: bool) -> Text:
     part = view.parts[place]
     mark = _MARKS[part.state]
-    line = Text(f"{_PLAIN.get(mark, mark) if plain else mark} ", look(_STYLES[part.state]))
+    line = Text(f"{mark.translate(PLAIN) if plain else mark} ", look(_STYLES[part.state]))
     line.append(f"{_PARTS[part.part]:<7}", look("strong"))
     line.append(visible(part.path))
     line.append(f"  {_STATES[part.state]}", look(_STYLES[part.state]))

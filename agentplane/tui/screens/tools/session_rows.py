@@ -8,7 +8,7 @@ from rich.text import Text
 
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.actions import Keymap
-from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.list_state import PLAIN, Row
 from agentplane.tui.backend.sessions import session_text
 from agentplane.tui.backend.sessions.session_watch import WatchedSession, typed
 from agentplane.tui.backend.tools_model import Where
@@ -17,7 +17,6 @@ from agentplane.tui.widgets.markdown import Look
 
 IN_USE: Where = "in use here"
 _BADGES = {"current": ("●", "clean"), "old": ("~", "edited"), "unknown": ("?", "quiet")}
-_PLAIN = {"●": "o"}
 _STYLES = {"current": "good", "old": "warn", "unknown": "muted"}
 
 
@@ -57,7 +56,7 @@ def _row(id_: str, watched: WatchedSession, group: str, now: float, *, plain: bo
     )
     return Row(
         id=id_,
-        badge=_PLAIN.get(badge, badge) if plain else badge,
+        badge=badge.translate(PLAIN) if plain else badge,
         letter=" ",
         text=f"{'-' if plain else '└'} {' · '.join(filter(None, parts))}",
         right=STATES.get(one.state, one.state),

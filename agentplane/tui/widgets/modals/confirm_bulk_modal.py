@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
+from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 from agentplane.tui.backend.entries.bulk_plan import Bulk
 from agentplane.tui.widgets.modals.modal import Box
@@ -38,18 +39,14 @@ class Summary(Box[bool]):
     def _title(self) -> Text:
         count = len(self._bulk.ids)
         return Text(
-            f"Approve {count:,} candidate{'' if count == 1 else 's'} in one change?"
-            if count
-            else "Nothing to approve"
+            f"Approve {counted(count, 'candidate')} in one change?" if count else "Nothing to approve"
         )
 
     def _body(self) -> RenderableType:
         bulk = self._bulk
         parts: list[RenderableType] = []
         if bulk.ids:
-            kinds = (
-                f"{count:,} {one_line(kind, 20)}{'' if count == 1 else 's'}" for kind, count in bulk.kinds
-            )
+            kinds = (counted(count, one_line(kind, 20)) for kind, count in bulk.kinds)
             more = len(bulk.ids) - len(bulk.titles)
             titles = [line for title, advice in bulk.titles for line in _candidate(title, advice)]
             rest = [("", f"and {more:,} more")] if more else []

@@ -15,12 +15,11 @@ from textual.widgets.option_list import Option
 
 from agentplane.tui import actions, registry
 from agentplane.tui.actions import Action
+from agentplane.tui.backend.list_state import PLAIN
 from agentplane.tui.protocols import is_plain
 from agentplane.tui.widgets.modals.modal import Box
 
 
-_PLAIN = str.maketrans("●×·▸→◆✓≈", "ox.>>*+=")
-"""The ASCII character for each sign."""
 LETTERS = "D decision   A assumption   I invariant   F fact"
 """The letters of the built-in kinds, as the rows of entries show them."""
 _MIN_WIDTH = 9
@@ -189,8 +188,7 @@ class Help(Box[Action | None]):
         row = registry.row(self._where)
         if row is None or not row.signs:
             return ""
-        own = {ord(sign): ord(plain) for sign, plain in row.ascii_signs.items()}
-        signs = row.signs.translate(_PLAIN | own) if is_plain(self.app) else row.signs
+        signs = row.signs.translate(PLAIN) if is_plain(self.app) else row.signs
         return f"{signs}\n{LETTERS}" if row.letters else signs
 
 

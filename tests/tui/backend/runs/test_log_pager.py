@@ -250,6 +250,7 @@ def test_plain_characters_and_no_two_outcomes_alike() -> None:
         badges = [row.badge for row in run_rows.rows(kinds, Place("day", NOW, plain=plain))]
         assert len(set(badges)) == len(kinds)
         assert not plain or all(badge.isascii() for badge in badges)
+        assert badges[2] == ("." if plain else "·")
 
 
 # The chain
