@@ -15,8 +15,8 @@ from agentplane.guard.history import Past
 from agentplane.guard.plane_at_commit import shown
 from agentplane.guard.proven_ops import LoggedOp
 from agentplane.guard.recorded import Case
-from agentplane.memory import ids, operations, postpone, proposing, updates
-from agentplane.memory.entry import INBOX_STATUS, Header, read_header
+from agentplane.memory import ids, operations, postpone, updates
+from agentplane.memory.entry import ARRIVING, INBOX_STATUS, LINKS, Header, read_header
 from agentplane.memory.operations import Stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import undo
@@ -28,7 +28,6 @@ from agentplane.text import days
 from agentplane.text.markdown import document, header
 
 
-LINKS = ("supersedes", "refines", "unrelated")
 _PRUNED = "can't be checked, because the text that it changed was pruned, and its result is still in force"
 
 
@@ -144,7 +143,7 @@ def _is_out_of_force(case: Case, change: Change) -> bool:
     """
     block = case.past.block(case.text(change, change.found)) if change.found else None
     head = read_header(block.packed)[0] if block else None
-    return head is not None and (head.arrives or head.status) in proposing.ARRIVING
+    return head is not None and (head.arrives or head.status) in ARRIVING
 
 
 def _no_conflicts(entries: Sequence[object], _: object) -> list[tuple[()]]:

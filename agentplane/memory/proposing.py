@@ -10,7 +10,7 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.memory import ids
-from agentplane.memory.entry import INBOX_STATUS, without_label
+from agentplane.memory.entry import ARRIVING, INBOX_STATUS, STATED, without_label
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
@@ -21,10 +21,6 @@ from agentplane.text.visible import one_line
 
 
 MAX_TEXT = 32 * 1024
-STATED = ("tags", "source", "evidence", "confidence", "expires_at", "check", "scope")
-"""Header keys that describe a statement, in the order of a header."""
-ARRIVING = ("superseded", "deprecated")
-"""The statuses that a candidate can arrive with, if it wasn't in force any more when it was proposed."""
 _MARK = re.compile(r"[0-9a-f]{16}")
 
 

@@ -10,9 +10,8 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import Refused
-from agentplane.memory.entry import Entry
+from agentplane.memory.entry import STATED, Entry
 from agentplane.memory.operations import Stamp, check_candidate
-from agentplane.memory.proposing import STATED
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store.plan import Edit, Plan
