@@ -10,7 +10,7 @@ from agentplane.guard.history import Past, recalled, tops_before
 from agentplane.guard.plane_at_commit import shown
 from agentplane.guard.proven_ops import LoggedOp
 from agentplane.memory.entry import Header, read_header
-from agentplane.memory.proposing import Proposal
+from agentplane.memory.proposing import WRITTEN
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger.ledger import Known, Ledger
@@ -22,10 +22,7 @@ from agentplane.text.markdown import document
 _DAY = timedelta(days=1)
 _MOVE = ("adopt", "undo", "redo", "settle")
 """The verbs that can move an entry to another file. `guard.settle` checks the moves of settling."""
-OF_A_CANDIDATE = {
-    "id", "status", "proposed_by", "updated",
-    *(name for name in Proposal.__struct_fields__ if name not in ("statement", "rationale")),
-}  # fmt: skip
+OF_A_CANDIDATE = {"id", "type", "status", "proposed_by", "updated", *WRITTEN}
 """The keys that proposing writes. Other keys would take effect on approval without anyone's decision."""
 
 

@@ -21,6 +21,11 @@ from agentplane.text.visible import one_line
 
 
 MAX_TEXT = 32 * 1024
+WRITTEN = (
+    *STATED, "supersedes", "superseded_by", "arrives", "refines", "unrelated", "harvested", "external_id", "layer",
+    "systemic_scale",
+)  # fmt: skip
+"""Header keys that a candidate gets from the fields of its proposal, in the order of a header."""
 _MARK = re.compile(r"[0-9a-f]{16}")
 
 
@@ -82,22 +87,10 @@ def propose_many(
 def _candidate(memory: Memory, proposal: Proposal, id_: str, by: str, today: date) -> Edit:
     kind, proposal = kind_named(memory.kinds, proposal.type), unlabelled(memory, proposal)
     fields: dict[str, Any] = {"id": id_, "type": kind.name, "status": INBOX_STATUS}
-    for name in (
-        *STATED,
-        "supersedes",
-        "superseded_by",
-        "arrives",
-        "refines",
-        "unrelated",
-        "harvested",
-        "external_id",
-        "layer",
-    ):
+    for name in WRITTEN:
         value = getattr(proposal, name)
         if value not in (None, []):
             fields[name] = value
-    if proposal.systemic_scale is not None:
-        fields["systemic_scale"] = proposal.systemic_scale
     fields |= {"proposed_by": by, "updated": today}
     body = f"{kind.label}: {proposal.statement.strip()}"
     if proposal.rationale and proposal.rationale.strip():
