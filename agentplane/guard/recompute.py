@@ -40,7 +40,9 @@ def complaint(op: LoggedOp, done: Mapping[str, LoggedOp], past: Past) -> str | N
     if record.verb not in _CHECKS:
         return f"has the unknown verb `{shown(record.verb, 20)}`"
     try:
-        return recorded.frame(record, past, place) or _CHECKS[record.verb](Case(record, place, done, past))
+        return recorded.wrong_facts(record, past, place) or _CHECKS[record.verb](
+            Case(record, place, done, past)
+        )
     except recorded.Pruned:
         return None if not recorded.in_force(record, past) else _PRUNED
     except AgentplaneError as error:
@@ -158,7 +160,7 @@ def _stamp(case: Case, change: Change) -> Stamp | None:
     record, head = case.record, case.head(change)
     by = "policy" if record.channel == "policy" else record.actor
     try:
-        day = case.moment(head.updated)
+        day = case.stamped_day(head.updated)
     except ValueError:
         return None
     if head.approved_by not in (by, record.actor):
@@ -238,7 +240,7 @@ def _tag(case: Case) -> str | None:
 def _deprecate(case: Case) -> str | None:
     changes = case.record.changes
     try:
-        day = case.moment(case.head(changes[0]).updated) if changes else None
+        day = case.stamped_day(case.head(changes[0]).updated) if changes else None
     except ValueError:
         return f"gives {shown(changes[0].id, 40)} a different date than its own"
     plan = day and operations.deprecate(case.memory(), [change.id for change in changes], day, None)

@@ -40,8 +40,8 @@ def complaint(record: Record, base: Side, past: Past) -> str | None:
         return None
     if (record.actor, record.program) != _BY:
         return f"names {shown(record.actor, 40)} as its actor, but only agentplane itself reconciles branches"
-    if framed := recorded.frame(record, past, place):
-        return framed
+    if wrong := recorded.wrong_facts(record, past, place):
+        return wrong
     replay = _Replay(record, place, base, past)
     return replay.complaint()
 
@@ -84,8 +84,8 @@ class _Replay:
             return f"changes {name}, but there are no branches to reconcile"
         if edit is None:
             return f"changes {name}, but reconciling these branches wouldn't change that entry"
-        how = recorded.how(change, edit, self._text)
-        return f"changes {name} differently than reconciling these branches would{how}"
+        differs = recorded.unexpected_fields(change, edit, self._text)
+        return f"changes {name} differently than reconciling these branches would{differs}"
 
     def _plan(self) -> Plan | None:
         ledger, graph, versions = self.past.before(self.place)
