@@ -98,6 +98,11 @@ def tokens(text: str) -> int:
     return -(-len(text.encode()) * 2 // 7)
 
 
+def tokens_in(size: int) -> int:
+    """Return the number of tokens that fit into a size in bytes, by the same estimate."""
+    return size * 2 // 7
+
+
 def characters(text: str) -> int:
     """Return the number of characters as JavaScript counts them, because most tools are written in it.
 

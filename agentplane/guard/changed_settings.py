@@ -10,7 +10,7 @@ from typing import Any
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import UNUSABLE, Finding, Instruction
-from agentplane.guard.plane_at_commit import CONFIG, Side, shown
+from agentplane.guard.plane_at_commit import CONFIG, UNDO_OR_ASK_OWNER, Side, shown
 from agentplane.memory.kinds import BadKind, kinds_of
 from agentplane.plane import decision_keys
 from agentplane.plane.settings import DEFAULTS, KindRow, Runs, Settings, line_of
@@ -19,7 +19,6 @@ from agentplane.plane.trust import rules
 from agentplane.runs.capsule import gitignore
 
 
-_REMEDY = Instruction("Undo this change, or ask a project owner to merge the branch despite this finding.")
 _MEND_LINE = "Fix this line."
 
 Judge = Callable[[Any, Any], str | None]
@@ -30,7 +29,7 @@ def findings(base: Side, now: Side) -> Iterator[Finding]:
     try:
         kinds_of(now.read_settings())
     except BadKind as error:
-        where = now.where(CONFIG, line_of(("kinds", *error.keys), _text(now)))
+        where = now.where_setting(("kinds", *error.keys))
         remedy = Instruction(error.todo or _MEND_LINE)
         yield Finding("kind-bad", "error", where, shown(error.what, 200), (remedy,))
         return
@@ -41,8 +40,8 @@ def findings(base: Side, now: Side) -> Iterator[Finding]:
             yield Finding(UNUSABLE, "error", where, shown(error.what, 200), (remedy,))
         return
     for place, what in worse(base.settings, now.settings):
-        where = now.where(CONFIG, line_of(place, _text(now)) if CONFIG in now.files else None)
-        yield Finding("setting-worse", "warning", where, what, (_REMEDY,), ".".join(place))
+        where = now.where_setting(place)
+        yield Finding("setting-worse", "warning", where, what, (UNDO_OR_ASK_OWNER,), ".".join(place))
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -54,8 +53,7 @@ def check(store: Store) -> Iterator[Finding]:
     text = store.layout.config.read_text(errors="replace") if store.layout.config.is_file() else ""
     for place, what in worse(DEFAULTS, settings):
         if place[0] in ("runs", "tui"):
-            line = line_of(place, text)
-            where = store.layout.shown(CONFIG) + (f":{line}" if line else "")
+            where = f"{store.layout.shown(CONFIG)}:{line_of(place, text)}"
             # Not a warning, because the value can be intended. `check` asks the reviewer of the change.
             remedy = Instruction("If you didn't intend this setting, remove it.")
             yield Finding("setting-worse", "info", where, what, (remedy,), ".".join(place))
@@ -183,7 +181,3 @@ def _listed(rows: Sequence[str]) -> str:
 
 def _value(value: Any) -> str:
     return "not set" if value is None else str(value).lower() if isinstance(value, bool) else f"{value}"
-
-
-def _text(now: Side) -> str:
-    return now.files.get(CONFIG, b"").decode(errors="replace")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from agentplane.findings import Finding, Instruction, Remedy, Shell
-from agentplane.guard import proven_ops
+from agentplane.guard import proven_ops, recorded
 from agentplane.guard.plane_at_commit import Side, shown
 from agentplane.guard.proven_ops import LoggedOp
 from agentplane.memory import ids
@@ -112,10 +112,7 @@ def _differing(base: Side, now: Side, edit: HandEdit) -> str:
     old = old_page.document.find(edit.id) if old_page else None
     if not (block and old and old_page and mark) or mark.digest != old.digest:
         return ""
-    was, is_ = old_page.document.header(old), page.document.header(block)
-    keys = [key for key in {**was, **is_} if was.get(key) != is_.get(key)]
-    keys += ["text"] if old_page.document.body(old) != page.document.body(block) else []
-    return f" ({', '.join(shown(str(key), 30) for key in keys[:5])})" if keys else ""
+    return recorded.differing_fields((old_page.document, old), (page.document, block))
 
 
 class _ChangedEntry(msgspec.Struct, frozen=True):

@@ -6,13 +6,13 @@ from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Instruction, Remedy, Shell
 from agentplane.guard import plane_at_commit, proven_ops, settle
 from agentplane.guard.history import Past
-from agentplane.guard.plane_at_commit import CONFIG, LOG, Side, shown
+from agentplane.guard.plane_at_commit import CONFIG, LOG, UNDO_OR_ASK_OWNER, Side, shown
 from agentplane.guard.proven_ops import LoggedOp
 from agentplane.plane import settings
 from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger.log_events import OP
-from agentplane.plane.settings import Settings, Trust, line_of
+from agentplane.plane.settings import Settings, Trust
 from agentplane.plane.store.store import Store
 from agentplane.plane.trust import signatures
 from agentplane.text.log import event_line
@@ -21,7 +21,6 @@ from agentplane.text.numbers import counted
 
 _GENESIS = bytes.fromhex(event_line.GENESIS)
 _NAMED = 3
-_OWNERS = Instruction("Undo this change, or ask a project owner to merge the branch despite this finding.")
 
 
 def findings(base: Side, now: Side, rev: str, back: Remedy) -> Iterator[Finding]:
@@ -65,7 +64,7 @@ def check(store: Store) -> Iterator[Finding]:
     before = _history(now, trust.signed_after)
     if before is None:
         what = "the hash in `trust.signed_after` doesn't belong to any line of the log"
-        where = now.where(CONFIG, line_of(("trust", "signed_after"), _text(now)))
+        where = now.where_setting(("trust", "signed_after"))
         back = Instruction("Restore config.toml from Git.")
         yield Finding("signed-after-unknown", "error", where, what, (back,))
         before = set()
@@ -118,13 +117,9 @@ def _weaker(base: Side, now: Side, owners: Trust) -> Iterator[Finding]:
     if new.signed_after not in (old.signed_after, owners.signed_after, None):
         changed.append(("signed_after", f"was set to {new.signed_after}"))
     for key, what in changed:
-        where = now.where(CONFIG, line_of(("trust", key), _text(now)) if CONFIG in now.files else None)
+        where = now.where_setting(("trust", key))
         message = f"`trust.{key}` {what}, which weakens trust"
-        yield Finding("signers-changed", "warning", where, message, (_OWNERS,), f"trust.{key}")
-
-
-def _text(now: Side) -> str:
-    return now.files.get(CONFIG, b"").decode(errors="replace")
+        yield Finding("signers-changed", "warning", where, message, (UNDO_OR_ASK_OWNER,), f"trust.{key}")
 
 
 def _other_histories(now: Side, before: Collection[bytes], back: Remedy) -> Iterator[Finding]:

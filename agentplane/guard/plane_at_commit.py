@@ -5,12 +5,13 @@ The content can be arbitrary bytes.
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
+from agentplane.findings import Instruction
 from agentplane.lazy import cached_property
 from agentplane.memory.view import Memory
 from agentplane.plane import settings
@@ -36,6 +37,10 @@ LOG = "memory/log.jsonl"
 CONFIG = "config.toml"
 STATE = "memory/state.json"
 VIEWS = (STATE, "memory/artifacts.json")
+UNDO_OR_ASK_OWNER = Instruction(
+    "Undo this change, or ask a project owner to merge the branch despite this finding."
+)
+"""The remedy for a changed setting that only a project owner can accept."""
 
 _MIB = 1 << 20
 _LARGEST = {".md": 32 * _MIB, ".toml": _MIB, ".json": 512 * _MIB, ".jsonl": 1024 * _MIB}
@@ -72,6 +77,12 @@ class Side(msgspec.Struct, frozen=True, dict=True):
     def where(self, file: str, line: int | None = None) -> str:
         """Return the path of a file relative to the top of the repository, for messages."""
         return shown(self.prefix + file, 400) + (f":{line}" if line else "")
+
+    def where_setting(self, keys: Sequence[str]) -> str:
+        """Return the path and line of a setting in config.toml, for messages."""
+        data = self.files.get(CONFIG)
+        line = None if data is None else settings.line_of(keys, data.decode(errors="replace"))
+        return self.where(CONFIG, line)
 
     @cached_property
     def log(self) -> tuple[bytes, ...]:

@@ -15,8 +15,8 @@ from agentplane.guard.history import Past
 from agentplane.guard.plane_at_commit import shown
 from agentplane.guard.proven_ops import LoggedOp
 from agentplane.guard.recorded import Case
-from agentplane.memory import ids, operations, postpone, proposing, updates
-from agentplane.memory.entry import INBOX_STATUS, Header, read_header
+from agentplane.memory import ids, operations, postpone, updates
+from agentplane.memory.entry import ARRIVING, INBOX_STATUS, LINKS, Header, read_header
 from agentplane.memory.operations import Stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import undo
@@ -28,7 +28,6 @@ from agentplane.text import days
 from agentplane.text.markdown import document, header
 
 
-LINKS = ("supersedes", "refines", "unrelated")
 _PRUNED = "can't be checked, because the text that it changed was pruned, and its result is still in force"
 
 
@@ -41,7 +40,9 @@ def complaint(op: LoggedOp, done: Mapping[str, LoggedOp], past: Past) -> str | N
     if record.verb not in _CHECKS:
         return f"has the unknown verb `{shown(record.verb, 20)}`"
     try:
-        return recorded.frame(record, past, place) or _CHECKS[record.verb](Case(record, place, done, past))
+        return recorded.wrong_facts(record, past, place) or _CHECKS[record.verb](
+            Case(record, place, done, past)
+        )
     except recorded.Pruned:
         return None if not recorded.in_force(record, past) else _PRUNED
     except AgentplaneError as error:
@@ -144,7 +145,7 @@ def _is_out_of_force(case: Case, change: Change) -> bool:
     """
     block = case.past.block(case.text(change, change.found)) if change.found else None
     head = read_header(block.packed)[0] if block else None
-    return head is not None and (head.arrives or head.status) in proposing.ARRIVING
+    return head is not None and (head.arrives or head.status) in ARRIVING
 
 
 def _no_conflicts(entries: Sequence[object], _: object) -> list[tuple[()]]:
@@ -159,7 +160,7 @@ def _stamp(case: Case, change: Change) -> Stamp | None:
     record, head = case.record, case.head(change)
     by = "policy" if record.channel == "policy" else record.actor
     try:
-        day = case.moment(head.updated)
+        day = case.stamped_day(head.updated)
     except ValueError:
         return None
     if head.approved_by not in (by, record.actor):
@@ -239,7 +240,7 @@ def _tag(case: Case) -> str | None:
 def _deprecate(case: Case) -> str | None:
     changes = case.record.changes
     try:
-        day = case.moment(case.head(changes[0]).updated) if changes else None
+        day = case.stamped_day(case.head(changes[0]).updated) if changes else None
     except ValueError:
         return f"gives {shown(changes[0].id, 40)} a different date than its own"
     plan = day and operations.deprecate(case.memory(), [change.id for change in changes], day, None)

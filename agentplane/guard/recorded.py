@@ -10,22 +10,20 @@ from agentplane.guard.history import Past, recalled, tops_before
 from agentplane.guard.plane_at_commit import shown
 from agentplane.guard.proven_ops import LoggedOp
 from agentplane.memory.entry import Header, read_header
-from agentplane.memory.proposing import Proposal
+from agentplane.memory.proposing import WRITTEN
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger.ledger import Known, Ledger
 from agentplane.plane.store.plan import Edit, Plan
 from agentplane.plane.store.records import Change, Record
 from agentplane.text.markdown import document
+from agentplane.text.markdown.document import Block, Document
 
 
 _DAY = timedelta(days=1)
 _MOVE = ("adopt", "undo", "redo", "settle")
 """The verbs that can move an entry to another file. `guard.settle` checks the moves of settling."""
-OF_A_CANDIDATE = {
-    "id", "status", "proposed_by", "updated",
-    *(name for name in Proposal.__struct_fields__ if name not in ("statement", "rationale")),
-}  # fmt: skip
+OF_A_CANDIDATE = {"id", "type", "status", "proposed_by", "updated", *WRITTEN}
 """The keys that proposing writes. Other keys would take effect on approval without anyone's decision."""
 
 
@@ -44,7 +42,7 @@ def in_force(record: Record, past: Past) -> bool:
     )
 
 
-def frame(record: Record, past: Past, place: int) -> str | None:
+def wrong_facts(record: Record, past: Past, place: int) -> str | None:
     """Return a problem with the facts that every operation must state correctly, or None.
 
     These are the text that was approved before, its file, and the ids of the texts.
@@ -137,7 +135,7 @@ class Case(msgspec.Struct, frozen=True):
     def compared_edits(self, edits: Iterable[Edit]) -> str | None:
         return differing(self.record, edits, self.text)
 
-    def moment(self, text: str | None) -> date:
+    def stamped_day(self, text: str | None) -> date:
         """Return the day that is stamped into an entry.
 
         Because of time zones and midnight it may be one day before or after the operation. Raise `ValueError`
@@ -164,7 +162,7 @@ def differing(
         if edit is None:
             return f"changes {shown(change.id, 40)}, but `{record.verb}` wouldn't change that entry"
         if not same(change, edit):
-            differs = how(change, edit, text)
+            differs = unexpected_fields(change, edit, text)
             return f"changes {shown(change.id, 40)} differently than `{record.verb}` would{differs}"
     if wanted:
         id_, _ = next(iter(wanted))
@@ -178,17 +176,23 @@ def same(change: Change, edit: Edit) -> bool:
     return (change.left, change.after, change.was) == (left, after, edit.was)
 
 
-def how(change: Change, edit: Edit, text: Callable[[Change, str | None], bytes]) -> str:
-    """Return the fields of an entry that differ from the expected ones, for example ` (evidence, text)`."""
+def unexpected_fields(change: Change, edit: Edit, text: Callable[[Change, str | None], bytes]) -> str:
+    """Return the fields of a changed entry that differ from the recomputed edit, for example ` (evidence, text)`."""
     if edit.text is None or change.left is None:
         return ""
     one, other = document.parse(text(change, change.left)), document.parse(edit.text)
     if len(one.blocks) != 1 or len(other.blocks) != 1:
         return ""
-    is_, wanted = one.header(one.blocks[0]), other.header(other.blocks[0])
-    keys = [str(key) for key in {**is_, **wanted} if is_.get(key) != wanted.get(key)]
-    keys += ["text"] if one.body(one.blocks[0]) != other.body(other.blocks[0]) else []
-    return f" ({', '.join(shown(key, 30) for key in keys[:5])})" if keys else ""
+    return differing_fields((one, one.blocks[0]), (other, other.blocks[0]))
+
+
+def differing_fields(one: tuple[Document, Block], other: tuple[Document, Block]) -> str:
+    """Return the fields that differ between two texts of an entry, for example ` (status, text)`."""
+    (page, block), (other_page, other_block) = one, other
+    fields, other_fields = page.header(block), other_page.header(other_block)
+    names = [str(name) for name in {**fields, **other_fields} if fields.get(name) != other_fields.get(name)]
+    names += ["text"] if page.body(block) != other_page.body(other_block) else []
+    return f" ({', '.join(shown(name, 30) for name in names[:5])})" if names else ""
 
 
 def fields_of(packed: bytes) -> dict[str, Any]:

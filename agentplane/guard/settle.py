@@ -14,7 +14,7 @@ from agentplane.guard import recorded
 from agentplane.guard.history import Past, recalled, tops_before
 from agentplane.guard.plane_at_commit import Side, shown
 from agentplane.memory import ids
-from agentplane.memory.entry import INBOX_STATUS
+from agentplane.memory.entry import INBOX_STATUS, REFERENCES
 from agentplane.memory.reconcile import branch_merge, replaced_text
 from agentplane.memory.reconcile.branch_merge import Story
 from agentplane.memory.view import Memory
@@ -25,7 +25,6 @@ from agentplane.plane.store.records import Change, Record
 from agentplane.text.markdown import document
 
 
-_LINKS = ("supersedes", "superseded_by", "refines", "unrelated", "evidence")
 _OF_A_LEFTOVER = frozenset(recorded.OF_A_CANDIDATE) - {"superseded_by"}
 """The keys of a text that settling moved to the inbox. `replaced_text.as_candidate` removes what took its place."""
 _BY = ("agentplane", "git")
@@ -41,8 +40,8 @@ def complaint(record: Record, base: Side, past: Past) -> str | None:
         return None
     if (record.actor, record.program) != _BY:
         return f"names {shown(record.actor, 40)} as its actor, but only agentplane itself reconciles branches"
-    if framed := recorded.frame(record, past, place):
-        return framed
+    if wrong := recorded.wrong_facts(record, past, place):
+        return wrong
     replay = _Replay(record, place, base, past)
     return replay.complaint()
 
@@ -85,8 +84,8 @@ class _Replay:
             return f"changes {name}, but there are no branches to reconcile"
         if edit is None:
             return f"changes {name}, but reconciling these branches wouldn't change that entry"
-        how = recorded.how(change, edit, self._text)
-        return f"changes {name} differently than reconciling these branches would{how}"
+        differs = recorded.unexpected_fields(change, edit, self._text)
+        return f"changes {name} differently than reconciling these branches would{differs}"
 
     def _plan(self) -> Plan | None:
         ledger, graph, versions = self.past.before(self.place)
@@ -247,9 +246,11 @@ class _Replay:
 
 
 def _bare(text: bytes | None) -> tuple[Mapping[str, Any], str] | None:
-    """Return header and body without links."""
+    """Return header and body without references."""
     read = document.parse(text) if text else None
     if read is None or len(read.blocks) != 1:
         return None
     fields = read.header(read.blocks[0])
-    return {name: value for name, value in fields.items() if name not in _LINKS}, read.body(read.blocks[0])
+    return {name: value for name, value in fields.items() if name not in REFERENCES}, read.body(
+        read.blocks[0]
+    )

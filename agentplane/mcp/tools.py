@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from agentplane.context.pack import LEAST
+from agentplane.memory.entry import LINKS
 from agentplane.review.conflicts.relation import Relation
 
 
@@ -122,9 +123,7 @@ TOOLS = (
             rationale=_TEXT,
             evidence=_list(_TEXT) | {"description": "path, path:line, commit or URL (required for a fact)"},
             tags=_TEXTS,
-            relation=_object(
-                ["kind", "id"], kind=_one_of("supersedes", "refines", "unrelated", "replaces"), id=_text("DEC-001")
-            ),
+            relation=_object(["kind", "id"], kind=_one_of(*LINKS, "replaces"), id=_text("DEC-001")),
         ),
         _object(
             id=_TEXT,

@@ -1,7 +1,7 @@
 """Entries as they were read, with a typed header, a body and a place."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 
 INBOX_STATUS = "proposed"
 SHELF_STATUSES = ("accepted", "deprecated", "superseded")
+ARRIVING = ("superseded", "deprecated")
+"""The statuses that a candidate can arrive with, if it wasn't in force any more when it was proposed."""
+
+STATED = ("tags", "source", "evidence", "confidence", "expires_at", "check", "scope")
+"""Header keys that describe a statement, in the order of a header."""
+Link = Literal["supersedes", "refines", "unrelated"]
+LINKS: tuple[Link, ...] = get_args(Link)
+"""Header keys with the entries that a candidate is related to, according to its proposer."""
+REFERENCES = ("supersedes", "superseded_by", "refines", "unrelated", "evidence")
+"""Header keys whose values can be ids of other entries."""
+POSTPONING = ("sent_back", "snoozed_until")
+"""Header keys that only decide when a candidate asks for attention."""
 
 
 # Tuples, because ten thousand empty lists are ten thousand objects for the garbage collector.

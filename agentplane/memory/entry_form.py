@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from agentplane.memory.entry import Header, read_header
+from agentplane.memory.entry import LINKS, STATED, Header, read_header
 from agentplane.memory.kinds import Kind
-from agentplane.memory.proposing import STATED, Proposal
+from agentplane.memory.proposing import Proposal
 from agentplane.text import days
 from agentplane.text.markdown import document, header
 from agentplane.text.markdown.statement import statement_of
@@ -116,9 +116,7 @@ def proposal(text: bytes, kinds: Mapping[str, Kind]) -> Proposal | None:
     if found is None:
         return None
     head = found.head
-    stated: dict[str, Any] = {
-        name: getattr(head, name) for name in (*STATED, "supersedes", "refines", "unrelated")
-    }
+    stated: dict[str, Any] = {name: getattr(head, name) for name in (*STATED, *LINKS)}
     lists = {name: list(value) for name, value in stated.items() if isinstance(value, tuple)}
     return Proposal(
         type=head.type,

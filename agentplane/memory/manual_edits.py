@@ -1,6 +1,7 @@
 """Operations on manual edits of memory files: accept them, or restore the approved text."""
 
 from collections.abc import Collection, Mapping
+from typing import Literal
 
 from agentplane.errors import BadInput, Refused
 from agentplane.memory import ids
@@ -25,18 +26,28 @@ def adopt(
     added = {change.id for change in chosen if change.change == "added"}
     for change in chosen:
         _check_readable(memory, change)
-        mark = memory.known(change.id)
-        if mark and mark.digest and mark.file != change.file and memory.snapshot.core(mark.file, change.id):
+        if original := _original_file(memory, change):
             raise Refused(
-                f"{change.id} is already in {mark.file}.",
+                f"{change.id} is already in {original}.",
                 where=_place_of(memory, change),
-                todo=f"Give the new entry another ID, or run `agentplane reject {change.id}` to discard the edit.",
+                todo=f"Give the new entry another ID, or run {_command('reject', change)} to discard the edit.",
             )
         if change.change == "removed" and change.id in added:
             continue  # the entry was moved, and its new place is adopted
         text = None if change.change == "removed" else memory.snapshot.core(change.file, change.id)
         edits.append(Edit(change.id, change.file, text))
     return Plan("adopt", edits)
+
+
+def _original_file(memory: Memory, change: HandEdit) -> str | None:
+    """Return the file that still has the approved entry, if the manual edit is a copy of it in another file."""
+    mark = memory.known(change.id)
+    is_copy = mark and mark.digest and mark.file != change.file and memory.snapshot.core(mark.file, change.id)
+    return mark.file if mark and is_copy else None
+
+
+def _command(verb: Literal["approve", "reject"], change: HandEdit) -> str:
+    return f"`{' '.join(change.command(verb))}`"
 
 
 def _place_of(memory: Memory, change: HandEdit) -> str:
@@ -62,18 +73,13 @@ def adopt_what_counts(memory: Memory) -> Plan | None:
     """
     edits = memory.all_hand_edits
     files = {(change.id, change.change): change.file for change in edits}
-    names = []
-    for change in edits:
-        mark = memory.known(change.id)
-        copied = (
-            mark and mark.digest and mark.file != change.file and memory.snapshot.core(mark.file, change.id)
-        )
-        if (
-            INBOX not in (change.file, files.get((change.id, "added")))
-            and change.change != "broken"
-            and not copied
-        ):
-            names.append(change.id)
+    names = [
+        change.id
+        for change in edits
+        if INBOX not in (change.file, files.get((change.id, "added")))
+        and change.change != "broken"
+        and _original_file(memory, change) is None
+    ]
     return adopt(memory, names) if names else None
 
 
@@ -90,7 +96,7 @@ def revert(memory: Memory, wanted: Collection[str]) -> Plan:
         if text is None:
             raise Refused(
                 f"The approved text of {change.id} was permanently removed, so it can't be restored.",
-                todo=f"Run `agentplane approve {change.id}` to accept the edit.",
+                todo=f"Run {_command('approve', change)} to accept the edit.",
             )
         gap = _old_place(memory, change, text)
         edits.append(Edit(change.id, change.file, text, after=mark.digest, gap=gap))
@@ -140,5 +146,5 @@ def _check_readable(memory: Memory, change: HandEdit) -> None:
         raise Refused(
             f"{change.id} can't be read.",
             where=_place_of(memory, change),
-            todo=f"Fix the header of the entry, or delete the entry and run `agentplane reject {change.id}`.",
+            todo=f"Fix the header of the entry, or delete the entry and run {_command('reject', change)}.",
         )

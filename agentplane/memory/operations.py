@@ -8,10 +8,16 @@ import msgspec
 
 from agentplane.errors import BadInput, Refused
 from agentplane.memory import ids
-from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry, Header, read_header
+from agentplane.memory.entry import (
+    ARRIVING,
+    INBOX_STATUS,
+    POSTPONING,
+    SHELF_STATUSES,
+    Entry,
+    Header,
+    read_header,
+)
 from agentplane.memory.kinds import kind_named
-from agentplane.memory.proposing import ARRIVING
-from agentplane.memory.reconcile.replaced_text import POSTPONING
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store.plan import Edit, Plan

@@ -12,8 +12,7 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.memory import operations
-from agentplane.memory.entry import Entry, Header
-from agentplane.memory.reconcile.replaced_text import POSTPONING
+from agentplane.memory.entry import POSTPONING, Entry, Header
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store.plan import Edit, Plan

@@ -10,7 +10,7 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.memory import ids
-from agentplane.memory.entry import INBOX_STATUS, without_label
+from agentplane.memory.entry import ARRIVING, INBOX_STATUS, STATED, without_label
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
@@ -21,10 +21,11 @@ from agentplane.text.visible import one_line
 
 
 MAX_TEXT = 32 * 1024
-STATED = ("tags", "source", "evidence", "confidence", "expires_at", "check", "scope")
-"""Header keys that describe a statement, in the order of a header."""
-ARRIVING = ("superseded", "deprecated")
-"""The statuses that a candidate can arrive with, if it wasn't in force any more when it was proposed."""
+WRITTEN = (
+    *STATED, "supersedes", "superseded_by", "arrives", "refines", "unrelated", "harvested", "external_id", "layer",
+    "systemic_scale",
+)  # fmt: skip
+"""Header keys that a candidate gets from the fields of its proposal, in the order of a header."""
 _MARK = re.compile(r"[0-9a-f]{16}")
 
 
@@ -86,22 +87,10 @@ def propose_many(
 def _candidate(memory: Memory, proposal: Proposal, id_: str, by: str, today: date) -> Edit:
     kind, proposal = kind_named(memory.kinds, proposal.type), unlabelled(memory, proposal)
     fields: dict[str, Any] = {"id": id_, "type": kind.name, "status": INBOX_STATUS}
-    for name in (
-        *STATED,
-        "supersedes",
-        "superseded_by",
-        "arrives",
-        "refines",
-        "unrelated",
-        "harvested",
-        "external_id",
-        "layer",
-    ):
+    for name in WRITTEN:
         value = getattr(proposal, name)
         if value not in (None, []):
             fields[name] = value
-    if proposal.systemic_scale is not None:
-        fields["systemic_scale"] = proposal.systemic_scale
     fields |= {"proposed_by": by, "updated": today}
     body = f"{kind.label}: {proposal.statement.strip()}"
     if proposal.rationale and proposal.rationale.strip():

@@ -9,10 +9,8 @@ from typing import Any
 
 import msgspec
 
-from agentplane.errors import Refused
-from agentplane.memory.entry import Entry
-from agentplane.memory.operations import Stamp, check_candidate
-from agentplane.memory.proposing import STATED
+from agentplane.memory.entry import STATED, Entry
+from agentplane.memory.operations import Stamp, check_candidate, check_untouched
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store.plan import Edit, Plan
@@ -74,13 +72,8 @@ def differences(entry: Entry, candidate: Entry, masked: Callable[[str], str]) ->
 def plan(memory: Memory, candidate: Entry, entry: Entry, stamp: Stamp) -> Plan:
     """Plan to merge the candidate into the entry. Only the header and the text of the entry change."""
     check_candidate(memory, candidate)
-    core = memory.snapshot.core(entry.file, entry.id)
-    if core is None or not entry.trusted:
-        raise Refused(
-            f"{entry.id} has a manual edit.",
-            where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo=f"First run `agentplane approve {entry.id}` to accept the edit, or `agentplane reject {entry.id}` to discard it.",
-        )
+    check_untouched(memory, entry)
+    core = memory.snapshot.core(entry.file, entry.id) or b""
     after = msgspec.structs.asdict(candidate.head)
     changes: dict[str, Any] = {name: _value(after[name]) for name in _CARRIED}
     changes |= {"updated": stamp.today, "approved_by": stamp.actor}

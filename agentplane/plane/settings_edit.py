@@ -56,7 +56,7 @@ def write(layout: Layout, file: SettingsFile, setting: Setting, value: settings.
             data, made = changed(file, setting, value)
             if made == (data or b""):
                 return False
-            if files.write_atomic(file.path, made, only_if=lambda read=data: file.read() == read):  # type: ignore[misc]
+            if files.replace(file.path, data, made):
                 return True
     raise BadInput("another program is writing this file", where=file.shown, todo="Try again in a moment.")
 

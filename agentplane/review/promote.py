@@ -8,7 +8,7 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.memory import ids, operations, updates
-from agentplane.memory.entry import Entry
+from agentplane.memory.entry import LINKS, Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.operations import Stamp
 from agentplane.memory.proposing import Proposal
@@ -21,8 +21,8 @@ _NAMES = {"id": "external_id", "kind": "type", "source_run": "source", "run_id":
 """Names of fields that programs use in a fact, with their names in a proposal."""
 _READ_ONLY = ("status", "agentplane")
 """Fields of a fact in state.json that a proposal can't set."""
-_LISTS = ("tags", "evidence", "scope", "supersedes", "refines", "unrelated")
-_OWN = ("supersedes", "refines", "unrelated", "harvested", "external_id")
+_LISTS = ("tags", "evidence", "scope", *LINKS)
+_OWN = (*LINKS, "harvested", "external_id")
 """Fields that a change of an entry doesn't copy from it."""
 
 

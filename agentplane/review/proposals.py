@@ -10,7 +10,7 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.memory import operations, postpone
-from agentplane.memory.entry import Entry
+from agentplane.memory.entry import LINKS, Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.proposing import Proposal
 from agentplane.memory.view import Memory
@@ -121,7 +121,7 @@ def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan 
             f"{entry.id} was proposed by someone else, so you can't add relations to it.", where="relation"
         )
     changes: dict[str, Any] = {}
-    for name in ("supersedes", "refines", "unrelated"):
+    for name in LINKS:
         has, wanted = getattr(entry.head, name), getattr(proposal, name)
         if set(wanted) - set(has):
             changes[name] = list(dict.fromkeys([*has, *wanted]))

@@ -191,6 +191,14 @@ def write_atomic(
         return True
 
 
+def replace(path: StrPath, before: bytes | None, after: bytes) -> bool:
+    """Replace a file only if it still has the bytes `before`, or still doesn't exist if `before` is None.
+
+    Return True if it was written.
+    """
+    return write_atomic(path, after, only_if=lambda: read_if(path) == before)
+
+
 def overwrite_start(path: StrPath, old: bytes, new: bytes, decisive: int) -> bool:
     """Replace the first bytes of a file in place, for a large file that can be derived again. Return True on success.
 

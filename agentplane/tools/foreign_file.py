@@ -67,13 +67,9 @@ def trouble(project: Path, path: str) -> str:
 def write(project: Path, change: Change) -> str:
     """Write a change, or remove the file. Return the reason for a failure, or an empty string."""
     target = real(project, change.path)
-
-    def is_as_read() -> bool:
-        return files.read_if(target) == change.before
-
     try:
         if change.after is None:
-            if not is_as_read():
+            if files.read_if(target) != change.before:
                 return "was changed by another program in the meantime"
             files.remove(target)
             drop_folders(project, target.parent)
@@ -82,7 +78,7 @@ def write(project: Path, change: Change) -> str:
             wanted = shlex.quote(os.path.dirname(change.path) or change.path)
             return f"is in Git, but it isn't checked out here. Run `git sparse-checkout add {wanted}` first"
         make_folders(project, target.parent)
-        done = files.write_atomic(target, change.after, only_if=is_as_read)
+        done = files.replace(target, change.before, change.after)
     except AgentplaneError as error:
         return f"can't be written: {error.what}"
     return "" if done else "was changed by another program in the meantime"

@@ -209,6 +209,15 @@ def test_an_approved_entry_that_cannot_be_read_is_not_taken_for_removed(plane: P
     assert changes(plane) == []
 
 
+def test_a_candidate_that_cannot_be_read_is_discarded_as_a_manual_edit(plane: Plane) -> None:
+    id_ = plane.propose(decision("One."))
+    swap(plane.layout.memory / "candidates.md", f"id: {id_}\n", f"id: {id_}\nbroken: [\n")
+    assert changes(plane) == [(id_, "broken")]
+    with pytest.raises(Refused) as refusal:
+        plane.memory.adopt()
+    assert f"`agentplane reject --edits {id_}`" in (refusal.value.todo or "")
+
+
 def test_reverting_what_was_all_deleted_gives_entries_with_blank_lines_between(
     plane: Plane, shelf: Path
 ) -> None:

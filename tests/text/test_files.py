@@ -536,3 +536,15 @@ def test_a_stamp_changes_with_the_bytes(tmp_path):
     assert files.stamp(path) == before
     files.write_atomic(path, b"two")
     assert files.stamp(path) != before
+
+
+@pytest.mark.parametrize("before", [None, b"", b"old"])
+def test_replace_writes_only_over_the_expected_bytes(tmp_path, before):
+    path = tmp_path / "file"
+    if before is not None:
+        path.write_bytes(before)
+    for other in {None, b"", b"old"} - {before}:
+        assert not files.replace(path, other, b"new")
+    assert files.read_if(path) == before
+    assert files.replace(path, before, b"new")
+    assert path.read_bytes() == b"new"

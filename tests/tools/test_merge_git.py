@@ -647,6 +647,15 @@ def test_attributes_of_any_length_are_kept(tmp_path: Path) -> None:
     assert path.read_bytes() == lines
 
 
+def test_an_empty_attributes_file_gets_the_lines(tmp_path: Path) -> None:
+    made = connected(tmp_path / "project")
+    merge_driver.remove(made.plane.layout)
+    path = made.folder / ".git/info/attributes"
+    path.write_bytes(b"")
+    merge_driver.set_up(made.plane.layout, git_conflicts.paths())
+    assert path.read_bytes().startswith(b"# agentplane: begin")
+
+
 # Attributes
 
 

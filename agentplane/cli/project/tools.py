@@ -1,5 +1,7 @@
 """The commands tools and sync, which connect coding tools and update their files."""
 
+from collections.abc import Sequence
+
 import click
 
 from agentplane.agents.catalog import TOOLS
@@ -104,10 +106,7 @@ def tools_disconnect_command(names: tuple[str, ...], check: bool, as_json: bool)
         output.emit("tools-remove", **_fields(wired))
         return int(bool(wired.blocked))
     _print_changed(wired.written, "Removed agentplane from", "Nothing to remove.")
-    if wired.proposed:
-        output.note(
-            f"Text that someone added to agentplane's block is now in the inbox as {', '.join(wired.proposed)}"
-        )
+    _print_proposed(wired.proposed)
     for path, readers in wired.shared.items():
         output.note(f"The memory stays in {visible(path)}, which is also read by {', '.join(readers)}.")
     for path in wired.calling:
@@ -157,7 +156,7 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
             output.emit("sync", removed=synced.written, proposed=synced.proposed, kept=synced.kept)
         else:
             _print_changed(synced.written, "Removed agentplane's block from", "Nothing to remove.")
-            _print_proposed(synced)
+            _print_synced(synced)
         return int(bool(synced.kept))
     plane.settle_merged()
     plane.tools.make_context()
@@ -176,7 +175,7 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
             else "All files are up to date."
         )
         _print_changed(synced.written, f"Wrote memory revision {pack.receipt.revision} to", rest)
-        _print_proposed(synced)
+        _print_synced(synced)
         for standing in stands:
             _print_left_out(standing)
             if standing.state == "blocked":
@@ -325,18 +324,19 @@ def print_wired(wired: Wired, tools: list[Tool]) -> None:
         mine = [place.path for place in desired.all_places(tool)] or [tool.target.path]
         if tool.hint and set(mine) & set(wired.written):
             output.note(tool.hint)
-    if wired.proposed:
-        output.note(
-            f"Text that someone added to agentplane's block is now in the inbox as {', '.join(wired.proposed)}"
-        )
+    _print_proposed(wired.proposed)
     _print_blocked(wired)
 
 
-def _print_proposed(synced: Synced) -> None:
-    if synced.proposed:
+def _print_proposed(candidates: Sequence[str]) -> None:
+    if candidates:
         output.note(
-            f"Text that someone added to agentplane's block is now in the inbox as {', '.join(synced.proposed)}"
+            f"Text that someone added to agentplane's block is now in the inbox as {', '.join(candidates)}"
         )
+
+
+def _print_synced(synced: Synced) -> None:
+    _print_proposed(synced.proposed)
     for path, why in synced.kept.items():
         output.note(f"{visible(path)} was not changed, because it {one_line(why, 120)}")
 

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from agentplane.memory import ids
+from agentplane.memory.entry import POSTPONING, REFERENCES
 from agentplane.memory.reconcile.notes import ChangedTwice, Note, Renumbered, SameCandidate, SupersededTwice
 from agentplane.memory.reconcile.replaced_text import (
-    POSTPONING,
     as_candidate,
     candidate_id,
     fields,
@@ -32,7 +32,6 @@ from agentplane.text.markdown import document, header
 
 
 VERB = "settle"
-_LINKS = ("supersedes", "superseded_by", "refines", "unrelated", "evidence")
 
 History = Mapping[str, Sequence[Version]]
 
@@ -276,7 +275,7 @@ class _BranchMerge:
         for id_, (text, place) in sorted(self._standing_texts().items()):
             changes = {
                 name: [self._current_id(link, place) if link in moved else link for link in links]
-                for name in _LINKS
+                for name in REFERENCES
                 if moved & set(links := listed(fields(text).get(name)))
             }
             wanted = {name: links for name, links in changes.items() if links != listed(fields(text)[name])}
@@ -311,7 +310,7 @@ class _BranchMerge:
         found = {id_: (text, version.place) for id_, (text, version) in self.texts.items()}
         for id_, mark in self.ledger.known.items():
             links = self.memory.entries[id_].head if id_ in self.memory.entries else None
-            named = links and {link for name in _LINKS for link in getattr(links, name)}
+            named = links and {link for name in REFERENCES for link in getattr(links, name)}
             if mark.digest and id_ not in self.edits and named and named & self.moved.keys():
                 text = self.snapshot.approved_text(id_)
                 place = text_versions.live(self.story.versions[id_], self.story.graph)[0].place

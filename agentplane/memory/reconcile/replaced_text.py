@@ -5,14 +5,12 @@ from typing import Any
 
 from agentplane.errors import BadInput
 from agentplane.memory import ids
-from agentplane.memory.entry import INBOX_STATUS
+from agentplane.memory.entry import INBOX_STATUS, POSTPONING
 from agentplane.text.markdown import document, header
 
 
 PROPOSED_BY = "merge"
 _ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
-POSTPONING = ("sent_back", "snoozed_until")
-"""The fields that only decide when a candidate asks for attention."""
 # Fields that an approval, a pin or a status change writes. Texts that differ only in these fields say the
 # same.
 _STAMPS = (

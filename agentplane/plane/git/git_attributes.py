@@ -28,13 +28,17 @@ class _AttributesFile(msgspec.Struct, frozen=True):
     path: Path
     above: str
     """The project's folder, relative to the top of the repository."""
-    text: str
-    """The whole file."""
+    data: bytes | None
+    """The whole file, or None if it doesn't exist."""
     before: str
     after: str
     """`before` and `after` are the rest of the file."""
     begin: str
     end: str
+
+    @property
+    def text(self) -> str:
+        return _decoded(self.data)
 
     @property
     def others(self) -> str:
@@ -79,14 +83,15 @@ def _find(layout: Layout) -> _AttributesFile | None:
     path, above = git.attributes_file(layout.project), git.prefix(layout.project)
     if path is None or above is None:
         return None
-    text = (files.read_if(path) or b"").decode(errors="surrogateescape")
+    data = files.read_if(path)
+    text = _decoded(data)
     name = f"{above}{layout.root.name}".translate(_QUOTED)
     begin, end = f"# agentplane: begin {name} (written by `agentplane init`)", f"# agentplane: end {name}"
     before, first, rest = text.partition(f"{begin}\n")
     _, last, after = rest.partition(f"{end}\n")
     if not (first and last):
         before, after = text, ""
-    return _AttributesFile(path, above, text, before, after, begin, end)
+    return _AttributesFile(path, above, data, before, after, begin, end)
 
 
 def _write(file: _AttributesFile, text: str) -> bool:
@@ -96,12 +101,11 @@ def _write(file: _AttributesFile, text: str) -> bool:
         files.remove(file.path)
         return True
     files.make_folder(file.path.parent)
-    before = file.text.encode(errors="surrogateescape")
-    return files.write_atomic(
-        file.path,
-        text.encode(errors="surrogateescape"),
-        only_if=lambda: (files.read_if(file.path) or b"") == before,
-    )
+    return files.replace(file.path, file.data, text.encode(errors="surrogateescape"))
+
+
+def _decoded(data: bytes | None) -> str:
+    return (data or b"").decode(errors="surrogateescape")
 
 
 def _lines(layout: Layout, file: _AttributesFile, paths: Sequence[str]) -> list[str]:

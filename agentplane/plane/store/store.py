@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -253,9 +252,7 @@ class Store:
                     (a, b) for id_, core, a, b in union_cleanup.spare(data, rank) if may_go(file, id_, core)
                 ]
                 if spans:
-                    files.write_atomic(
-                        path, union_cleanup.without(data, spans), only_if=partial(_holds, path, data)
-                    )
+                    files.replace(path, data, union_cleanup.without(data, spans))
                     changed.append(file)
         return changed
 
@@ -268,9 +265,7 @@ class Store:
                 digests = {one.id: one.digest for one in wanted if one.file == file}
                 blocks = document.parse(data).blocks
                 spans = [(b.start, b.end) for b in blocks if digests.get(b.id) == b.digest]
-                files.write_atomic(
-                    path, union_cleanup.without(data, spans), only_if=partial(_holds, path, data)
-                )
+                files.replace(path, data, union_cleanup.without(data, spans))
 
     def mend(self) -> list[str]:
         """Repair the results of a crash. Return the repairs."""
@@ -440,10 +435,6 @@ class Rebuilt(Store):
                 ledger = summing.advance(Ledger(), self.layout)
                 self._once = Snapshot(self.layout, self.settings(), ledger, pages.parse_all(self.layout))
         return self._once
-
-
-def _holds(path: Path, data: bytes) -> bool:
-    return files.read_if(path) == data
 
 
 def _sha256_of(path: Path) -> str | None:

@@ -275,12 +275,7 @@ def _target(memory: Memory, name: str) -> Entry:
         raise BadInput(f"{entry.id} is a candidate.", todo="Use the ID of an approved entry.")
     if entry.head.status != "accepted":
         raise BadInput(f"{entry.id} is already {entry.head.status}.", todo="Use the ID of an accepted entry.")
-    if not entry.trusted:
-        raise Refused(
-            f"{entry.id} has a manual edit.",
-            where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-            todo=f"First run `agentplane approve {entry.id}` to accept the edit, or `agentplane reject {entry.id}` to discard it.",
-        )
+    operations.check_untouched(memory, entry)
     return entry
 
 

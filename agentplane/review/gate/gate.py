@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agentplane.memory.entry import Entry
+from agentplane.memory.entry import LINKS, Entry
 from agentplane.memory.proposing import MAX_TEXT, Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.derived import server_memory
@@ -400,7 +400,7 @@ def _size(proposal: Proposal) -> Iterator[_Noticed]:
     size = len(proposal.statement) + len(proposal.rationale or "")
     if size > LONG:
         yield "size", f"has {size:,} characters, which is long for a memory entry", "statement"
-    for name in ("evidence", "tags", "scope", "supersedes", "refines", "unrelated"):
+    for name in ("evidence", "tags", "scope", *LINKS):
         count = len(getattr(proposal, name))
         if count > _MANY:
             yield "size", f"has {count:,} items, which is unusually many", name

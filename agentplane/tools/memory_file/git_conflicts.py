@@ -83,9 +83,7 @@ def _solve(layout: Layout, path: str, stages: Stages) -> _Outcome:
         return "removed"
     style = merge_file.conflict_style(layout.project)
     made = _merged(Sides(stages.base or b"", stages.ours, stages.theirs), now, Marks(style=style))
-    is_written = made.data == now or files.write_atomic(
-        target, made.data, only_if=lambda: files.read_if(target) == now
-    )
+    is_written = made.data == now or files.replace(target, now, made.data)
     return "merged" if is_written and made.conflicts == 0 else "left"
 
 

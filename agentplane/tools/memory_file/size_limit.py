@@ -82,7 +82,7 @@ class Packs:
         whole = self._of(self.whole.receipt.budget, without) if without else self.whole
         if size is None or _size(whole) <= size:
             return whole
-        budget = size * 2 // 7
+        budget = pack.tokens_in(size)
         while budget >= pack.LEAST:
             made = self._of(budget, without)
             if _size(made) <= size:

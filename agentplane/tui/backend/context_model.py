@@ -173,10 +173,10 @@ def _budgets(tool_packs: Sequence[ToolPacks]) -> Iterator[Budget]:
     for one in tool_packs:
         if one.start is not None:
             in_bytes = one.start.measure == "characters"
-            size = one.start.limit * 2 // 7 if in_bytes else one.start.limit
+            size = pack.tokens_in(one.start.limit) if in_bytes else one.start.limit
             budgets.append(Budget(size, f"{one.tool.title} limit at the start of a session"))
         if one.file.limit and one.file.room > 0:
-            budgets.append(Budget(one.file.room * 2 // 7, f"space left in {one.file.path}"))
+            budgets.append(Budget(pack.tokens_in(one.file.room), f"space left in {one.file.path}"))
     by_size: dict[int, Budget] = {}
     for budget in budgets:
         by_size.setdefault(budget.tokens, budget)

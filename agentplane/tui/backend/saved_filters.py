@@ -81,7 +81,7 @@ def _changed(target: Target, change: Callable[[tuple[SavedFilter, ...]], tuple[S
             raise BadInput(what, where=str(where), todo="Fix or delete the file.") from None
         made = change(saved.get(target, ()))
         text = msgspec.json.format(msgspec.json.encode({**saved, target: made})) + b"\n"
-        if files.write_atomic(where, text, only_if=lambda read=data: _read() == read):  # type: ignore[misc]
+        if files.replace(where, data, text):
             return _sorted(target, made)
     raise BadInput("Another process is saving filters at the same time.", where=str(where), todo="Try again.")
 
