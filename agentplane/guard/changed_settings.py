@@ -13,7 +13,8 @@ from agentplane.findings import UNUSABLE, Finding, Instruction
 from agentplane.guard.plane_at_commit import CONFIG, UNDO_OR_ASK_OWNER, Side, shown
 from agentplane.memory.kinds import BadKind, kinds_of
 from agentplane.plane import decision_keys
-from agentplane.plane.settings import DEFAULTS, KindRow, Runs, Settings, line_of
+from agentplane.plane.settings import DEFAULTS, KindRow, Runs, Settings
+from agentplane.plane.settings_read import line_of
 from agentplane.plane.store.store import Store
 from agentplane.plane.trust import rules
 from agentplane.runs.capsule import gitignore

@@ -8,7 +8,7 @@ from agentplane.guard import plane_at_commit, proven_ops, settle
 from agentplane.guard.history import Past
 from agentplane.guard.plane_at_commit import CONFIG, LOG, UNDO_OR_ASK_OWNER, Side, shown
 from agentplane.guard.proven_ops import LoggedOp
-from agentplane.plane import settings
+from agentplane.plane import settings_read
 from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger.log_events import OP
@@ -95,7 +95,7 @@ def _settings_at(base: Side, now: Side, rev: str) -> Settings | None:
     if data is None:
         data = base.files.get(CONFIG, b"")
     try:
-        return settings.parse(data, now.where(CONFIG))
+        return settings_read.parse(data, now.where(CONFIG))
     except AgentplaneError:
         return None if b"require_signatures" in data else base.settings
 

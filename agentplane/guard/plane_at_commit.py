@@ -14,7 +14,7 @@ from agentplane.errors import AgentplaneError, BadInput
 from agentplane.findings import Instruction
 from agentplane.lazy import cached_property
 from agentplane.memory.view import Memory
-from agentplane.plane import settings
+from agentplane.plane import settings_read
 from agentplane.plane.git import git
 from agentplane.plane.git.git import ObjectId
 from agentplane.plane.layout import INBOX, SHELF_FOLDER, Layout
@@ -81,7 +81,7 @@ class Side(msgspec.Struct, frozen=True, dict=True):
     def where_setting(self, keys: Sequence[str]) -> str:
         """Return the path and line of a setting in config.toml, for messages."""
         data = self.files.get(CONFIG)
-        line = None if data is None else settings.line_of(keys, data.decode(errors="replace"))
+        line = None if data is None else settings_read.line_of(keys, data.decode(errors="replace"))
         return self.where(CONFIG, line)
 
     @cached_property
@@ -133,7 +133,7 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
     def read_settings(self) -> Settings:
         data = self.files.get(CONFIG)
-        return DEFAULTS if data is None else settings.parse(data, self.where(CONFIG))
+        return DEFAULTS if data is None else settings_read.parse(data, self.where(CONFIG))
 
     @cached_property
     def pages(self) -> dict[str, Page]:

@@ -6,7 +6,8 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.plane.layout import Layout
-from agentplane.plane.settings import KindRow, Settings, line_of
+from agentplane.plane.settings import KindRow, Settings
+from agentplane.plane.settings_read import line_of
 from agentplane.text import files
 from agentplane.text.visible import one_line
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from agentplane.plane import settings
+from agentplane.plane import settings_read
 from agentplane.plane.layout import Layout
 from agentplane.plane.settings import Personal, Settings, Tui
 from agentplane.text import files
@@ -24,12 +24,12 @@ class SettingsFile(msgspec.Struct, frozen=True):
     def parse(self, data: bytes) -> Settings | Personal:
         """Return the settings in these bytes. Raise an error that names the line."""
         if self.is_personal:
-            return settings.parse_personal(data, self.shown)
-        return settings.parse(data, self.shown)
+            return settings_read.parse_personal(data, self.shown)
+        return settings_read.parse(data, self.shown)
 
     def read(self) -> bytes | None:
         """Return its bytes, or None if it doesn't exist."""
-        return files.read_if(self.path, most=settings.LARGEST + 1)
+        return files.read_if(self.path, most=settings_read.LARGEST + 1)
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -61,10 +61,10 @@ def given(file: SettingsFile) -> dict[str, Given]:
     if data is None:
         return {}
     parsed = file.parse(data)
-    text, tables = settings.read(data, file.shown)
+    text, tables = settings_read.read(data, file.shown)
     return {
-        name: Given(_at(parsed, keys), settings.line_of(keys, text))
-        for name in settings.names(type(parsed))
+        name: Given(_at(parsed, keys), settings_read.line_of(keys, text))
+        for name in settings_read.names(type(parsed))
         if _is_in(tables, keys := name.split("."))
     }
 

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.plane import settings
+from agentplane.plane import settings, settings_read
 from agentplane.text.toml import limited
 from agentplane.text.visible import one_line
 
@@ -47,7 +47,7 @@ class Setting(msgspec.Struct, frozen=True):
     @property
     def choices(self) -> tuple[bool | str, ...]:
         """All its values, or nothing if it isn't limited to a few."""
-        return settings.choices(self.type)
+        return settings_read.choices(self.type)
 
     @property
     def is_table(self) -> bool:
@@ -82,7 +82,7 @@ def rows(struct: type[msgspec.Struct], prefix: str = "") -> Iterator[Setting]:
 
 
 SETTINGS = tuple(rows(settings.Settings))
-_PERSONAL = frozenset(settings.names(settings.Personal))
+_PERSONAL = frozenset(settings_read.names(settings.Personal))
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 _EXTENSIONS = "reference/extending.md"

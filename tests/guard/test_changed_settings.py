@@ -5,7 +5,7 @@ import pytest
 
 from agentplane import health
 from agentplane.guard import changed_settings
-from agentplane.plane import settings
+from agentplane.plane import settings_read
 from agentplane.plane.settings import DEFAULTS, Settings
 from agentplane.plane.trust import rules
 from tests.guard.branches import Repo
@@ -61,7 +61,7 @@ WORSE = {
 
 @pytest.mark.parametrize("text", WORSE)
 def test_what_is_worse_is_told(text: str) -> None:
-    after = settings.parse(text.encode(), "config.toml")
+    after = settings_read.parse(text.encode(), "config.toml")
     found = [".".join(place[:2]) for place, _ in changed_settings.worse(DEFAULTS, after)]
     assert WORSE[text] in found
     assert not list(changed_settings.worse(after, after)), "what was so before is not this branch's"
@@ -80,7 +80,7 @@ FINE = (
 
 @pytest.mark.parametrize("text", FINE)
 def test_what_is_fine_is_not_told(text: str) -> None:
-    assert not list(changed_settings.worse(DEFAULTS, settings.parse(text.encode(), "config.toml")))
+    assert not list(changed_settings.worse(DEFAULTS, settings_read.parse(text.encode(), "config.toml")))
 
 
 @pytest.mark.parametrize(

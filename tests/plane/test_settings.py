@@ -4,7 +4,8 @@ import pytest
 
 from agentplane.errors import BadInput
 from agentplane.plane import create
-from agentplane.plane.settings import DEFAULTS, parse
+from agentplane.plane.settings import DEFAULTS
+from agentplane.plane.settings_read import parse
 
 
 def test_what_init_writes_is_all_defaults() -> None:

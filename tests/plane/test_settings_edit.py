@@ -7,7 +7,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError, BadInput
-from agentplane.plane import settings, settings_edit, settings_files, settings_table
+from agentplane.plane import settings, settings_edit, settings_files, settings_read, settings_table
 from agentplane.text import files
 from agentplane.text.toml import edit
 
@@ -96,7 +96,7 @@ def test_what_an_editor_saves_meanwhile_stays(plane: Plane, monkeypatch: pytest.
     assert config.read_text() == '# theirs\n\n[tools]\nrestart = "auto"\n'
 
 
-_GATE = [name for name in settings.names(settings.Settings) if name.startswith("gate.")]
+_GATE = [name for name in settings_read.names(settings.Settings) if name.startswith("gate.")]
 _OWN = ("tui.theme", "tui.ascii", "tui.preview")
 _OWN_VALUES: dict[str, settings.Value] = {"tui.theme": "nord", "tui.ascii": True, "tui.preview": "right"}
 

@@ -8,7 +8,7 @@ from agentplane.api import Plane
 from agentplane.commands import SetSetting
 from agentplane.errors import BadInput
 from agentplane.extensions import POINTS
-from agentplane.plane import settings, settings_files, settings_table
+from agentplane.plane import settings, settings_files, settings_read, settings_table
 from agentplane.plane.settings import Tui
 
 
@@ -26,7 +26,7 @@ def values(plane: Plane) -> dict[str, tuple[object, str, str]]:
 
 
 def test_every_setting_has_a_row_in_the_table() -> None:
-    assert [one.name for one in settings_table.SETTINGS] == settings.names(settings.Settings)
+    assert [one.name for one in settings_table.SETTINGS] == settings_read.names(settings.Settings)
     assert {one.name for one in settings_table.SETTINGS if one.is_personal} == {
         "tui.theme",
         "tui.ascii",

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import AgentplaneError, Damaged, Locked
-from agentplane.plane import settings
+from agentplane.plane import settings_read
 from agentplane.plane.derived import cache
 from agentplane.plane.git.lost_events import Lost, Standing
 from agentplane.plane.layout import INBOX, Layout
@@ -89,7 +89,7 @@ class Store:
         return self.clock().astimezone(UTC).date()
 
     def settings(self) -> Settings:
-        return settings.load(self.layout.file("config.toml"), self.layout.shown("config.toml"))
+        return settings_read.load(self.layout.file("config.toml"), self.layout.shown("config.toml"))
 
     def snapshot(self) -> Snapshot:
         """Return files and ledger that belong together. First repair the results of a crash.

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from agentplane.findings import Finding, Instruction, Severity, Shell
-from agentplane.plane.settings import DEFAULTS, Settings, line_of
+from agentplane.plane.settings import DEFAULTS, Settings
+from agentplane.plane.settings_read import line_of
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Record
 from agentplane.plane.store.snapshot import Snapshot

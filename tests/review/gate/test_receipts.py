@@ -11,7 +11,7 @@ from agentplane import health
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.proposing import Proposal
-from agentplane.plane import settings
+from agentplane.plane import settings_read
 from agentplane.plane.trust import rules
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.gate import receipts
@@ -212,7 +212,8 @@ def test_off_is_the_default(plane: Plane) -> None:
 )
 def test_asking_for_less_weakens_trust(before: str, after: str) -> None:
     was, is_ = (
-        settings.parse(f"[policy]\nrequire_receipts = {value}\n".encode(), "x") for value in (before, after)
+        settings_read.parse(f"[policy]\nrequire_receipts = {value}\n".encode(), "x")
+        for value in (before, after)
     )
     assert [keys for keys, _, _ in rules.weaker(was, is_)] == [("policy", "require_receipts")]
     assert not list(rules.weaker(is_, was))
@@ -230,6 +231,6 @@ def test_asking_for_less_weakens_trust(before: str, after: str) -> None:
 )
 def test_wrong_settings_are_told(text: str, told: str) -> None:
     with pytest.raises(BadInput) as error:
-        settings.parse(text.encode(), "config.toml")
+        settings_read.parse(text.encode(), "config.toml")
     assert error.value.todo == told
     assert error.value.where in ("config.toml:2", "config.toml:4")

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from agentplane.errors import BadInput
-from agentplane.plane import settings
+from agentplane.plane import settings_read
 from agentplane.text.toml import limited
 
 
@@ -41,7 +41,7 @@ def test_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(limited.TomlError, match="256 KiB"):
         limited.read("#" * (limited.LARGEST + 1))
     with pytest.raises(BadInput, match="64 KiB"):
-        settings.parse(b"#" * (settings.LARGEST + 1), "config.toml")
+        settings_read.parse(b"#" * (settings_read.LARGEST + 1), "config.toml")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_what_is_no_toml(text: str) -> None:
 
 def test_the_error_of_a_settings_file_has_a_line_and_a_next_step() -> None:
     with pytest.raises(BadInput) as found:
-        settings.parse(b"\n\n[" + DOTS.encode()[:60_000] + b"]", "config.toml")
+        settings_read.parse(b"\n\n[" + DOTS.encode()[:60_000] + b"]", "config.toml")
     assert found.value.where == "config.toml:3"
     assert found.value.todo
 
@@ -80,7 +80,7 @@ def test_the_line_of_a_bad_key_is_found_in_a_long_line_of_spaces() -> None:
     """What looks for the line reads each character once."""
     text = "x = '''\n[" + " " * 50_000 + "\n" + " " * 9_000 + "\n'''\n[nothing]\nkey = 1\n"
     with pytest.raises(BadInput) as found:
-        settings.parse(text.encode(), "config.toml")
+        settings_read.parse(text.encode(), "config.toml")
     assert "Unknown setting" in found.value.what
 
 
