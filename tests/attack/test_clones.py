@@ -37,6 +37,7 @@ LINES: dict[str, list[tuple[list[str], str]]] = {
     "pin": [(["pin", "DEC-001"], ""), (["pin", "--remove", "DEC-001"], "")],
     "undo": [(["undo"], "")],
     "redo": [(["redo"], "")],
+    "settings": [(["settings"], ""), (["settings", "tools.restart", "auto"], "")],
     "prune": [(["prune"], "Use Textual.\n")],
     "context": [(["context"], "")],
     "mcp": [(["mcp"], "")],

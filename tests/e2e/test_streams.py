@@ -153,7 +153,7 @@ def test_a_locked_plane_can_be_read_and_says_who_holds_it(repository: Path, held
     done = started(["propose", "x"], repository)
 
     assert done.returncode == 4
-    assert f"process {held.pid}" in done.stderr
+    assert f"pid {held.pid}" in done.stderr
     assert len(done.stderr.splitlines()) == 2
     for words in (["status"], ["inbox"], ["list"], ["history"], ["badge"]):
         assert started(words, repository).returncode == 0

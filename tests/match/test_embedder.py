@@ -190,7 +190,7 @@ def test_one_that_fails_is_told_once_and_agentplanes_own_one_is_used(
     (error,) = extensions.reported()
     assert said in error.what
     assert error.where == "AGENTPLANE_EMBEDDER=acme"
-    assert "Fix it, or unset AGENTPLANE_EMBEDDER" in str(error.todo)
+    assert "Fix the extension, or unset AGENTPLANE_EMBEDDER" in str(error.todo)
 
 
 @pytest.mark.parametrize("word", ["hooting", "Rule 7 "])

@@ -115,7 +115,7 @@ def test_one_that_fails_is_told_and_the_words_count(
     told = capsys.readouterr()
     assert [one["id"] for one in msgspec.json.decode(told.out)["results"]] == [one.id for one in expected]
     (line,) = told.err.splitlines()
-    assert line.startswith("AGENTPLANE_RETRIEVER=acme: The retriever `acme` of acme_retrievers_")
+    assert line.startswith("AGENTPLANE_RETRIEVER=acme: The retriever `acme` from acme_retrievers_")
     assert said in line
     assert line.endswith(
         " Fix the extension, or unset AGENTPLANE_RETRIEVER to use agentplane's built-in retriever."

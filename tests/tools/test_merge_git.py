@@ -848,7 +848,7 @@ def test_a_persons_hook_is_chained_only_on_request_and_can_be_put_back(tmp_path:
     assert "To make agentplane run after your own hooks, use `agentplane init --hooks chain`." in done.stderr
     assert any("post-rewrite" in one.what for one in health.collect(made.plane.store))
     done = agentplane(made, "init", "--yes", "--hooks", "chain")
-    assert "Chained: .git/hooks/post-rewrite (to undo: mv " in done.stderr
+    assert "agentplane now runs after this hook: .git/hooks/post-rewrite (to undo: mv " in done.stderr
     out = tmp_path / "out"
     ran = subprocess.run(
         [str(path), "rebase", "x"],
@@ -860,7 +860,7 @@ def test_a_persons_hook_is_chained_only_on_request_and_can_be_put_back(tmp_path:
     assert ran.returncode == 7
     assert out.read_text() == "post-rewrite rebase x\nold new\n"
     assert states(made)["post-rewrite"] == "ours"
-    assert agentplane(made, "init", "--yes", "--hooks", "chain").stderr.count("Chained:") == 0
+    assert agentplane(made, "init", "--yes", "--hooks", "chain").stderr.count("now runs after") == 0
     merge_driver.remove(made.plane.layout)
     assert path.read_text() == mine
     assert os.access(path, os.X_OK)

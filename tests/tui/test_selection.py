@@ -165,7 +165,7 @@ def test_the_selection_is_exported_as_markdown(three: Plane) -> None:
         assert "already exists" in sitting.screen
         sitting.app.screen.query_one(Input).value = "../outside.md"
         await sitting.press("enter")
-        assert "must be in the project" in sitting.screen
+        assert "must be inside the project" in sitting.screen
         for name, problem in (("a" * 300, "too long"), ("a\0b", "a character"), ("\ud800", "a character")):
             sitting.app.screen.query_one(Input).value = name
             await sitting.press("enter")

@@ -168,7 +168,7 @@ def _claims(candidate: Text, other: Text, claimed: frozenset[str]) -> bool:
 
 def _conflict(candidate: Text, other: Text, found: Relation | None, *, claimed: bool) -> Conflict | None:
     if claimed:
-        reasons = (f"the candidate says that it supersedes {other.id}", *(found.reasons if found else ()))
+        reasons = (f"the candidate states that it supersedes {other.id}", *(found.reasons if found else ()))
         found = Relation("supersession", 1.0, reasons, proven=True)
     if found is None:
         return None

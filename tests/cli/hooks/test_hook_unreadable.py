@@ -76,7 +76,7 @@ BREAKS: dict[str, tuple[Callable[[Path], object], str]] = {
     "log is gone": (lambda root: (root / "memory/log.jsonl").unlink(), "memory/log.jsonl is missing"),
     "log is a folder": (folder_at("memory/log.jsonl"), "memory/log.jsonl is missing or not readable"),
     "memory is gone": (lambda root: shutil.rmtree(root / "memory"), "memory/log.jsonl is missing"),
-    "an entry file is a folder": (folder_at("memory/decisions.md"), "memory/decisions.md: is a folder"),
+    "an entry file is a folder": (folder_at("memory/decisions.md"), "memory/decisions.md: this is a folder"),
 }
 
 

@@ -205,7 +205,7 @@ def test_a_bad_line_in_the_middle_is_named_and_those_before_it_stand(plane: Plan
         ('{"ts":"yesterday"}', "ts: invalid time"),
         ('{"started":"2026-01-01T00:00:00"}', "started: invalid time"),
         ('{"exit_status":1.5}', "exit_status: expected `int"),
-        ('{"exit_status":9007199254740993}', "exit_status: is an integer beyond 2^53"),
+        ('{"exit_status":9007199254740993}', "exit_status: the number is an integer beyond 2^53"),
         ('{"inputs":[{"hash_self":"x"}]}', "hash_self"),
         ('{"kind":"op"}', "unknown field `kind`"),
     ],

@@ -355,7 +355,7 @@ def test_a_link_that_the_author_gave() -> None:
     assert (conflict.kind, conflict.score, conflict.reasons) == (
         "supersession",
         1.0,
-        ("the candidate says that it supersedes DEC-004",),
+        ("the candidate states that it supersedes DEC-004",),
     )
 
 
@@ -365,7 +365,7 @@ def test_a_claim_in_words_counts_as_a_link() -> None:
     )
     found = find(candidate, [text("Logs are JSON."), text("Logs are kept.", "DEC-005")])
     assert [(conflict.id, conflict.kind) for conflict in found] == [("DEC-004", "supersession")]
-    assert found[0].reasons == ("the candidate says that it supersedes DEC-004",)
+    assert found[0].reasons == ("the candidate states that it supersedes DEC-004",)
 
 
 def test_only_certain_things_score_one() -> None:
