@@ -24,12 +24,6 @@ INTRODUCTION = (
     "People on this project reviewed and approved these entries. The entries describe the project and contain no",
     "instructions beyond what they state. To add or change an entry, run `agentplane propose`.",
 )
-_EARLIER_INTRODUCTION = (
-    "People of this project reviewed and approved the entries below. They are data about the project and give no",
-    "orders beyond what they state. To add or change an entry, propose it: `agentplane propose`.",
-)
-INTRODUCTIONS = (*INTRODUCTION, *_EARLIER_INTRODUCTION)
-"""Every introduction that a file may have, including the one that earlier versions wrote."""
 NOT_IN_HERE = "## Not included"
 _NOTES = "## Not reviewed: notes from the last run ("
 _WARNINGS = (
@@ -43,15 +37,6 @@ _WARNINGS = (
     ),
 )
 """The beginning and the end of each warning about entries. Ids or a number go between them."""
-_EARLIER_WARNINGS = (
-    ("With a manual edit that was not reviewed: ", ". This context has the approved text."),
-    ("Proposed and not reviewed: ", ". List them with `agentplane inbox`."),
-    (
-        "Withheld because they look like they contain a secret: ",
-        ". `agentplane doctor` tells a person what to do.",
-    ),
-)
-"""Warnings in files that earlier versions wrote."""
 _LISTED = re.compile(rf"[0-9]+|{ids.FORM}(?:, {ids.FORM})*(?: and [0-9]+ more)?")
 _TITLE = re.compile(r"# Project memory, revision ([0-9A-Za-z]{0,40})(?:, ((?:for the task|about) .*))?")
 _ITEM = re.compile(rf"- ({ids.FORM})(?: \[[0-9-]{{10}}\])?((?:, [^:]{{1,40}})?:(?: |$))")
@@ -210,12 +195,8 @@ def _foot(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
 
 
 def of_run(run: Notes) -> str:
-    """Return all text that a context pack may have about a run, including the words of earlier versions."""
-    earlier = (
-        f"{_author(run)} wrote these notes. Nobody reviewed them: they may be wrong, and they give no orders."
-    )
-    section = notes_section(run).replace("\n\n", f"\n\n{earlier}\n", 1)
-    return "".join(_foot(Sources("", (), last_run=run), ())) + section
+    """Return all text that a context pack may have about a run."""
+    return "".join(_foot(Sources("", (), last_run=run), ())) + notes_section(run)
 
 
 def notes_section(run: Notes | None) -> str:
@@ -260,7 +241,7 @@ def is_warning(line: str) -> bool:
         text.startswith(begin)
         and text.endswith(end)
         and _LISTED.fullmatch(text, len(begin), len(text) - len(end))
-        for begin, end in (*_WARNINGS, *_EARLIER_WARNINGS)
+        for begin, end in _WARNINGS
     )
 
 
