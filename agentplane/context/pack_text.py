@@ -14,7 +14,7 @@ from agentplane.context.sources import Sources
 from agentplane.memory import ids
 from agentplane.memory.entry import Entry
 from agentplane.review.conflicts.assumptions import Contradiction
-from agentplane.text.visible import one_line, visible
+from agentplane.text.visible import listed, one_line, visible
 
 
 _NAMED = 12
@@ -221,13 +221,13 @@ def warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
     """Yield the warnings about entries and notes that a context pack leaves out."""
     cut, expired, edited, waiting, withheld = _WARNINGS
     if sources.withheld:
-        yield _listed(sources.withheld).join(withheld)
+        yield listed(sources.withheld, _NAMED).join(withheld)
     if left_out:
-        yield _listed(left_out).join(cut)
+        yield listed(left_out, _NAMED).join(cut)
     if sources.expired:
-        yield _listed([entry.id for entry in sources.expired]).join(expired)
+        yield listed([entry.id for entry in sources.expired], _NAMED).join(expired)
     if sources.hand_edits:
-        yield _listed(sources.hand_edits).join(edited)
+        yield listed(sources.hand_edits, _NAMED).join(edited)
     if sources.last_run and sources.last_run.withheld:
         yield f"Notes from the last run ({sources.last_run.run_id}): {notes.withheld_because(sources.last_run.withheld)}"
     if sources.waiting:
@@ -252,8 +252,3 @@ def reserve(ordered: Sequence[Entry], size: Size) -> int:
     )
     most = "".join(_foot(Sources("", ()), [entry.id for entry in ordered][:_NAMED]))
     return titles + size(f"{most} and {len(ordered)} more")
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(one_line(name, 40) for name in names[:_NAMED]) + more

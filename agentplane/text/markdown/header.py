@@ -34,6 +34,7 @@ _LINE: Final = 80
 
 def set_fields(core: bytes, changes: Mapping[str, Any]) -> bytes:
     """Return the entry with these fields set. A field with the value DROP is removed."""
+    changes = {name: list(value) if isinstance(value, tuple) else value for name, value in changes.items()}
     parts = split(core)
     if parts is None:
         raise BadInput(

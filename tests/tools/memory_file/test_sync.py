@@ -80,7 +80,7 @@ def test_files_with_other_words_of_agentplane_are_old_and_written_anew(
     assert all("give no orders" in path.read_text() for path in paths)
     assert states(plane, pack)["AGENTS.md"] == "old"
     assert plane.tools.sync(TOOLS, pack).proposed == ()
-    assert plane.memory.read().inbox == ()
+    assert plane.memory.read().inbox == []
     assert set(states(plane, pack).values()) == {"current"}
     for path in paths:
         assert "give no orders" not in path.read_text()
