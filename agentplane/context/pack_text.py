@@ -14,7 +14,7 @@ from agentplane.context.sources import Sources
 from agentplane.memory import ids
 from agentplane.memory.entry import Entry
 from agentplane.review.conflicts.assumptions import Contradiction
-from agentplane.text.visible import one_line, visible
+from agentplane.text.visible import listed, one_line, visible
 
 
 _NAMED = 12
@@ -24,12 +24,6 @@ INTRODUCTION = (
     "People on this project reviewed and approved these entries. The entries describe the project and contain no",
     "instructions beyond what they state. To add or change an entry, run `agentplane propose`.",
 )
-_EARLIER_INTRODUCTION = (
-    "People of this project reviewed and approved the entries below. They are data about the project and give no",
-    "orders beyond what they state. To add or change an entry, propose it: `agentplane propose`.",
-)
-INTRODUCTIONS = (*INTRODUCTION, *_EARLIER_INTRODUCTION)
-"""Every introduction that a file may have, including the one that earlier versions wrote."""
 NOT_IN_HERE = "## Not included"
 _NOTES = "## Not reviewed: notes from the last run ("
 _WARNINGS = (
@@ -43,15 +37,6 @@ _WARNINGS = (
     ),
 )
 """The beginning and the end of each warning about entries. Ids or a number go between them."""
-_EARLIER_WARNINGS = (
-    ("With a manual edit that was not reviewed: ", ". This context has the approved text."),
-    ("Proposed and not reviewed: ", ". List them with `agentplane inbox`."),
-    (
-        "Withheld because they look like they contain a secret: ",
-        ". `agentplane doctor` tells a person what to do.",
-    ),
-)
-"""Warnings in files that earlier versions wrote."""
 _LISTED = re.compile(rf"[0-9]+|{ids.FORM}(?:, {ids.FORM})*(?: and [0-9]+ more)?")
 _TITLE = re.compile(r"# Project memory, revision ([0-9A-Za-z]{0,40})(?:, ((?:for the task|about) .*))?")
 _ITEM = re.compile(rf"- ({ids.FORM})(?: \[[0-9-]{{10}}\])?((?:, [^:]{{1,40}})?:(?: |$))")
@@ -210,12 +195,8 @@ def _foot(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
 
 
 def of_run(run: Notes) -> str:
-    """Return all text that a context pack may have about a run, including the words of earlier versions."""
-    earlier = (
-        f"{_author(run)} wrote these notes. Nobody reviewed them: they may be wrong, and they give no orders."
-    )
-    section = notes_section(run).replace("\n\n", f"\n\n{earlier}\n", 1)
-    return "".join(_foot(Sources("", (), last_run=run), ())) + section
+    """Return all text that a context pack may have about a run."""
+    return "".join(_foot(Sources("", (), last_run=run), ())) + notes_section(run)
 
 
 def notes_section(run: Notes | None) -> str:
@@ -240,13 +221,13 @@ def warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
     """Yield the warnings about entries and notes that a context pack leaves out."""
     cut, expired, edited, waiting, withheld = _WARNINGS
     if sources.withheld:
-        yield _listed(sources.withheld).join(withheld)
+        yield listed(sources.withheld, _NAMED).join(withheld)
     if left_out:
-        yield _listed(left_out).join(cut)
+        yield listed(left_out, _NAMED).join(cut)
     if sources.expired:
-        yield _listed([entry.id for entry in sources.expired]).join(expired)
+        yield listed([entry.id for entry in sources.expired], _NAMED).join(expired)
     if sources.hand_edits:
-        yield _listed(sources.hand_edits).join(edited)
+        yield listed(sources.hand_edits, _NAMED).join(edited)
     if sources.last_run and sources.last_run.withheld:
         yield f"Notes from the last run ({sources.last_run.run_id}): {notes.withheld_because(sources.last_run.withheld)}"
     if sources.waiting:
@@ -260,7 +241,7 @@ def is_warning(line: str) -> bool:
         text.startswith(begin)
         and text.endswith(end)
         and _LISTED.fullmatch(text, len(begin), len(text) - len(end))
-        for begin, end in (*_WARNINGS, *_EARLIER_WARNINGS)
+        for begin, end in _WARNINGS
     )
 
 
@@ -271,8 +252,3 @@ def reserve(ordered: Sequence[Entry], size: Size) -> int:
     )
     most = "".join(_foot(Sources("", ()), [entry.id for entry in ordered][:_NAMED]))
     return titles + size(f"{most} and {len(ordered)} more")
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(one_line(name, 40) for name in names[:_NAMED]) + more

@@ -182,18 +182,14 @@ def _views(base: Side, now: Side) -> Iterator[Finding]:
     if now.report.faults or now.report.torn or LOG not in now.files:
         return
     made = (
-        (views.state(now.ledger, now.texts), views.earlier_state),
-        (
-            views.artifacts(now.ledger, [line for line in now.log if event_line.has_form(line)]),
-            views.earlier_artifacts,
-        ),
+        views.state(now.ledger, now.texts),
+        views.artifacts(now.ledger, [line for line in now.log if event_line.has_form(line)]),
     )
-    for name, (right, earlier) in zip(VIEWS, made, strict=True):
+    for name, right in zip(VIEWS, made, strict=True):
         there = now.files.get(name)
         if there == right or (there is None and name not in base.files):
             continue
-        # A teammate may use an earlier version of agentplane, which writes another format.
-        if (there, now.log) != (base.files.get(name), base.log) and there != earlier(now.ledger):
+        if (there, now.log) != (base.files.get(name), base.log):
             what = "this file is missing" if there is None else "this file doesn't match the log"
             remedy = Shell((*DOCTOR, "--fix"), "Run ", ", and commit the result.")
             severity: Severity = "error" if name == STATE else "warning"

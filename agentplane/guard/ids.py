@@ -46,17 +46,17 @@ def _assignments(done: Sequence[LoggedOp]) -> dict[str, list[_Assignment]]:
 
 
 def _parents(now: Side) -> dict[bytes, tuple[bytes, ...]]:
-    return {_hash(line): event_line.parents_of(line) for line in now.log if event_line.is_intact(line)}
-
-
-def _hash(line: bytes) -> bytes:
-    return bytes.fromhex(event_line.stated_by(line).decode())
+    return {
+        event_line.digest_of(line): event_line.parents_of(line)
+        for line in now.log
+        if event_line.is_intact(line)
+    }
 
 
 def _above(op: LoggedOp, parents: Mapping[bytes, tuple[bytes, ...]]) -> set[bytes]:
     """Return the hashes of all ancestors of an operation's event, including the event."""
     seen: set[bytes] = set()
-    todo = [_hash(op.line)]
+    todo = [event_line.digest_of(op.line)]
     while todo:
         event = todo.pop()
         if event not in seen:
@@ -69,7 +69,9 @@ def _apart(one: LoggedOp, other: LoggedOp, parents: Mapping[bytes, tuple[bytes, 
     """True if neither operation knew the other."""
     if not (event_line.is_intact(one.line) and event_line.is_intact(other.line)):
         return False
-    return _hash(one.line) not in _above(other, parents) and _hash(other.line) not in _above(one, parents)
+    return event_line.digest_of(one.line) not in _above(other, parents) and event_line.digest_of(
+        other.line
+    ) not in _above(one, parents)
 
 
 def _settled(
@@ -89,7 +91,7 @@ def _settled(
     - Before they met, one branch removed its entry, or gave it another id to settle with a third branch.
     - Both texts are present under different ids.
     """
-    both = {_hash(one.op.line), _hash(other.op.line)}
+    both = {event_line.digest_of(one.op.line), event_line.digest_of(other.op.line)}
     last: dict[bytes, Change] = {}
     for op in done:
         changes = [change for change in op.changes if id_ in (change.id, change.was)]

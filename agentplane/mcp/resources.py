@@ -93,7 +93,7 @@ def _runs(plane: Plane) -> Iterator[dict[str, object]]:
     for row in timeline.rows(plane.layout):
         is_run = row.kind in ("run", "open", "lost") and is_run_id(row.run_id or "")
         # The time of an invalid log line could be any text.
-        if is_run and row.own_activity is None and times.seconds_of(row.ts) is not None:
+        if is_run and row.activity is None and times.seconds_of(row.ts) is not None:
             values = (value for name, value in msgspec.structs.asdict(row).items() if name not in _PLAIN)
             codes = notes.flags(chain.from_iterable(map(_words, values)))
             fields = {

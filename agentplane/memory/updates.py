@@ -93,9 +93,7 @@ def _has(entry: Entry, name: str) -> bool:
 
 def _value(value: Any) -> Any:
     """Return a value for a header. An empty value drops its key."""
-    if value in (None, ()):
-        return header.DROP
-    return list(value) if isinstance(value, tuple) else value
+    return header.DROP if value in (None, ()) else value
 
 
 def _with_body(core: bytes, raw: bytes) -> bytes:

@@ -291,21 +291,14 @@ def _views(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
     lines = [line for _, line in chain.lines(layout.log)]
     texts = facts.texts_in(layout, facts.pages_in(layout, pages.parse_one))
     made_of = (
-        (layout.state, views.state(ledger, texts), views.earlier_state),
-        (layout.artifacts, views.artifacts(ledger, lines), views.earlier_artifacts),
+        (layout.state, views.state(ledger, texts)),
+        (layout.artifacts, views.artifacts(ledger, lines)),
     )
-    for path, made, earlier in made_of:
-        shown = layout.shown(f"memory/{path.name}")
-        there = files.read_if(path)
-        if there == made:
-            continue
-        if there == earlier(ledger):
-            what = "this file has the format of an earlier version"
-            remedy = Mend("views", after=" or your next change updates the file.")
-            yield Finding("view-old", "info", shown, what, (remedy,), path.name)
-        else:
+    for path, made in made_of:
+        if files.read_if(path) != made:
             what = "this file doesn't match the log" if path.exists() else "this file is missing"
             remedy = Mend("views", after=" rebuilds the file.")
+            shown = layout.shown(f"memory/{path.name}")
             yield Finding("view-wrong", "warning", shown, what, (remedy,), path.name)
 
 

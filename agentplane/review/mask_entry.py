@@ -52,7 +52,7 @@ def _masked(memory: Memory, entry: Entry) -> bytes:
     core = memory.snapshot.core(entry.file, entry.id) or b""
     fields = _fields(entry)
     if fields:
-        core = header.set_fields(core, {name: _plain(value) for name, value in fields.items()})
+        core = header.set_fields(core, fields)
     body = entry.raw
     if not core.endswith(body):
         raise BadInput(
@@ -81,11 +81,6 @@ def _fields(entry: Entry) -> dict[str, Any]:
         if text and (masked_field := masked_text(text)) != text:
             found[name] = masked_field
     return found
-
-
-def _plain(value: Any) -> Any:
-    """Return a value in the form that a header stores."""
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _masked_body(entry: Entry) -> str:

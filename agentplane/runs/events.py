@@ -9,7 +9,6 @@ from agentplane.errors import BadInput
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import log_events, run_lookup
 from agentplane.plane.ledger.log_events import Kind
-from agentplane.runs import activity as activities
 from agentplane.runs.activity import Activity
 from agentplane.scan.secrets.mask import Masked
 from agentplane.text.log import chain, times
@@ -56,6 +55,7 @@ class RunEvent(msgspec.Struct, frozen=True):
     task: str | None = None
     title: str | None = None
     activity: Activity | None = None
+    """The action of agentplane itself, or None for the run of a tool or a command."""
     layer: str | None = None
     systemic_scale: float | None = None
     impact: str | None = None
@@ -91,11 +91,6 @@ class RunEvent(msgspec.Struct, frozen=True):
 
     def file(self, name: str) -> CapsuleFile | None:
         return next((kept for kept in self.capsule if kept.name == name), None)
-
-    @property
-    def own_activity(self) -> Activity | None:
-        """The action of agentplane itself, or None for the run of a tool or a command."""
-        return activities.of(self.activity, self.summary, self.command)
 
 
 RUN = Kind("run", RunEvent)

@@ -286,6 +286,11 @@ def plain_folder(path: StrPath, root: StrPath) -> None:
         raise _in_words(error, step) from error
 
 
+def without_odd_bytes(path: str) -> str:
+    """Return a path without bytes that JSON cannot represent."""
+    return path.encode(errors="surrogateescape").decode(errors="replace")
+
+
 def _plain_name(path: StrPath) -> str:
     """Return a path in the form that `Path` writes."""
     name = _usable(path)

@@ -5,7 +5,7 @@ Characters that are invisible or that could control a terminal are spelled out.
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -137,6 +137,12 @@ def one_line(text: str, width: int | None = None) -> str:
     if width is None or (len(line) <= width and line.isascii()):
         return line
     return _cut(line, width)
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return short names with commas. Only the first ones are named, and the others are counted."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(one_line(name, 40) for name in names[:most]) + more
 
 
 def padded(text: str, width: int) -> str:

@@ -10,9 +10,8 @@ from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.plane.git import git as gits
-from agentplane.runs import activity, events
+from agentplane.runs import events
 from agentplane.runs.query import last_runs
-from agentplane.text.log import chain
 from agentplane.tools.hooks import start_context
 from tests.conftest import decision, plane_in
 
@@ -50,23 +49,6 @@ def test_an_import_is_not_the_last_run(plane: Plane) -> None:
     assert any(plane.tools.take_in(plane.tools.harvest(["instructions"])).ids)
     assert "Wrote the parser." in notes(plane)
     assert "Imported" not in notes(plane)
-
-
-def test_an_import_of_an_older_version_is_known_by_its_summary(plane: Plane) -> None:
-    plane.write_log({"summary": "Wrote the parser."})
-    head = chain.tail(plane.layout.log).head or ""
-    old = {
-        "kind": "run",
-        "run_id": "20991101T090000Z-aaaaaa",
-        "summary": "Harvested 2 candidates.",
-        "ts": "2099-01-01T00:00:00Z",
-    }
-    with plane.layout.log.open("ab") as log:
-        log.write(chain.link(old, head))
-    assert events.load(plane.layout, "20991101T090000Z-aaaaaa").own_activity == "import"
-    assert "Wrote the parser." in notes(plane)
-    assert activity.of(None, "Harvested 2 candidates.", ["make"]) is None
-    assert activity.of(None, "Harvested wheat.", []) is None
 
 
 def test_a_run_of_another_branch_is_not_the_last(plane: Plane) -> None:

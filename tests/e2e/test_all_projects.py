@@ -54,7 +54,10 @@ def test_the_inbox_of_every_project(repository: Path, other: Path, tmp_path: Pat
     assert mine in done.stdout
     assert f"{other}: 7 candidates" in done.stdout
     assert sum(id_ in done.stdout for id_ in theirs) == 5
-    assert f"2 more candidates. To list all of them, run `agentplane --plane {other}/.agentplane inbox`." in done.stdout
+    assert (
+        f"2 more candidates. To list all of them, run `agentplane --plane {other}/.agentplane inbox`."
+        in done.stdout
+    )
     found = json.loads(started(["inbox", "--all", "--json"], tmp_path).stdout)["projects"]
     counts = {Path(one["project"]).name: (one["waiting"], len(one["candidates"])) for one in found}
     assert counts == {"other": (7, 7), repository.name: (1, 1)}

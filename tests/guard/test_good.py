@@ -14,10 +14,8 @@ from agentplane.findings import Finding
 from agentplane.guard import guard
 from agentplane.memory.proposing import Proposal
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import ledger_cache
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Store
-from agentplane.plane.views import views
 from agentplane.review.conflicts import resolve
 from agentplane.review.conflicts.relation import Relation
 from agentplane.review.conflicts.resolve import Choice
@@ -639,15 +637,3 @@ def test_nothing_is_written(repo: Repo) -> None:
     before = state()
     repo.check()
     assert state() == before
-
-
-def test_a_branch_with_views_of_an_earlier_version_passes(repo: Repo) -> None:
-    repo.approved("Deploys wait for the bank.")
-    ledger = ledger_cache.read(repo.layout)
-    repo.layout.state.write_bytes(views.earlier_state(ledger))
-    repo.layout.artifacts.write_bytes(views.earlier_artifacts(ledger))
-    repo.commit()
-    assert [row for row in repo.check() if "json" in row.where] == []
-    repo.layout.state.write_bytes(views.earlier_state(ledger).replace(b'"entries"', b'"facts"'))
-    repo.commit()
-    assert [row.severity for row in repo.check() if "state.json" in row.where] == ["error"]

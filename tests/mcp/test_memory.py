@@ -36,7 +36,6 @@ UNUSED = {
     "numpy.ma",
     "textual",
     "rich",
-    "ruamel.yaml",
     "tokenizers",
     "wordllama",
     "markdown_it",

@@ -12,12 +12,19 @@ from agentplane.cli.help import command
 from agentplane.text.visible import one_line
 
 
-@command("merge-file %O %A %B %P", hidden=True)
+@command("merge-file %O %A %B %L %P", hidden=True)
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("ours", metavar="CURRENT", type=click.Path(path_type=Path))
 @click.argument("theirs", metavar="OTHER", type=click.Path(path_type=Path))
-@click.argument("rest", nargs=-1, required=True, metavar="[LEVEL] PATH")
-def merge_file_command(base: Path, ours: Path, theirs: Path, rest: tuple[str, ...]) -> int:
+@click.argument("size")
+@click.argument("path")
+def merge_file_command(
+    base: Path,
+    ours: Path,
+    theirs: Path,
+    size: str,  # noqa: ARG001
+    path: str,
+) -> int:
     """Merge a memory file for Git, which calls this command as a merge driver.
 
     The command merges OTHER into CURRENT. BASE is their common ancestor.
@@ -26,9 +33,9 @@ def merge_file_command(base: Path, ours: Path, theirs: Path, rest: tuple[str, ..
     """
     from agentplane.plane.git import merge_entries
 
-    made = merge_entries.merge(_bytes(base), _bytes(ours), _bytes(theirs), rest[-1])
+    made = merge_entries.merge(_bytes(base), _bytes(ours), _bytes(theirs), path)
     if not made.clean:
-        output.note(f"agentplane: Can't merge {one_line(rest[-1], 200)} entry by entry.")
+        output.note(f"agentplane: Can't merge {one_line(path, 200)} entry by entry.")
     return _written(ours, made.data, is_clean=made.clean)
 
 

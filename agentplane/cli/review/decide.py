@@ -236,7 +236,7 @@ def deprecate_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> N
 def pin_command(ids: tuple[str, ...], remove: bool, as_json: bool) -> None:
     """Always include entries in the context, right after the invariants.
 
-    If the context doesn't have room for all entries, agentplane leaves out unpinned entries first. A pinned entry that has
+    If the context doesn't have space for all entries, agentplane leaves out unpinned entries first. A pinned entry that has
     a scope is included only if the context is about a matching path.
     """
     plane = opened(deciding="unpinning" if remove else "pinning")

@@ -78,8 +78,8 @@ def _outcome(row: TimelineRow) -> str:
     if row.kind == "op":
         return verbs.past(row.verb) if row.verb else "-"
     if row.kind == "run":
-        if row.own_activity is not None:
-            return row.own_activity
+        if row.activity is not None:
+            return row.activity
         if row.restarted:
             return "restarted"
         return "-" if row.exit_status is None else f"exit {row.exit_status}" if row.exit_status else "ok"

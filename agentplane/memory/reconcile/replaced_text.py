@@ -3,7 +3,6 @@
 import hashlib
 from typing import Any
 
-from agentplane.errors import BadInput
 from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS, POSTPONING
 from agentplane.text.markdown import document, header
@@ -56,11 +55,4 @@ def as_candidate(text: bytes, id_: str, into: str | None) -> bytes:
         changes["supersedes"] = [into]
     changes |= {"proposed_by": PROPOSED_BY, "superseded_by": header.DROP, "anchor": header.DROP}
     changes |= dict.fromkeys(("approved_by", *POSTPONING), header.DROP)
-    try:
-        return header.set_fields(text, changes)
-    except BadInput:
-        # The header has an unusual form, so its fields are written again instead of being left out.
-        read = document.parse(text)
-        wanted = {**fields(text), **changes}
-        kept = {name: value for name, value in wanted.items() if value is not header.DROP}
-        return header.new_core(kept, read.body(read.blocks[0]))
+    return header.set_fields(text, changes)

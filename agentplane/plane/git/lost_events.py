@@ -115,8 +115,8 @@ def _named(layout: Layout, ledger: Ledger) -> dict[bytes, ObjectId]:
     """Return the lost events, each with a commit that has it."""
     known: dict[bytes, tuple[bytes, ObjectId]] = {}
     for commit in _commits(layout):
-        known |= {_name(line): (line, commit) for line in _events(layout, commit)}
-    have = {_name(line) for _, line in chain.lines(layout.log) if event_line.is_intact(line)}
+        known |= {event_line.digest_of(line): (line, commit) for line in _events(layout, commit)}
+    have = {event_line.digest_of(line) for _, line in chain.lines(layout.log) if event_line.is_intact(line)}
     found: dict[bytes, ObjectId] = {}
     wanted = [bytes.fromhex(gap) for gap in ledger.gaps]
     while wanted:
@@ -128,10 +128,6 @@ def _named(layout: Layout, ledger: Ledger) -> dict[bytes, ObjectId]:
         found[line] = commit
         wanted += event_line.parents_of(line)
     return found
-
-
-def _name(line: bytes) -> bytes:
-    return bytes.fromhex(event_line.stated_by(line).decode())
 
 
 def _commits(layout: Layout) -> list[ObjectId]:

@@ -69,7 +69,7 @@ def of(log: Iterable[bytes]) -> EventGraph:
 
 
 def _name_of(line: bytes) -> bytes:
-    return bytes.fromhex(event_line.stated_by(line).decode()) if event_line.has_form(line) else line
+    return event_line.digest_of(line) if event_line.has_form(line) else line
 
 
 def _ordered(found: dict[bytes, bytes], parents: dict[bytes, tuple[bytes, ...]]) -> list[bytes]:

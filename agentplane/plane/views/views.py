@@ -14,7 +14,7 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.plane.derived import cache
-from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger_cache
 from agentplane.plane.ledger.ledger import Ledger, Output
 from agentplane.plane.store import records
@@ -72,32 +72,6 @@ def _artifacts_top(ledger: Ledger) -> bytes:
     count, last = ledger.produced
     own = {"schema": "agentplane/artifacts@2", "head": last or None, "runs": count}
     return _start([("version", _VERSION)], own) + b'"artifacts": {'
-
-
-def earlier_state(ledger: Ledger) -> bytes:
-    """Return state.json as earlier versions write it. It holds digests and no facts."""
-    top = {"schema": "agentplane/state@1", **_position(ledger)}
-    rows = (
-        {"file": mark.file, "id": id_, "op": mark.op, "sha256": mark.digest}
-        for id_, mark in sorted(ledger.known.items())
-        if mark.digest and mark.file != INBOX
-    )
-    return _earlier(top, b"entries", rows)
-
-
-def earlier_artifacts(ledger: Ledger) -> bytes:
-    """Return artifacts.json as earlier versions write it, as a flat list with the last version of each path."""
-    rows = (
-        {"path": output.path, "run": output.run_id, "sha256": output.sha256, "task": task}
-        for task, output in produced(ledger)
-    )
-    return _earlier({"schema": "agentplane/artifacts@1"}, b"artifacts", rows)
-
-
-def _earlier(top: Mapping[str, Any], name: bytes, rows: Iterable[Mapping[str, Any]]) -> bytes:
-    lines = b"".join(_encode(key) + b":" + _encode(value) + b",\n" for key, value in top.items())
-    listed = b",".join(b"\n" + _encode(row) for row in rows)
-    return b"{\n" + lines + b'"' + name + b'":[' + listed + b"\n]\n}\n"
 
 
 def produced(ledger: Ledger) -> Iterator[tuple[str, Output]]:
@@ -194,13 +168,12 @@ def applied(layout: Layout) -> Applied:
             start = file.read(_HEAD_BYTES)
     except AgentplaneError:
         return Applied(None, None, None)
-    size = re.search(rb'^"size": ?(\d+),$', start, re.MULTILINE)
+    size = re.search(rb'^"size": (\d+),$', start, re.MULTILINE)
     return Applied(_value(start, b"head"), _value(start, b"op"), int(size[1]) if size else None)
 
 
 def _value(start: bytes, key: bytes) -> str | None:
-    # An earlier version wrote no space after the colon.
-    found = re.search(rb'^"' + key + rb'": ?"([^"]*)",$', start, re.MULTILINE)
+    found = re.search(rb'^"' + key + rb'": "([^"]*)",$', start, re.MULTILINE)
     return found[1].decode(errors="replace") if found else None
 
 

@@ -59,7 +59,7 @@ def _noticed(text: str) -> Iterator[tuple[str, str, tuple[int, bool]]]:
     if len(text) < _SHORTEST:
         return
     if encoded := wording.blob(text):
-        yield "command", f"{encoded[0]} (line {_line(text, encoded[1])})", (encoded[1], True)
+        yield "command", f"{encoded[0]} (line {wording.line_at(text, encoded[1])})", (encoded[1], True)
     yielded: set[str] = set()
     for view in readings.views(text):
         for code, what, offset in _in_view(view):
@@ -73,10 +73,10 @@ def _unseen(text: str) -> Iterator[tuple[str, int]]:
         return
     for part in invisible.parts(text):
         what = f"contains {part.kind}, which is invisible when rendered{_quoted(part.text)}"
-        yield f"{what} (line {_line(text, part.offset)})", part.offset
+        yield f"{what} (line {wording.line_at(text, part.offset)})", part.offset
     for view in readings.decoded(text):
         if view.how.startswith(_ENCODINGS) and _PROSE.search(view.text):
-            what = f"contains text {view.how}{_quoted(view.text)} (line {_line(text, view.offset)})"
+            what = f"contains text {view.how}{_quoted(view.text)} (line {wording.line_at(text, view.offset)})"
             yield what, view.offset
 
 
@@ -110,15 +110,13 @@ def _in_view(view: View) -> Iterator[tuple[str, str, int]]:
 
 def _place(text: str, view: View, offset: int) -> str:
     if not view.how:
-        return f" (line {_line(view.text, offset)})"
-    return f", {view.how}{_quoted(view.text[max(offset - 10, 0) :])} (line {_line(text, view.offset)})"
+        return f" (line {wording.line_at(view.text, offset)})"
+    return (
+        f", {view.how}{_quoted(view.text[max(offset - 10, 0) :])} (line {wording.line_at(text, view.offset)})"
+    )
 
 
 def _quoted(text: str) -> str:
     """Return a short piece of a text for a message, or an empty text if the piece could be a secret."""
     piece = one_line(text[:400], _SHOWN)
     return "" if not piece or find.find(text[:400]) else f": `{piece}`"
-
-
-def _line(text: str, offset: int) -> int:
-    return text.count("\n", 0, offset) + 1

@@ -192,7 +192,8 @@ def _is_encoded(text: str) -> bool:
     return any(map(str.isupper, text)) and any(map(str.islower, text)) and any(map(str.isdigit, text))
 
 
-def _line(text: str, at: int) -> int:
+def line_at(text: str, at: int) -> int:
+    """Return the line number of an offset."""
     return text.count("\n", 0, at) + 1
 
 
@@ -249,7 +250,7 @@ def news(text: str) -> int | None:
         if not bare:
             continue
         if _ALWAYS_NEWS.search(bare) and not _CONDITION.search(bare):
-            return _line(clean, at)
+            return line_at(clean, at)
         if _NEWS.search(bare) and not (_CONDITION.search(bare) or _RULE.search(bare)):
-            return _line(clean, at)
+            return line_at(clean, at)
     return None

@@ -217,7 +217,7 @@ def _noted(work: Path) -> Mapping[str, _Stat]:
 
 
 def _shown(path: str) -> str:
-    return masked_text(path.encode(errors="surrogateescape").decode(errors="replace"))
+    return masked_text(files.without_odd_bytes(path))
 
 
 def _name(path: str, taken: set[str]) -> str:

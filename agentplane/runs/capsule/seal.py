@@ -119,7 +119,7 @@ def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recordi
     produced, copies = file_copies.keep_produced(layout, run_id, _produced(layout, run, after), settings)
     report = _report(store, run, ending, after, _outputs(layout, changes))
     actions = commands.of_open(layout, run)
-    gone = [_plain(one.path) for one in changes if one.gone]
+    gone = [files.without_odd_bytes(one.path) for one in changes if one.gone]
     effects = Effects(after, gone, _new_untracked(run.before, after), produced)
     kept = [
         *file_copies.keep_inputs(layout, run_id, open_run.work(layout, run_id), run.inputs),
@@ -273,10 +273,12 @@ def _output(layout: Layout, path: str) -> Output:
         files.plain_folder(target.parent, layout.project)
         sha256, size = capsule.produced(target)
     except (AgentplaneError, OSError):
-        return Output(path=_plain(path), tracked=True)
+        return Output(path=files.without_odd_bytes(path), tracked=True)
     # A name that JSON cannot represent would name another file. No hash is claimed for that file.
-    whole = _plain(path) == path
-    return Output(path=_plain(path), sha256=sha256 if whole else None, size=size, tracked=True)
+    whole = files.without_odd_bytes(path) == path
+    return Output(
+        path=files.without_odd_bytes(path), sha256=sha256 if whole else None, size=size, tracked=True
+    )
 
 
 def _produced(layout: Layout, run: OpenRun, after: Git) -> list[str]:
@@ -355,8 +357,3 @@ def _summary(run: OpenRun, ending: Ending, effects: Effects, report: RunReport) 
         removed=masked_value(effects.removed),
         ended=masked_text(ending.words),
     )
-
-
-def _plain(path: str) -> str:
-    """Return a path without bytes that JSON cannot represent."""
-    return path.encode(errors="surrogateescape").decode(errors="replace")

@@ -61,7 +61,7 @@ def look(project: Path, work: Path, plane: str, keep_free: int = 0) -> Git:
     head = git.object_id(about.get(b"branch.oid", ""))
     prefix, tree = git.prefix_and_tree(project, head)
     rows = [(mark, path[len(prefix) :]) for mark, path in rows]
-    lines = [_plain(os.fsdecode(mark + b" " + path)) for mark, path in rows]
+    lines = [files.without_odd_bytes(os.fsdecode(mark + b" " + path)) for mark, path in rows]
     changed = [path for mark, path in rows if mark != b"??"]
     if changed or tree is None:  # a clean work tree is the tree of the commit
         tree = _tree(project, work, plane) if _has_room(project, work, changed, keep_free) else None
@@ -173,8 +173,3 @@ def _own(work: Path) -> OwnIndex:
     unchanged.
     """
     return OwnIndex(work / "git" / "index", work / "git" / "objects")
-
-
-def _plain(path: str) -> str:
-    """Return a path without bytes that JSON cannot represent."""
-    return path.encode(errors="surrogateescape").decode(errors="replace")

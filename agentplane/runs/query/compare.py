@@ -79,7 +79,7 @@ def of(layout: Layout, a: str, b: str | None = None) -> Report:
     first, second = run_named(layout, a), run_named(layout, "latest" if b is None else b)
     if b is None and first.run_id == second.run_id:
         first = next(
-            (run for run in _backwards(layout) if run.run_id != second.run_id and not run.own_activity), first
+            (run for run in _backwards(layout) if run.run_id != second.run_id and not run.activity), first
         )
     missing: list[str] = []
     return Report(
@@ -106,7 +106,7 @@ def run_named(layout: Layout, wanted: str) -> RunEvent:
         return events.load(layout, wanted)
     ending = f'-{wanted}"'.encode(errors="backslashreplace")
     for run in _backwards(layout, b"" if wanted == "latest" else ending):
-        if run.run_id.endswith(f"-{wanted}") or (wanted == "latest" and not run.own_activity):
+        if run.run_id.endswith(f"-{wanted}") or (wanted == "latest" and not run.activity):
             return run
     if wanted == "latest":
         raise BadInput("The log has no runs.", todo="Run `agentplane run -- COMMAND` to record one.")

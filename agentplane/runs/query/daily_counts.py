@@ -62,7 +62,7 @@ def _add(counts: list[int], line: bytes) -> None:
     if row is None:
         return
     if row.kind == "run":
-        counts[0] += row.own_activity is None
+        counts[0] += row.activity is None
         counts[1] += row.outcome == "failed"
     elif row.verb in _APPROVES:
         counts[2] += _candidates(row.ids)

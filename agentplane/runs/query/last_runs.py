@@ -51,7 +51,7 @@ def of(layout: Layout, task: str | None = None) -> Last:
 def _runs(layout: Layout, task: str | None) -> Iterator[RunEvent]:
     """Yield the runs of tools and commands, the latest first."""
     every = (run for _, run in events.newest_first(layout))
-    found = islice((run for run in every if run.own_activity is None), _FAR)
+    found = islice((run for run in every if run.activity is None), _FAR)
     return (run for run in found if task in (None, run.task))
 
 

@@ -12,7 +12,6 @@ import msgspec
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import log_events
 from agentplane.plane.ledger.log_events import Kind
-from agentplane.runs import activity as activities
 from agentplane.runs import events
 from agentplane.runs.activity import Activity
 from agentplane.runs.open import open_run
@@ -33,6 +32,7 @@ class TimelineRow(msgspec.Struct, frozen=True):
     """
     run_id: str | None = None
     activity: Activity | None = None
+    """The action of agentplane itself, or None for the run of a tool or a command."""
     task: str | None = None
     title: str | None = None
     tool: str | None = None
@@ -52,19 +52,14 @@ class TimelineRow(msgspec.Struct, frozen=True):
     command: list[str] = []
 
     @property
-    def own_activity(self) -> Activity | None:
-        """The action of agentplane itself, or None for the run of a tool or a command."""
-        return activities.of(self.activity, self.summary, self.command)
-
-    @property
     def outcome(self) -> Outcome:
         """The outcome of a run. It is `ended` without an exit code, and `open` or `lost` for an unsealed
         run.
         """
         if self.kind in ("open", "lost"):
             return "open" if self.kind == "open" else "lost"
-        if self.own_activity is not None:
-            return self.own_activity
+        if self.activity is not None:
+            return self.activity
         if self.exit_status is None or self.restarted:
             return "ended"
         return "failed" if self.exit_status else "ok"

@@ -9,12 +9,12 @@ import msgspec
 from agentplane.text.log.event_line import (
     GENESIS,
     HASH,
+    digest_of,
     has_form,
     is_intact,
     is_torn,
     is_utf8,
     parents_of,
-    stated_by,
 )
 
 
@@ -113,7 +113,7 @@ class Walk:
             self._fault("this line ends in CRLF instead of LF")
             line = line[:-2] + b"\n"
         if is_intact(line):
-            self._take_event(line, unhexlify(stated_by(line)))
+            self._take_event(line, digest_of(line))
         elif has_form(line):
             self._fault(_CHANGED if is_utf8(line) else "this line isn't valid UTF-8, so it was changed")
             self._take_damaged(line)

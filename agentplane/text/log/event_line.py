@@ -35,6 +35,11 @@ def stated_by(line: bytes) -> bytes:
     return line[_STATED]
 
 
+def digest_of(line: bytes) -> bytes:
+    """Return the stated hash of such a line as bytes."""
+    return unhexlify(stated_by(line))
+
+
 def is_hash(text: str) -> bool:
     return HASH.fullmatch(text.encode(errors="replace")) is not None
 

@@ -157,7 +157,7 @@ class _Limits:
             self._else = min(self.unread, stamp)
             self._of.clear()
             return min(stated.moment, self._else)
-        limit = min(self._of.pop(bytes.fromhex(event_line.stated_by(line).decode()), self._else), stamp)
+        limit = min(self._of.pop(event_line.digest_of(line), self._else), stamp)
         for parent in event_line.parents_of(line):
             self._of[parent] = min(self._of.get(parent, inf), limit)
         self._update_guess(line, stated)

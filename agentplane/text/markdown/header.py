@@ -1,13 +1,12 @@
 """Changes to single fields of an entry's header that keep every other byte.
 
 libyaml finds the place of a field, the new value is put there, and the result is read back. The result may be
-wrong for a header in braces or with keys after a question mark. Then ruamel.yaml rewrites this one header. If
-that fails too, nothing is changed.
+wrong for a header in braces or with keys after a question mark. Then this one header is written anew, one field
+per line and without its comments. If that fails too, nothing is changed.
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from io import StringIO
 from typing import Any, Final
 
 from agentplane.errors import BadInput
@@ -34,6 +33,7 @@ _LINE: Final = 80
 
 def set_fields(core: bytes, changes: Mapping[str, Any]) -> bytes:
     """Return the entry with these fields set. A field with the value DROP is removed."""
+    changes = {name: list(value) if isinstance(value, tuple) else value for name, value in changes.items()}
     parts = split(core)
     if parts is None:
         raise BadInput(
@@ -155,9 +155,9 @@ def _candidates(
             edited = _Splice(text, places, before, gentle=gentle, quote=quote).edit(changed)
             if edited is not None:
                 yield edited
-    rewritten = _rewritten(text, changed)
-    if rewritten is not None and wanted:
-        yield rewritten
+    line_break = "\r\n" if "\r\n" in text else "\n"
+    for quote in ("", '"'):
+        yield "".join(_line(name, value, line_break, quote) for name, value in wanted.items())
 
 
 class _Splice:
@@ -282,48 +282,3 @@ def _line(name: str, value: Any, line_break: str, quote: str) -> str:
     if isinstance(value, list | tuple | Mapping):
         return f"{start} {inline(value, quote=quote)}{line_break}"
     return f"{start} {scalar(value, quote=quote)}{line_break}"
-
-
-def _quoted(value: Any) -> Any:
-    """Return the value with explicit quotes where agentplane sets them. ruamel.yaml misses some of them."""
-    from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
-
-    if isinstance(value, list):
-        return [_quoted(item) for item in value]
-    if isinstance(value, Mapping):
-        return {_quoted(name): _quoted(item) for name, item in value.items()}
-    if not isinstance(value, str):
-        return value
-    match scalar(value, flow=True)[:1]:
-        case '"':
-            return DoubleQuotedScalarString(value)
-        case "'":
-            return SingleQuotedScalarString(value)
-    return value
-
-
-def _rewritten(text: str, changed: Mapping[str, Any]) -> str | None:
-    """Return the header in the form that ruamel.yaml writes, or None."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-    from ruamel.yaml.util import load_yaml_guess_indent
-
-    yaml = YAML(typ="rt")
-    yaml.preserve_quotes = True
-    yaml.width = 2**20
-    try:
-        _, indent, offset = load_yaml_guess_indent(text)
-        if indent is not None and offset is not None:
-            yaml.indent(mapping=max(indent, 2), sequence=max(indent, offset + 2), offset=offset)
-        data = yaml.load(text)
-        for name, value in changed.items():
-            if value is DROP:
-                data.pop(name, None)
-            else:
-                data[_quoted(name)] = _quoted(value)
-        out = StringIO()
-        yaml.dump(data, out)
-    except (YAMLError, ValueError, TypeError, LookupError, AttributeError, AssertionError):
-        return None
-    line_break = "\r\n" if "\r\n" in text else "\n"
-    return out.getvalue().replace("\r\n", "\n").replace("\n", line_break)

@@ -126,8 +126,6 @@ Status = Literal["accepted", "superseded", "deprecated"]
 class Decision(msgspec.Struct, frozen=True):
     statement: str
     """The title and the decision."""
-    title: str
-    decided: str
     why: str
     """The context and the consequences."""
     line: int
@@ -176,8 +174,6 @@ def read(text: str, name: str = "") -> Decision | Unusable:
     )
     return Decision(
         statement,
-        title,
-        decided,
         why,
         line,
         status or "accepted",

@@ -127,10 +127,9 @@ def _found(
     replaced: dict[str, list[str]] = {}
     for haul in hauls:
         for statement in haul.statements:
-            marks = (statement.mark, *statement.also)
-            if any(mark in known_marks for mark in marks):
+            if statement.mark in known_marks:
                 known[haul.source] += 1
-                entry = next((existing[mark] for mark in marks if mark in existing), None)
+                entry = existing.get(statement.mark)
                 if entry is not None and entry.file != INBOX and entry.head.status == "accepted":
                     for mark in statement.successors:
                         replaced.setdefault(mark, []).append(entry.id)

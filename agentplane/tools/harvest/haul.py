@@ -25,8 +25,6 @@ class Statement(msgspec.Struct, frozen=True):
     """The status in the record, if it isn't accepted."""
     successors: tuple[str, ...] = ()
     """The marks of the statements that superseded it."""
-    also: tuple[str, ...] = ()
-    """Its marks in earlier versions, which imported only a part of a decision record."""
 
     @property
     def mark(self) -> str:

@@ -71,7 +71,6 @@ def records(project: Path) -> Haul:
                 why=one.why,
                 arrives="" if status == "accepted" else status,
                 successors=tuple(mark_of(found[other].statement) for other in successors[path]),
-                also=tuple(mark_of(text) for text in (one.title, one.decided) if text),
             )
         )
     return haul

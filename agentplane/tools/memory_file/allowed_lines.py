@@ -107,7 +107,7 @@ def known(
     warnings = pack_text.warnings(Sources("", (), hand_edits=tuple(edited)), ())
     names = (*KINDS, PINNED, *(entry.head.type for entry in entries))
     frame = [
-        *pack_text.INTRODUCTIONS,
+        *pack_text.INTRODUCTION,
         pack_text.NOT_IN_HERE,
         active.import_line(plane),
         *map(pack_text.heading, names),

@@ -43,11 +43,6 @@ _LABEL = re.compile(
 _APOSTROPHES = str.maketrans("’ʼ", "''")
 _ENDS = ".,;:!?\"'()[]“”‘’„…–—"
 _OPENS = "\"'([“‘„¿¡–—"
-_ORIGIN = re.compile(
-    r"(?:It stands in an instruction file|It is a decision record of the project|(?:Claude Code|Codex|Gemini CLI) remembered it"
-    r"(?:, for all projects)?): \S+\.$"
-)
-"""The rationale that earlier versions generated for imported entries."""
 
 
 class OwnLines(msgspec.Struct, frozen=True):
@@ -205,7 +200,7 @@ def _lines(entry: Entry) -> Iterator[list[str]]:
     body = entry.body.strip("\n")
     for line in body.partition("\n")[2].splitlines():
         keys = [key for key in _keys(line) if key]
-        if keys and not _ORIGIN.search(line.strip()):
+        if keys:
             yield keys
 
 

@@ -27,8 +27,8 @@ from agentplane.tools.memory_file.allowed_lines import Known, Line
 
 _MOST = 5
 """Maximum number of reported lines per file."""
-_PASSING = ("## The last run", "## Not reviewed", pack_text.NOT_IN_HERE)
-"""Headings of sections that change from run to run. Older context packs have the first one."""
+_PASSING = ("## Not reviewed", pack_text.NOT_IN_HERE)
+"""Headings of sections that change from run to run."""
 _SYNC = ("agentplane", "sync")
 _REMEDY = Shell(_SYNC, "Review the line, then run ", " to restore the approved memory.")
 

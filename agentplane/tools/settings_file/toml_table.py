@@ -18,7 +18,6 @@ from agentplane.text.toml import limited
 
 
 MADE = "# Made by `agentplane tools connect`.\n"
-_MADE_EARLIER = "# Made by `agentplane tools add`.\n"
 """The first line of a file that was made for the table. Such a file is removed with the table."""
 
 
@@ -77,7 +76,7 @@ def remove(text: str, path: Sequence[str]) -> str | None:
     for begin in islice(places, _TRIES):
         rest = _cut(lines, begin)
         if _bare(_read_if(rest), path) == wanted:
-            return None if rest.replace("\r\n", "\n") in (MADE, _MADE_EARLIER) else rest
+            return None if rest.replace("\r\n", "\n") == MADE else rest
     raise NotToml(f"defines `{'.'.join(path)}` in a form that agentplane can't edit")
 
 

@@ -16,7 +16,7 @@ from agentplane.commands import Sync, ToolCommand, Unwire, Wire
 from agentplane.context import active
 from agentplane.context.choose import Ask
 from agentplane.memory.view import Memory
-from agentplane.text.visible import one_line
+from agentplane.text.visible import listed, one_line
 from agentplane.tools import connections, presence
 from agentplane.tools.connections import Part, Wired
 from agentplane.tools.foreign_file import Change
@@ -138,20 +138,15 @@ def do(plane: Plane, command: ToolCommand) -> Outcome:
 def _done_text(verb: str, done: Wired) -> str:
     count = len(done.written)
     parts = [
-        f"{_DONE[verb]} {_listed(done.written)}"
+        f"{_DONE[verb]} {listed(done.written, 3)}"
         if count
         else f"Nothing was changed, because {_NOTHING[verb]}"
     ]
     if done.proposed:
-        parts.append(f"manual edits were added to the inbox: {_listed(done.proposed)}")
+        parts.append(f"manual edits were added to the inbox: {listed(done.proposed, 3)}")
     parts += [
-        f"{path} was kept because {_listed(names)} also {'uses' if len(names) == 1 else 'use'} it"
+        f"{path} was kept because {listed(names, 3)} also {'uses' if len(names) == 1 else 'use'} it"
         for path, names in done.shared.items()
     ]
     parts += [f"{one_line(path, 40)} was not changed, because it {one_line(why, 80)}" for path, why in done.blocked.items()]  # fmt: skip
     return " · ".join(parts)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(one_line(name, 40) for name in names[:3]) + more

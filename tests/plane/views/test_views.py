@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from agentplane.api import Plane
-from agentplane.health import collect, fix
 from agentplane.memory.proposing import Proposal
-from agentplane.plane.ledger import ledger_cache, summing
+from agentplane.plane.ledger import summing
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import recovery
 from agentplane.plane.views import facts, views
@@ -191,27 +190,6 @@ def test_it_says_up_to_which_event_the_files_are_written(plane: Plane) -> None:
         plane.layout.log.stat().st_size,
     )
     assert not recovery.needed(plane.layout)
-
-
-def test_views_of_an_earlier_version_are_read_and_updated(plane: Plane) -> None:
-    promoted(plane)
-    plane.write_log({"task": "T", "outputs": [{"path": "a", "sha256": HASHES[0]}]})
-    ledger, now = ledger_cache.read(plane.layout), plane.layout.state.read_bytes()
-    applied = views.applied(plane.layout)
-    plane.layout.state.write_bytes(views.earlier_state(ledger))
-    plane.layout.artifacts.write_bytes(views.earlier_artifacts(ledger))
-    assert views.applied(plane.layout) == applied
-    assert not recovery.needed(plane.layout)
-    found = [one for one in collect(plane.store) if "earlier version" in one.what]
-    assert [(one.severity, one.where[-10:]) for one in found] == [
-        ("info", "state.json"),
-        ("info", "facts.json"),
-    ]
-    fix(plane.store)
-    assert plane.layout.state.read_bytes() == now
-    plane.layout.state.write_bytes(views.earlier_state(ledger))
-    plane.write_log({"summary": "x"})
-    assert plane.layout.state.read_bytes() == made_anew(plane)
 
 
 def test_artifacts_are_the_format_character_by_character(plane: Plane) -> None:

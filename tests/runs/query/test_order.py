@@ -129,6 +129,6 @@ def test_an_import_is_no_run_of_a_tool(plane: Plane) -> None:
     (plane.layout.project / "AGENTS.md").write_text("# Rules\n\n- Always use tabs in Makefiles.\n")
     plane.tools.take_in(plane.tools.harvest(["instructions"]))
     rows = [row for row in timeline.rows(plane.layout) if row.kind == "run"]
-    assert [(row.outcome, row.own_activity) for row in rows] == [("import", "import"), ("ended", None)]
+    assert [(row.outcome, row.activity) for row in rows] == [("import", "import"), ("ended", None)]
     assert compare.run_named(plane.layout, "latest").run_id == run
     assert [row["run_id"] for row in json.loads(resources.read(plane, "agentplane://runs").text)] == [run]

@@ -96,7 +96,8 @@ def test_one_field_changes_and_nothing_else(changes, old, new, newline):
 @pytest.mark.parametrize(
     ("text", "changes", "expected"),
     [
-        ("{id: A, b: 1}\n", {"b": 2}, "{id: A, b: 2}\n"),
+        ("{id: A, b: 1}\n", {"b": 2}, "id: A\nb: 2\n"),
+        ("? id\r\n: A\r\nb: [1]\r\n? c\r\n: d\r\n", {"c": "e"}, "id: A\r\nb: [1]\r\nc: e\r\n"),
         ("  id: A\n  b: 1\n", {"c": 2}, "  id: A\n  b: 1\n  c: 2\n"),
         ("id: A\nb:\n- 1\n- 2\n", {"b": [1]}, "id: A\nb:\n- 1\n"),
         ("id: A\nb:\n  c: 1 # x\n", {"b": 5}, "id: A\nb: 5 # x\n"),

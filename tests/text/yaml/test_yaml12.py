@@ -302,12 +302,6 @@ def test_real_headers_read_as_ruamel_reads_them():
     assert read > len(paths) / 2
 
 
-def test_ruamel_is_not_imported_for_ordinary_text():
-    code = "import sys; from agentplane.text.yaml.yaml12 import load; load('a: 1'); print('ruamel.yaml' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert run.stdout == "False\n", run.stderr
-
-
 def test_limits_are_those_documented():
     assert (yaml12.MAX_CHARS, yaml12.MAX_NODES, yaml12.MAX_DEPTH) == (65536, 10_000, 20)
     nested = "x"

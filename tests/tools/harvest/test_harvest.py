@@ -18,7 +18,6 @@ from agentplane.health import collect
 from agentplane.memory.proposing import Proposal
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.tools.harvest import decision_records, harvest
-from agentplane.tools.harvest.haul import mark_of
 from tests.bench.harvest import title_of
 from tests.conftest import ROOT, decision, files_of, plane_in
 from tests.e2e.terminal import AGENTPLANE
@@ -329,16 +328,16 @@ def test_title_decision_context_and_consequences_land_where_they_belong(
 )
 def test_the_chosen_option_is_the_decision(outcome: str, decided: str, why: str) -> None:
     options = "## Considered Options\n\n1. Option 1: Memcached\n2. Option 2: Redis\n"
-    found = decision_records.read(f"# Caches\n\n{options}\n## Decision Outcome\n\n{outcome}\n")
+    found = decision_records.read(f"# Storage\n\n{options}\n## Decision Outcome\n\n{outcome}\n")
     assert isinstance(found, decision_records.Decision)
-    assert (found.decided, found.why) == (decided, why)
+    assert (found.statement, found.why) == (f"Storage: {decided}", why)
 
 
 def test_a_decision_in_one_sentence_without_a_section_is_not_lost() -> None:
     text = "In the context of the shop, facing many instances, we decided for sessions in the database and against sessions in cookies, to achieve elasticity, accepting one more table."
     found = decision_records.read(f"# Sessions\n\n{text}\n")
     assert isinstance(found, decision_records.Decision)
-    assert found.decided == "We decided for sessions in the database and against sessions in cookies."
+    assert found.statement == "We decided for sessions in the database and against sessions in cookies."
     assert (
         found.why
         == "In the context of the shop, facing many instances. To achieve elasticity, accepting one more table."
@@ -350,7 +349,7 @@ def test_a_fence_that_is_closed_deeper_hides_no_section() -> None:
         "# Use X\n\n1. a\n   ```yaml\n   b: c\n     ```\n\n## Decision\n\nUse X everywhere.\n"
     )
     assert isinstance(found, decision_records.Decision)
-    assert found.decided == "Use X everywhere."
+    assert found.statement == "Use X everywhere."
 
 
 OLD = "# 1. Use PostgreSQL\n\n## Status\n\n{}\n\n## Decision\n\nData is kept in PostgreSQL.\n"
@@ -419,17 +418,6 @@ def test_a_record_that_was_superseded_since_it_was_imported(plane: Plane, home: 
     assert plane.memory.read().get(second).head.supersedes == (old,)
     plane.inbox.approve([second], Choice(supersede=(old,)))
     assert plane.memory.read().get(old).head.status == "superseded"
-
-
-@pytest.mark.parametrize("before", ["Use PostgreSQL", "Data is kept in PostgreSQL."])
-def test_a_record_that_an_earlier_version_took_a_part_of_is_not_offered_again(
-    plane: Plane, home: Path, write: Write, before: str
-) -> None:
-    mark = mark_of(before)
-    plane.inbox.approve([plane.propose(decision(before, harvested=mark))])
-    write("docs/adr/0001-postgresql.md", OLD.format("Accepted"))
-    found = looked(plane, home, "adr")
-    assert (found.offers, found.known["adr"]) == ((), 1)
 
 
 def test_records_are_found_where_projects_keep_them(plane: Plane, home: Path, write: Write) -> None:

@@ -10,7 +10,6 @@ from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.health import collect
-from agentplane.memory.proposing import Proposal
 from agentplane.tools import presence
 from agentplane.tools.harvest import harvest
 from agentplane.tools.hooks import start_context
@@ -221,20 +220,6 @@ def test_the_candidates_of_an_import_are_no_repeats_of_their_file(project: Path)
     found_ = plane.inbox.review()
     assert len(found_) == 4
     assert [one.flags for one in found_] == [()] * 4
-
-
-def test_what_older_versions_imported_is_said_too(rules: Path) -> None:
-    """They wrote the file as its rationale."""
-    plane = plane_in(rules)
-    proposal = Proposal(
-        type="decision",
-        statement="Use tabs.",
-        rationale="It stands in an instruction file: AGENTS.md.",
-        evidence=["AGENTS.md:9"],
-    )
-    plane.inbox.approve([plane.propose(proposal)])
-    sync(plane)
-    assert (rules / "AGENTS.md").read_text().count("tabs") == 1
 
 
 ENTRY = "Use tabs in Go files."

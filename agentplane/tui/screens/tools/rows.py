@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from agentplane.agents.model import Limits
-from agentplane.text.visible import one_line, visible
+from agentplane.text.visible import listed, one_line, visible
 from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.list_state import PLAIN, Row
 from agentplane.tui.backend.tools_model import View
@@ -111,7 +111,7 @@ def _memory(view: View, revision: str, look: Look, keys: Keymap) -> list[Rendera
         status = f"The tool's file has {f'memory revision {revision_in_file}' if revision_in_file else 'an unknown memory revision'}. Press {keys.key('tools.sync')} to update it to {revision}."
     lines: list[RenderableType] = [Text("Memory", look("heading")), Text(status)]
     if file.cut:
-        lines.append(Text(f"Left out because the file is full: {_listed(file.cut)}", look("warn")))
+        lines.append(Text(f"Left out because the file is full: {listed(file.cut, 12)}", look("warn")))
     if file.repeated:
         repeated = ", ".join(
             f"{one_line(id_, 40)} ({one_line(why, 80)})" for id_, why in list(file.repeated.items())[:8]
@@ -122,7 +122,10 @@ def _memory(view: View, revision: str, look: Look, keys: Keymap) -> list[Rendera
         )
     if file.short:
         lines.append(
-            Text(f"Shortened to the statement because space is limited: {_listed(file.short)}", look("muted"))
+            Text(
+                f"Shortened to the statement because space is limited: {listed(file.short, 12)}",
+                look("muted"),
+            )
         )
     return lines
 
@@ -155,8 +158,3 @@ def _limits(limits: Limits, look: Look) -> list[RenderableType]:
     ]
     lines: list[RenderableType] = [Text(what.format(size)) for size, what in named_limits if size]
     return [Text("Limits", look("heading")), *lines] if lines else []
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
-    return ", ".join(one_line(name, 40) for name in names[:12]) + more
