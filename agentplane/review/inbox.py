@@ -166,10 +166,6 @@ class Reviewer:
         repeat = self._rejected.find(entry.statement, scope=entry.head.scope, ignoring=entry.id)
         return verdicts.shown_earlier(repeat.rejection) if repeat else None
 
-    @property
-    def context(self) -> Context:
-        return self._context
-
     @cached_property
     def _edits(self) -> dict[str, list[str]]:
         """The manual edits of candidates by id."""
