@@ -49,11 +49,6 @@ class Reviewed(msgspec.Struct, frozen=True):
         """True if it can be approved together with other clean candidates. Advice doesn't prevent that."""
         return self.checked and not self.contested and not self.flags
 
-    @property
-    def high(self) -> tuple[Flag, ...]:
-        """The flags that a person must confirm individually."""
-        return tuple(flag for flag in self.noticed if flag.high)
-
 
 _MOST_NEAR = 3
 _FRESH = 500
