@@ -45,7 +45,7 @@ from agentplane.plane import layout, origin
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import lock, recovery
-from agentplane.plane.store.store import Clock, Store, Token, random_token, utc_now
+from agentplane.plane.store.store import Clock, Store, utc_now
 from agentplane.plane.trust import rules
 from agentplane.tools.foreign_file import Change
 
@@ -309,10 +309,9 @@ def open_plane(
     channel: str = "api",
     actor: str | None = None,
     clock: Clock = utc_now,
-    token: Token = random_token,
     listeners: Listeners | None = None,
 ) -> Plane:
     """Open the plane at `path`, or the plane of the project that contains `path`."""
     start = Path(path)
     found = layout.at(start) if layout.is_plane(start) else layout.find(start)
-    return Plane(Store(found, clock, token), origin.here(channel, found.project, actor), listeners)
+    return Plane(Store(found, clock), origin.here(channel, found.project, actor), listeners)

@@ -172,7 +172,7 @@ def _approve(command: Approve, memory: Memory, by: By) -> Planned:
         met.update(zip([entry.id for entry in entries], found, strict=True))
         return found
 
-    same = inbox_conflicts.alike(memory, command.ids).same if choice.alike else ()
+    same = inbox_conflicts.alike(memory, command.ids) if choice.alike else ()
     planned = resolve.approve(memory, command.ids, by.stamp, choice, noted, same)
     checked = confirm.checked(memory, planned, command.confirmed, as_proposed=True)
     return Planned(checked, {} if choice.keep_both else met)
@@ -203,7 +203,7 @@ def _approve_clean(command: ApproveClean, memory: Memory, by: By) -> Planned:
 def _same(memory: Memory, command: Reject) -> Sequence[str]:
     from agentplane.review import inbox_conflicts
 
-    return inbox_conflicts.alike(memory, command.ids).same if command.alike else ()
+    return inbox_conflicts.alike(memory, command.ids) if command.alike else ()
 
 
 def _send_back(command: SendBack, memory: Memory, by: By) -> Plan:

@@ -7,7 +7,6 @@ from agentplane.plane.store.snapshot import deliverable
 from agentplane.retrieval.recalled import Recalled
 from agentplane.retrieval.recalled import find as find_recalled
 from agentplane.retrieval.scan import IN_FORCE, Result, Wanted
-from agentplane.review import delivery
 
 
 class Recall:
@@ -34,11 +33,6 @@ class Recall:
         snapshot = deliverable(memory.snapshot)
         memory = memory if snapshot is memory.snapshot else Memory(snapshot)
         return find_recalled(memory, query, limit, wanted, self._committer.today())
-
-    def withheld(self) -> tuple[str, ...]:
-        """Return the IDs of accepted entries that tools don't get because they look like they contain a secret."""
-        given = delivery.given(self._committer.read_for_tools())
-        return tuple(entry.id for entry in given.withheld if entry.head.status == "accepted")
 
 
 def _check_question(query: object, limit: object) -> None:

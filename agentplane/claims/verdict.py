@@ -60,11 +60,6 @@ are below them, as are 2 of 100 pairs with a finding.
 """
 
 
-def judge(new: Statement, old: Statement) -> Relation | None:
-    """Return the relation of two statements. It is symmetric, except for a statement that replaces the other."""
-    return judge_each(new, [old])[0]
-
-
 Pair = tuple[Statement, Statement]
 """Two statements in the order of their texts."""
 

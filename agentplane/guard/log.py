@@ -108,10 +108,10 @@ def _faults(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]
             where = now.where(LOG, fault.line)
             yield fault.line, Finding("log-fault", "error", where, fault.what, remedies)
     if now.report.torn is not None:
-        where = now.where(LOG, now.report.torn.line)
+        where = now.where(LOG, now.report.torn)
         what = "the last line of the log is incomplete"
         remedy = Shell((*DOCTOR, "--fix"), "Run ", " to repair the log.")
-        yield now.report.torn.line, Finding("log-torn", "error", where, what, (remedy,))
+        yield now.report.torn, Finding("log-torn", "error", where, what, (remedy,))
 
 
 def _span(fault: chain.Fault) -> range:

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from agentplane.lazy import cached_property
 from agentplane.match import archive, fusion, fuzzy, words
 from agentplane.match.bm25 import Floats, Index, Wide
-from agentplane.match.mentions import Names
 from agentplane.match.products import products
 from agentplane.match.vector_cache import Vectors
 
@@ -31,15 +30,13 @@ Places: TypeAlias = npt.NDArray[np.int64]
 
 
 class Text(msgspec.Struct, frozen=True):
-    """A text to compare, with a title or statement, further text, and its names."""
+    """A text to compare."""
 
     title: str
-    text: str = ""
-    names: tuple[str, ...] = ()
 
     @property
     def whole(self) -> str:
-        return f"{self.title}\n{self.text}"
+        return f"{self.title}\n"
 
 
 class Ranked(msgspec.Struct, frozen=True):
@@ -99,8 +96,6 @@ class Corpus:
         whole = Corpus((*self.texts, *texts), self._kept, self.first)
         whole.missing, whole.built_of = self.missing, self.built_of
         whole._words = self._words.joined(more._words)
-        if self._titles is not self._words or more._titles is not more._words:
-            whole._titles = self._titles.joined(more._titles)
         whole._usual = {
             name: (
                 np.concatenate([mean, more._usual[name][0]]),
@@ -121,9 +116,6 @@ class Corpus:
         more = Corpus(texts, self._kept)
         more.missing = self.missing
         more._words = Index((words.counted(text.whole) for text in texts), self._words)
-        more._titles = Index(_titles(texts), self._titles)
-        if self._titles is self._words and not any(text.text for text in texts):
-            more._titles = more._words
         if self.missing is None:
             raw = self._kept.of([text.whole for text in texts])
             more._embedded = self._embedded[0], _whole_numbers(raw - self._embedded[0])
@@ -132,19 +124,13 @@ class Corpus:
 
     def to_bytes(self) -> bytes:
         """Return the parts that take long to build, for `from_bytes` in a new process."""
-        arrays: dict[str, npt.NDArray[Any]] = {}
-        lists = {}
-        indexes = {"words": self._words}
-        if self._titles is not self._words:
-            indexes["titles"] = self._titles
-        for name, index in indexes.items():
-            parts, lists[name] = index.parts()
-            arrays |= {f"{name}.{part}": array for part, array in parts.items()}
+        parts, terms = self._words.parts()
+        arrays: dict[str, npt.NDArray[Any]] = {f"words.{part}": array for part, array in parts.items()}
         for name, usual in self._usual.items():
             arrays |= {f"usual.{name}": np.stack(usual)}
         if self.missing is None:
             arrays |= {"common": self._embedded[0], "embedded": self._embedded[1]}
-        return archive.packed(self._mark, arrays, lists)
+        return archive.packed(self._mark, arrays, {"words": terms})
 
     @classmethod
     def from_bytes(
@@ -160,12 +146,7 @@ class Corpus:
         if found is None:
             return corpus
         arrays, lists = found
-        indexes = {
-            name: Index.from_parts(len(corpus), _under(name, arrays), terms) for name, terms in lists.items()
-        }
-        corpus._words = indexes["words"]
-        if "titles" in indexes:
-            corpus._titles = indexes["titles"]
+        corpus._words = Index.from_parts(len(corpus), _under("words", arrays), lists["words"])
         corpus._usual = {name: (a[0], a[1]) for name, a in _under("usual", arrays).items()}
         if "embedded" in arrays:
             corpus._embedded = arrays["common"], arrays["embedded"]
@@ -180,21 +161,6 @@ class Corpus:
         for text in self.texts:
             digest.update(_unambiguous(text))
         return digest.digest()
-
-    def signals(self, queries: Sequence[Text]) -> dict[str, Floats]:
-        """Return each signal as a matrix with a row for each query. Use it for a few queries at a time, as
-        `scores` does.
-        """
-        spelled = fuzzy.prepared([query.title for query in queries])
-        near = self._near(queries)
-        return self._quick(near, self._own(near)) | {
-            fusion.SLOW: fuzzy.alike(spelled, self._spelled_at(range(len(self))))
-        }
-
-    def scores(self, queries: Sequence[Text]) -> Floats:
-        """Return the nearness of each text to each query, from 0 to 1. It takes 4 bytes for each pair."""
-        found = [fusion.fused(self.signals(block)) for block in self._blocks(queries)]
-        return np.concatenate(found) if found else np.zeros((0, len(self)), dtype=np.float32)
 
     def _best(
         self, queries: Sequence[Text], limit: int, among: Places | None = None
@@ -276,40 +242,19 @@ class Corpus:
         whole = [words.counted(query.whole) for query in queries]
         hits = self._words.hits(whole)
         cosine = self._words.cosine(whole, hits)
-        near = {
-            "words": cosine,
-            "title": cosine if self._bare(queries) else self._titles.cosine([*_titles(queries)]),
-            "bm25": self._words.alike(whole, hits),
-            "named": self._named(queries),
-        }
+        near = {"words": cosine, "title": cosine, "bm25": self._words.alike(whole, hits)}
         if self.missing is None:
             near["meaning"] = self._products(self._unit(self._kept.of([query.whole for query in queries])))
         return near
-
-    def _named(self, queries: Sequence[Text]) -> Floats:
-        # Only the text after a title names other texts. Without it, the names of all texts aren't needed.
-        if not any(query.text for query in queries):
-            return np.zeros((len(queries), len(self)), dtype=np.float32)
-        return self._names.found([query.text for query in queries])
 
     def _blocks(self, queries: Sequence[T], cells: int = _CELLS) -> Iterator[Sequence[T]]:
         step = max(cells // max(len(self), 1), 1)
         for begin in range(0, len(queries), step):
             yield queries[begin : begin + step]
 
-    def _bare(self, queries: Sequence[Text]) -> bool:
-        """True if no text or query has more than a title. Then the titles contain all words."""
-        return self._titles is self._words and not any(query.text for query in queries)
-
     @cached_property
     def _words(self) -> Index:
         return Index(words.counted(text.whole) for text in self.texts)
-
-    @cached_property
-    def _titles(self) -> Index:
-        if not any(text.text for text in self.texts):
-            return self._words
-        return Index(_titles(self.texts))
 
     def _spelled_at(self, places: Sequence[int]) -> list[str]:
         """Return the prepared titles at these places. Each is prepared once, because only a few of many texts
@@ -324,10 +269,6 @@ class Corpus:
     @cached_property
     def _spelled(self) -> dict[int, str]:
         return {}
-
-    @cached_property
-    def _names(self) -> Names:
-        return Names([text.title for text in self.texts], [text.names for text in self.texts])
 
     @cached_property
     def _embedded(self) -> tuple[Floats, npt.NDArray[np.int8]]:
@@ -381,12 +322,8 @@ def _under(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.N
     return {key.removeprefix(f"{name}."): a for key, a in arrays.items() if key.startswith(f"{name}.")}
 
 
-def _titles(texts: Sequence[Text]) -> Iterator[Mapping[str, int]]:
-    return (words.counted(text.title) for text in texts)
-
-
 def _unambiguous(text: Text) -> bytes:
-    return f"{len(text.title)} {text.title}{len(text.text)} {text.text}".encode("utf-8", "surrogatepass")
+    return f"{len(text.title)} {text.title}".encode("utf-8", "surrogatepass")
 
 
 def _within_reach(totals: Wide, limit: int, most: float, among: Places | None) -> Places:

@@ -4,8 +4,7 @@ The weights are a logistic regression from `python -m tests.bench.conflicts --fi
 ../shared/data/adr. They rank a superseded record before all other earlier records of its repository, and such
 pairs above pairs that only look alike. On repositories that the weights were not fitted to, recall is 0.67 at
 rank 1 and 1.00 in the first five, and average precision is 0.59. More signals (embeddings of sections, shared
-identifiers, recency) did not help there. A text names another for many reasons, so `named` is a signal
-without a weight.
+identifiers, recency) did not help there.
 """
 
 from collections.abc import Mapping

@@ -8,7 +8,7 @@ import hashlib
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias
 
 import msgspec
 import numpy as np
@@ -26,7 +26,6 @@ KEY_BYTES = 16
 _MAGIC = b"agentplane vectors 2\n"
 _SUM = 32
 
-T = TypeVar("T")
 Vector: TypeAlias = npt.NDArray[np.float16]
 
 

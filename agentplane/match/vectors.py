@@ -56,14 +56,8 @@ class Static:
         return _rows_of(texts)
 
 
-def embed(text: str) -> npt.NDArray[np.float16]:
-    """Return the vector of a text. Call it only if `available()` is None."""
-    row: npt.NDArray[np.float16] = _rows_of([text])[0]
-    return row
-
-
 def embed_each(texts: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Return one row for each text, the same as `embed` for each of them in less time."""
+    """Return one row for each text. Call it only if `available()` is None."""
     return _rows_of(texts).astype(np.float64)
 
 

@@ -209,7 +209,7 @@ def _log(layout: Layout) -> Iterator[Finding]:
         yield Finding(
             "log-torn",
             "warning",
-            f"{shown}:{report.torn.line}",
+            f"{shown}:{report.torn}",
             what,
             (Mend("log", after=" repairs the log."),),
         )

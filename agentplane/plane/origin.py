@@ -18,8 +18,6 @@ class Origin(msgspec.Struct, frozen=True):
     """
     program: str
     """The program that started this process."""
-    tool: str | None = None
-    """The coding tool whose environment this process has, if any."""
 
 
 def person(project: Path) -> str:
@@ -53,9 +51,4 @@ def parent_program() -> str:
 def here(channel: str, project: Path, actor: str | None = None) -> Origin:
     """Return the origin of this process's actions."""
     tool = tool_in(os.environ)
-    return Origin(
-        actor=actor or tool or person(project),
-        channel=channel,
-        program=tool or parent_program(),
-        tool=tool,
-    )
+    return Origin(actor=actor or tool or person(project), channel=channel, program=tool or parent_program())

@@ -119,38 +119,3 @@ def named(name: str) -> Field | None:
 def of_target(target: Target) -> tuple[Field, ...]:
     """Return the fields that apply to a list."""
     return tuple(field for field in FIELDS if field.applies_to(target))
-
-
-def as_markdown() -> str:
-    """Return the tables of docs/reference/query.md."""
-    fields = [
-        f"| {_names(field.name, field.aliases)} | {field.what} | `{field.example}` | {_where(field.where)} |"
-        for field in FIELDS
-    ]
-    values = [
-        f"| `{field.name}:` | {_names(value.name, value.aliases)} | {value.what} | {_where(value.where)} |"
-        for field in FIELDS
-        for value in field.values
-    ]
-    return "\n".join(
-        [
-            "| field | matches | example | applies to |",
-            "| --- | --- | --- | --- |",
-            *fields,
-            "",
-            "### Fixed values",
-            "",
-            "| field | value | meaning | applies to |",
-            "| --- | --- | --- | --- |",
-            *values,
-            "",
-        ]
-    )
-
-
-def _names(name: str, aliases: tuple[str, ...]) -> str:
-    return f"`{name}`" + (f" (also {', '.join(f'`{alias}`' for alias in aliases)})" if aliases else "")
-
-
-def _where(where: tuple[Target, ...]) -> str:
-    return ", ".join(where)

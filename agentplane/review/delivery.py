@@ -12,7 +12,6 @@ import msgspec
 
 from agentplane.memory import ids
 from agentplane.memory.entry import Entry
-from agentplane.memory.view import Memory
 from agentplane.plane.derived import cache, server_memory
 from agentplane.plane.settings import Settings
 from agentplane.plane.store.snapshot import Snapshot
@@ -61,11 +60,6 @@ class _CachedDigests(msgspec.Struct, frozen=True, array_like=True):
 
 
 _codec = decode.Pack(_CachedDigests)
-
-
-def given(memory: Memory) -> Given:
-    """Return the approved entries of every status, divided by whether tools may have them."""
-    return divided(memory.snapshot, memory.approved())
 
 
 def divided(snapshot: Snapshot, entries: Sequence[Entry]) -> Given:

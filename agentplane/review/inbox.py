@@ -66,11 +66,6 @@ class Reviewed(msgspec.Struct, frozen=True):
             return "unchecked"
         return "advice" if self.conflicts else "ready"
 
-    @property
-    def high(self) -> tuple[Flag, ...]:
-        """The flags that a person must confirm individually."""
-        return tuple(flag for flag in self.noticed if flag.high)
-
 
 _MOST_NEAR = 3
 _SAVE_SECONDS = 5.0
@@ -198,10 +193,6 @@ class Reviewer:
         """Return the rejection that a candidate repeats, exactly or nearly, or None."""
         repeat = self._rejected.find(entry.statement, scope=entry.head.scope, ignoring=entry.id)
         return verdicts.shown_earlier(repeat.rejection) if repeat else None
-
-    @property
-    def context(self) -> Context:
-        return self._context
 
     @cached_property
     def _edits(self) -> dict[str, list[str]]:

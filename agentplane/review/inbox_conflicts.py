@@ -198,26 +198,20 @@ def deciding(memory: Memory) -> ConflictsOf:
     return lambda entries, kinds: Conflicts(memory, entries).of_each(entries, kinds)
 
 
-class Alike(msgspec.Struct, frozen=True):
-    """Other candidates that say the same as the candidates of a decision."""
+def alike(memory: Memory, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the other candidates that a decision covers too, because they say the same.
 
-    same: tuple[str, ...]
-    """Candidates that the decision covers too. They have the same kind and scope, and supersede nothing."""
-    other: tuple[str, ...]
-
-
-def alike(memory: Memory, wanted: Sequence[str]) -> Alike:
+    They have the same kind and scope, and supersede nothing.
+    """
     named = {entry.id: entry for entry in map(memory.get, wanted)}
     candidates = {entry.id: entry for entry in memory.inbox if entry.id not in named}
-    same: dict[str, None] = {}
-    other: dict[str, None] = {}
+    found: dict[str, None] = {}
     for entry, conflicts in zip(named.values(), Conflicts(memory).of_each([*named.values()]), strict=True):
         statement = entry.statement
         ids = [id_ for id_, candidate in candidates.items() if candidate.statement == statement]
         ids += [conflict.id for conflict in conflicts if conflict.kind == "duplicate"]
-        for candidate in (candidates[id_] for id_ in ids if id_ in candidates):
-            (same if _decided_with(entry, candidate) else other)[candidate.id] = None
-    return Alike(tuple(same), tuple(id_ for id_ in other if id_ not in same))
+        found |= {id_: None for id_ in ids if id_ in candidates and _decided_with(entry, candidates[id_])}
+    return tuple(found)
 
 
 def _decided_with(entry: Entry, candidate: Entry) -> bool:

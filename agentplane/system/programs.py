@@ -7,7 +7,6 @@ named `git` in a clone must never run because agentplane starts another process 
 import os
 import site
 import sys
-from collections.abc import Mapping
 
 
 def python(module: str, *words: str) -> list[str]:
@@ -25,9 +24,9 @@ def is_isolated(command: list[str]) -> bool:
     return len(command) > 1 and os.path.isabs(command[0]) and command[1] in {"-I", "-EP"}
 
 
-def path(variables: Mapping[str, str] | None = None) -> str:
+def path() -> str:
     """Return PATH without empty and relative elements, because these name whatever folder a process is in."""
-    found = (os.environ if variables is None else variables).get("PATH", os.defpath)
+    found = os.environ.get("PATH", os.defpath)
     return os.pathsep.join(part for part in found.split(os.pathsep) if os.path.isabs(part))
 
 

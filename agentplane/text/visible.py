@@ -145,6 +145,15 @@ def listed(names: Sequence[str], most: int) -> str:
     return ", ".join(one_line(name, 40) for name in names[:most]) + more
 
 
+def is_encodable(text: str) -> bool:
+    """True if a text has no unpaired surrogate, so that it can be written as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def padded(text: str, width: int) -> str:
     """Return one line that fills `width` cells. A longer line is cut."""
     line = one_line(text, width)

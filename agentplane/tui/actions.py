@@ -348,35 +348,3 @@ def _textual_name(key: str) -> str:
 
 def shown_key(key: str) -> str:
     return _SHOWN.get(key, key)
-
-
-def as_markdown() -> str:
-    """Return the tables of docs/reference/keys.md."""
-    parts = []
-    for title, where in (
-        *((row.title, row.name) for row in registry.SCREENS),
-        ("Lists", LIST),
-        ("Everywhere", EVERYWHERE),
-    ):
-        rows = [
-            f"| {_code(item)} | {item.name} | {item.what} | `{item.id}` |"
-            for item in ACTIONS
-            if where in item.where
-        ]
-        parts.append(
-            "\n".join(
-                [
-                    f"## {title}",
-                    "",
-                    "| key | action | description | id |",
-                    "| --- | --- | --- | --- |",
-                    *rows,
-                ]
-            )
-        )
-    return "\n\n".join(parts) + "\n"
-
-
-def _code(item: Action) -> str:
-    """Return the keys of an action in Markdown. An action without a key is in the palette."""
-    return " ".join(f"`{shown_key(key)}`" for key in item.keys.split(",") if key)

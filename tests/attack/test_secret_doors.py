@@ -35,6 +35,12 @@ SAID = f"The staging uploader signs in at {URL}."
 CLEAN = "The staging uploader signs in with a token from the vault."
 
 
+def withheld(plane: Plane) -> list[str]:
+    memory = plane.memory.read()
+    found = delivery.divided(memory.snapshot, memory.approved()).withheld
+    return [entry.id for entry in found if entry.head.status == "accepted"]
+
+
 def approved(plane: Plane, statement: str = CLEAN, **more: object) -> str:
     done_id = plane.propose(decision(statement, **more))
     return approve_seen(plane, done_id).renamed[done_id]
@@ -251,7 +257,7 @@ def test_no_way_out(open_gate: Plane, way_in: Callable[[Plane], None]) -> None:
     # It is named, so that a person knows what to do.
     assert held[0] in found["receipt"]
     assert f"Withheld because they look like they contain a secret: {held[0]}" in found["pack"]
-    assert plane.recall.withheld() == tuple(held)
+    assert withheld(plane) == held
     (finding,) = [one for one in collect(plane.store) if "withheld" in one.what]
     assert SECRET not in str(finding)
     assert f"agentplane edit {held[0]} --mask" in finding.remedy
@@ -347,7 +353,7 @@ def test_everything_is_given_again_once_it_is_masked(open_gate: Plane) -> None:
 
     text = plane.tools.pack(Ask()).text
     assert "https://uploader:[masked: a password in a URL]@files.example.test/in." in text
-    assert plane.recall.withheld() == ()
+    assert withheld(plane) == []
     assert plane.recall("staging uploader")[0].id == id_
 
 
@@ -484,7 +490,7 @@ def test_no_approval_without_confirmation(flagged: tuple[Plane, str, str]) -> No
     plane.inbox.approve_clean()
     memory = plane.memory.read()
     assert [one.id for one in memory.inbox] == [id_]
-    assert code in {flag.code for flag in plane.inbox.review([id_])[0].high}
+    assert code in {flag.code for flag in plane.inbox.review([id_])[0].noticed if flag.high}
 
     plane.inbox.approve([id_], confirmed=fitting)
     assert plane.history.ops()[0].confirmed == [code]

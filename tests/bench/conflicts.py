@@ -24,13 +24,23 @@ from agentplane.match.bm25 import Index
 from agentplane.match.corpus import Corpus, Text
 from agentplane.match.fuzzy import alike, prepared
 from agentplane.match.vector_cache import Vectors
-from tests.bench import kinds
+from tests.bench import kinds, near
 
 
 Rows = dict[str, np.ndarray]
 """For each new record a score for each earlier one."""
 
 BASELINES = ("token_set_ratio", "bm25", "embeddings", "rrf")
+
+
+class Record(Text, frozen=True):
+    """A title and the text below it. agentplane itself compares statements, which have no more than a title."""
+
+    text: str = ""
+
+    @property
+    def whole(self) -> str:
+        return f"{self.title}\n{self.text}"
 
 
 class Task:
@@ -91,8 +101,10 @@ def measured(task: Task) -> tuple[dict[str, dict[str, np.ndarray]], dict[str, Ro
     rows: dict[str, Rows] = {name: {} for name in BASELINES}
     for new, earlier in task.earlier.items():
         corpus, query = Corpus([task.texts[key] for key in earlier], kept), task.texts[new]
-        signals[new] = {name: table[0] for name, table in corpus.signals([query]).items()}
-        unseen = Text(query.title, f"{query.text}\n", query.names)  # its embedding is not kept yet
+        signals[new] = {name: table[0] for name, table in near.signals(corpus, [query]).items()}
+        titles = Index([words.counted(text.title) for text in corpus.texts])
+        signals[new]["title"] = titles.cosine([words.counted(query.title)])[0]
+        unseen = Record(query.title, f"{query.text}\n")  # its embedding is not kept yet
         begin = time.perf_counter()
         list(corpus.ranked_each([unseen], 10))
         times.append(time.perf_counter() - begin)
@@ -187,11 +199,9 @@ def _number(record: Mapping[str, Any]) -> int | None:
     return int(number) if number.isdecimal() else None
 
 
-def _text(record: Mapping[str, Any]) -> Text:
-    """A record without its heading, which is its title once more; called by its file and its number."""
-    stem = record["path"].rpartition("/")[2].rpartition(".")[0]
-    called = [f"{kind} {record['number']}" for kind in ("ADR", "ADR No.", "decision") if record["number"]]
-    return Text(record["title"], re.sub(r"\A\s*#[^\n]*\n", "", record["text"]), (stem, *called))
+def _text(record: Mapping[str, Any]) -> Record:
+    """A record without its heading, which is its title once more."""
+    return Record(record["title"], re.sub(r"\A\s*#[^\n]*\n", "", record["text"]))
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
@@ -225,8 +235,6 @@ def main(arguments: list[str] | None = None) -> int:
     print(vectors.available() or "with embeddings")
     _line("score", own := figures(task, rows))
     _line("score, teams of people", human := figures(task, rows, _human))
-    named = {new: scores + signals[new]["named"] for new, scores in rows.items()}
-    _line("score, being named counts 1", figures(task, named))
     plain = {new: fused(found, fusion.PLAIN) for new, found in signals.items()}
     _line("score without embeddings", figures(task, plain))
     table = {}

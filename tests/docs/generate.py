@@ -26,11 +26,9 @@ from agentplane.agents.model import Hooks, Mcp, Tool
 from agentplane.cli import table
 from agentplane.cli.app import cli, load
 from agentplane.plane import settings, settings_table
-from agentplane.query import fields
 from agentplane.tools.settings_file.desired import NAME
-from agentplane.tui import actions
 from tests.conftest import clean_environment
-from tests.docs import sessions
+from tests.docs import sessions, tables
 from tests.e2e.terminal import typed
 from tests.example import make
 
@@ -222,8 +220,8 @@ def filled(text: str) -> str:
     makers = {
         "commands": commands,
         "modules": modules,
-        "keys": actions.as_markdown,
-        "query": fields.as_markdown,
+        "keys": tables.of_keys,
+        "query": tables.of_query,
         "tools": tools,
         "wiring": wiring,
         "answers": answers,

@@ -18,6 +18,7 @@ from agentplane.review.conflicts.conflicts import Text as Stated
 from agentplane.review.conflicts.embeddings import VectorCache
 from agentplane.review.conflicts.shortlist import Neighbours
 from tests import cached
+from tests.bench.near import signals
 from tests.extension_packages import Installed
 
 
@@ -101,9 +102,9 @@ def saved(plane: Plane) -> list[str]:
 
 def test_the_chosen_embedder_decides_what_is_near(installed: Installed) -> None:
     corpus, query = [Text("Cats are kept inside"), Text("Owls are protected")], Text("No hooting at night")
-    before = Corpus(corpus).signals([query])["meaning"][0].tolist()
+    before = signals(Corpus(corpus), [query])["meaning"][0].tolist()
     installed.use(EMBEDDERS, "acme", ANIMALS)
-    cats, owls = Corpus(corpus).signals([query])["meaning"][0].tolist()
+    cats, owls = signals(Corpus(corpus), [query])["meaning"][0].tolist()
     assert next(Corpus(corpus).ranked_each([query], 2)).places == [1, 0]
     assert owls > cats + 0.2
     assert before != [cats, owls]

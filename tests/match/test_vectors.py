@@ -108,7 +108,7 @@ def test_read_out_of_the_wheel_it_is_what_the_package_loads() -> None:
 @needs_wordllama
 def test_the_package_is_not_imported_and_logging_stays_as_it_was() -> None:
     code = (
-        "import logging, sys; from agentplane.match.vectors import embed; embed('a');"
+        "import logging, sys; from agentplane.match.vectors import own; own().embed(['a']);"
         "sys.exit('wordllama' in sys.modules or bool(logging.getLogger().handlers))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

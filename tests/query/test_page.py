@@ -5,10 +5,10 @@ from typing import get_args
 
 import pytest
 
-from agentplane.query import fields
-from agentplane.query.fields import FIELDS, Target
+from agentplane.query.fields import FIELDS, Field, Target
 from agentplane.query.parse import QueryError, parse
 from tests.conftest import ROOT
+from tests.docs import tables
 
 
 PAGE = (ROOT / "docs" / "reference" / "query.md").read_text()
@@ -17,7 +17,7 @@ COMMANDS = {"inbox": "inbox", "list": "memory", "search": "memory", "timeline": 
 
 
 def test_the_tables_are_made_from_the_fields() -> None:
-    assert fields.as_markdown() in PAGE, "run: python -m tests.docs.generate"
+    assert tables.of_query() in PAGE, "run: python -m tests.docs.generate"
 
 
 @pytest.mark.parametrize(("target", "text"), EXAMPLES)
@@ -40,7 +40,7 @@ def test_an_example_in_a_shell_is_a_query(command: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
-def test_the_example_of_a_field_is_for_each_of_its_lists_and_for_no_other(field: fields.Field) -> None:
+def test_the_example_of_a_field_is_for_each_of_its_lists_and_for_no_other(field: Field) -> None:
     for target in get_args(Target):
         if field.applies_to(target):
             parse(field.example, target)

@@ -14,6 +14,7 @@ from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.model import PlaneView
 from agentplane.tui.screens.list_screen import ListScreen
 from agentplane.tui.widgets.footer import KeyBar
+from tests.docs import tables
 from tests.tui.conftest import Sitting, sit
 
 
@@ -75,7 +76,7 @@ def visit(project: str) -> None:
         await sitting.until(is_here, "by its tab")
 
     sit(open_plane(Path(project), channel="tui"), steps, size=(120, 60))
-    table = actions.as_markdown()
+    table = tables.of_keys()
     assert "## Curator\n" in table
     assert "| `6` | curator | What needs care. | `curator` |" in table
     taken = actions.keymap({"approve": "6"}).problems

@@ -22,6 +22,7 @@ from agentplane.tui.screens.settings.screen import SettingsScreen
 from agentplane.tui.screens.tools.screen import ToolsScreen
 from agentplane.tui.widgets.row_list import RowList
 from tests.conftest import ROOT
+from tests.docs import tables
 
 
 SHARED = {
@@ -250,7 +251,7 @@ def test_characters_are_named_as_textual_names_them() -> None:
 
 def test_the_page_lists_every_action() -> None:
     page = (ROOT / "docs" / "reference" / "keys.md").read_text()
-    assert actions.as_markdown() in page, "docs/reference/keys.md is stale"
+    assert tables.of_keys() in page, "docs/reference/keys.md is stale"
     for one in actions.ACTIONS:
         assert f"`{one.id}`" in page
         assert one.what in page

@@ -372,7 +372,7 @@ def test_two_sizes_in_one_breath_come_to_rest(
 def test_q_goes_back_before_it_goes_out(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("enter", "q")
-        assert not sitting.inbox.reading
+        assert not sitting.inbox.panes.reading
         await sitting.press("q")
         await sitting.pilot.pause()
         assert not sitting.app.is_running or sitting.app._exit

@@ -187,7 +187,7 @@ def test_a_double_click_opens_a_row(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         view = sitting.inbox.view
         await sitting.pilot.click(view, offset=(10, 2), times=2)
-        await sitting.until(lambda: sitting.inbox.reading, "opened")
+        await sitting.until(lambda: sitting.inbox.panes.reading, "opened")
 
     sit(three, steps)
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import msgspec
 
-from agentplane.claims.compare.subjects import may_deny, negates, same_word, same_words
+from agentplane.claims.compare.subjects import may_deny, negates, same_words
 from agentplane.claims.features.sentence_vectors import sense
 from agentplane.claims.features.word_similarity import nearness
 from agentplane.claims.features.word_weights import Item
@@ -123,13 +123,6 @@ def _prefix_pairs(
                 if only_one_denies and all(here != pair.left and there != pair.right for pair in found):
                     found.append(WordPair(here, there, 0.9, negated_by_prefix=True))
     return found
-
-
-def likeness(one: Item, other: Item) -> float:
-    """Return the strength with which two words can be paired. Alternatives and opposites can't be paired."""
-    ((near,),) = nearness([one.written.lower()], [other.written.lower()], NEAR_WORD)
-    same = same_word(one.stem, other.stem)
-    return _strength(one, other, near, same=same) if near or same else 0.0
 
 
 def _strength(one: Item, other: Item, near: float, *, same: bool) -> float:

@@ -44,11 +44,6 @@ _MAY = _SAYS | {
 class NeedsChoice(Refused):
     """Error for a candidate with conflicts that a person has to resolve."""
 
-    def __init__(self, what: str, *, conflict: Conflict, todo: str) -> None:
-        super().__init__(what, todo=todo)
-        self.conflict = conflict
-        """The first conflict."""
-
 
 class Choice(msgspec.Struct, frozen=True):
     """A person's choice about the conflicts of an approval."""
@@ -312,7 +307,7 @@ def _check_resolved(
         others = [c.id for c in unresolved if c.id != first.id and c.id not in together]
         named = (*sorted(targets), *others)
         todo = choices(entry.id, first, named, together=first.id in together)
-        raise NeedsChoice(what, conflict=first, todo=todo)
+        raise NeedsChoice(what, todo=todo)
     if not (choice.why or "").strip():
         raise BadInput("--keep-both requires a reason.", todo="Pass the reason with --why.")
 

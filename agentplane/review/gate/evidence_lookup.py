@@ -15,6 +15,7 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.plane.git import git
 from agentplane.text import files
+from agentplane.text.visible import is_encodable
 
 
 Trouble = Literal["gone", "outside"]
@@ -73,7 +74,7 @@ def lacks(evidence: Sequence[str], project: Path) -> list[Lack]:
 def plain(text: str) -> str:
     """Return a piece of evidence without its quotes, or an empty text if it can't be looked up."""
     text = text.strip().strip(_QUOTES).strip()
-    return "" if "\0" in text or len(text) > _LONGEST or not _is_encodable(text) else text
+    return "" if "\0" in text or len(text) > _LONGEST or not is_encodable(text) else text
 
 
 def is_url(text: str) -> bool:
@@ -98,14 +99,6 @@ def path_in(text: str, project: Path) -> str | None:
     steps = re.split(r"[/\\]", name)
     there = os.path.lexists(os.path.join(root, name))
     return name if ".." not in steps and (there or _is_path(name, text, root)) else None
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _of_path(text: str, root: str) -> _Wrong | None:

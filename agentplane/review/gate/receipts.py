@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -31,16 +30,6 @@ BRINGING = ("approve", "supersede", "merge", "edit", "adopt")
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
-Kind = Literal["run", "commit", "url", "path"]
-
-
-class Receipt(msgspec.Struct, frozen=True):
-    """A piece of evidence that names something."""
-
-    kind: Kind
-    found: bool
-    """True if it exists or existed. URLs aren't fetched, so they always count."""
-
 
 class ReceiptSources(msgspec.Struct, frozen=True):
     """The places where receipts are looked up."""
@@ -57,20 +46,22 @@ def is_required(settings: Settings) -> bool:
     return settings.policy.require_receipts is not False
 
 
-def read(text: str, sources: ReceiptSources, anchor: str | None = None) -> Receipt | None:
-    """Return the receipt that a piece of evidence names, or None. `anchor` is a commit that may have the file."""
+def is_receipt(text: str, sources: ReceiptSources, anchor: str | None = None) -> bool:
+    """True if a piece of evidence names something that exists or existed. `anchor` is a commit that may have
+    the file. URLs aren't fetched, so they always count.
+    """
     text = evidence_lookup.plain(text)
     run = text.removeprefix("run:").removeprefix("run ").strip()
     if run_lookup.is_run_id(run):
-        return Receipt("run", sources.has_run(run))
+        return sources.has_run(run)
     if evidence_lookup.is_url(text):
-        return Receipt("url", found=True)
+        return True
     if commit := evidence_lookup.commit_in(text, sources.project):
-        return Receipt("commit", git.knows(sources.project, commit) == "commit")
+        return git.knows(sources.project, commit) == "commit"
     name = evidence_lookup.path_in(text, sources.project)
-    if name is None:
-        return None
-    return Receipt("path", _is_there(name, sources.project) or _was_there(name, sources.project, anchor))
+    return name is not None and (
+        _is_there(name, sources.project) or _was_there(name, sources.project, anchor)
+    )
 
 
 def lacking(head: Header, sources: ReceiptSources) -> str | None:
@@ -117,7 +108,7 @@ def _evidence(head: Header, sources: ReceiptSources) -> str | None:
     if not head.evidence:
         return "no evidence"
     pieces = head.evidence[: evidence_lookup.MOST]
-    if any(receipt and receipt.found for receipt in (read(text, sources, head.anchor) for text in pieces)):
+    if any(is_receipt(text, sources, head.anchor) for text in pieces):
         return None
     first = (
         "a text that looks like a secret" if find.find(pieces[0][:400]) else f"`{one_line(pieces[0], 60)}`"

@@ -59,10 +59,6 @@ class Verdict(msgspec.Struct, frozen=True):
     earlier: Earlier | None = None
     """The earlier rejection, if the proposal is refused as a repeat."""
 
-    @property
-    def clean(self) -> bool:
-        return not (self.refused or self.flags)
-
 
 class Repeated(Refused):
     """Error for a refused proposal that was rejected before."""

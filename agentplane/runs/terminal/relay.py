@@ -49,8 +49,6 @@ class Exit(msgspec.Struct, frozen=True):
     """SIGTERM or SIGHUP, if agentplane received one. A terminal that went away counts as SIGHUP."""
     left_running: bool = False
     """True if the command survived a hang-up."""
-    terminal: bool = False
-    """True if the command had a terminal, so that both its streams may be the same."""
     sink_error: Exception | None = None
     """The error of the sink, if it failed. It received nothing after the error."""
 
@@ -83,12 +81,11 @@ def run(
                 job.pressed = watching.pressed
                 watching.open()
             started(job.pid)
-            ending = Relay(job, signals, Tap(sink), grace, watching).until_end()
+            return Relay(job, signals, Tap(sink), grace, watching).until_end()
         finally:
             if watching:
                 watching.close()
             job.close()
-    return msgspec.structs.replace(ending, terminal=terminal)
 
 
 def _stand_in_for_closed() -> None:

@@ -77,10 +77,6 @@ def _is_word_of_wifi(value: str) -> bool:
     return is_secret(value, strong=True, quoted=True)
 
 
-def _is_cookie(value: str) -> bool:
-    return is_random(value) and not is_stand_in(value)
-
-
 _B64 = r"[0-9A-Za-z+/]"
 _URL = r"[0-9A-Za-z_-]"
 _AN = r"[0-9A-Za-z]"
@@ -568,7 +564,7 @@ FORMATS = tuple(
                 r"(?i:cookie[\"']?\s{0,2}[:=,]\s{0,2}[\"']?(?:[^\n;\"']{1,200};\s?){0,6}?|\s-b\s{0,2}[\"']?|--cookie[ =][\"']?|(?=phpsessid|jsessionid|connect\.sid|asp\.net_sessionid)|(?<![\w-])_[a-z]{2,20}(?=_session=))"
                 r"(?i:[\w.-]{0,24}(?:sess|sid|auth|jwt|token|remember)[\w.-]{0,16})=(?P<value>[0-9A-Za-z%+/_.:~-]{16,400})"
             ),
-            _is_cookie,
+            _is_random_token,
         ),
         (
             "a one-time password's seed",

@@ -25,8 +25,6 @@ class BadJson(ValueError):
 
     def __init__(self, what: str, line: int) -> None:
         super().__init__(f"{what} on line {line}")
-        self.what = what
-        self.line = line
 
 
 class Node(msgspec.Struct):

@@ -19,13 +19,13 @@ from agentplane.errors import BadInput, Damaged
 from agentplane.text import files
 from agentplane.text.json import canonical
 from agentplane.text.log import event_line
-from agentplane.text.log.damage import Fault, Report, Torn, Walk
+from agentplane.text.log.damage import Fault, Report, Walk
 from agentplane.text.log.event_line import GENESIS
 
 
 # The public names of the log, from all three of its modules.
 __all__ = [
-    "GENESIS", "Fault", "Report", "Tail", "Torn",
+    "GENESIS", "Fault", "Report", "Tail",
     "follow", "hash_of", "join", "lines", "lines_backwards", "link", "mend_torn", "tail", "verify", "verify_lines",
 ]  # fmt: skip
 
@@ -110,20 +110,20 @@ def verify_lines(log: Iterable[bytes]) -> Report:
     The check continues from the hash that a damaged line states, so that one damage is reported as one fault.
     """
     rest = iter(log)
-    digests, size, odd = event_line.straight(rest, unhexlify(GENESIS))
+    digests, odd = event_line.straight(rest, unhexlify(GENESIS))
     if odd is None:
         last = (digests[-32:].hex(),) if digests else ()
         count = len(digests) // 32
         return Report(count=count, heads=last, faults=(), torn=None)
     walk = Walk()
-    walk.take_straight(digests, size)
+    walk.take_straight(digests)
     while odd is not None:
         walk.take(odd)
         if walk.torn:
             odd = next(rest, None)
         else:
-            digests, size, odd = event_line.straight(rest, walk.last)
-            walk.take_straight(digests, size)
+            digests, odd = event_line.straight(rest, walk.last)
+            walk.take_straight(digests)
     return walk.report()
 
 
@@ -133,7 +133,7 @@ def follow(log: Iterable[bytes], head: str) -> tuple[int, str] | None:
     Each line must follow the line above it, and the first must follow `head`. Return None if the lines fork,
     join or are damaged. Only a walk over the complete log can distinguish these cases.
     """
-    digests, _, odd = event_line.straight(iter(log), unhexlify(head))
+    digests, odd = event_line.straight(iter(log), unhexlify(head))
     return None if odd is not None else (len(digests) // 32, digests[-32:].hex() or head)
 
 

@@ -35,20 +35,14 @@ class Fault(msgspec.Struct, frozen=True):
     """The earlier line that it repeats, as a Git merge leaves it. None for damage."""
 
 
-class Torn(msgspec.Struct, frozen=True):
-    """A last line that is incomplete."""
-
-    offset: int
-    line: int
-
-
 class Report(msgspec.Struct, frozen=True):
     count: int
     """Number of events, without repeats and the torn line."""
     heads: tuple[str, ...]
     """Events that no other event names, in the order of the file. With faults, this is a best guess."""
     faults: tuple[Fault, ...]
-    torn: Torn | None
+    torn: int | None
+    """The number of the last line, if it is incomplete."""
 
 
 class _OpenFault(msgspec.Struct):
@@ -70,7 +64,7 @@ class Walk:
     """The state of a walk over the lines. It is needed once a line doesn't follow the line above it."""
 
     def __init__(self) -> None:
-        self.count = self.number = self.size = 0
+        self.count = self.number = 0
         self.last = unhexlify(GENESIS)
         self.seen = {self.last: 0}
         """Each event and its line."""
@@ -85,7 +79,7 @@ class Walk:
         The tip is removed as soon as an event names that hash. It is the hash that the line states, or the
         event above a line that states no hash.
         """
-        self.torn: Torn | None = None
+        self.torn: int | None = None
 
     def report(self) -> Report:
         return Report(
@@ -95,9 +89,8 @@ class Walk:
             torn=self.torn,
         )
 
-    def take_straight(self, digests: bytearray, size: int) -> None:
+    def take_straight(self, digests: bytearray) -> None:
         """Take intact lines, each of which follows the line above it."""
-        self.size += size
         for at in range(0, len(digests), 32):
             self.number += 1
             self._take_sound(bytes(digests[at : at + 32]), (self.last,))
@@ -105,9 +98,8 @@ class Walk:
     def take(self, line: bytes) -> None:
         self._only_the_last_is_torn()
         self.number += 1
-        offset, self.size = self.size, self.size + len(line)
         if is_torn(line):
-            self.torn = Torn(offset=offset, line=self.number)
+            self.torn = self.number
             return
         if line.endswith(b"\r\n"):
             self._fault("this line ends in CRLF instead of LF")

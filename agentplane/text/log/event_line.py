@@ -74,12 +74,12 @@ def is_utf8(line: bytes) -> bool:
     return True
 
 
-def straight(log: Iterator[bytes], last: bytes) -> tuple[bytearray, int, bytes | None]:
-    """Return the digests of the next lines, their size, and the first line after them.
+def straight(log: Iterator[bytes], last: bytes) -> tuple[bytearray, bytes | None]:
+    """Return the digests of the next lines, and the first line after them.
 
     Each of these lines follows the line above it. Nearly all lines of nearly all logs are read only here.
     """
-    digests, size = bytearray(), 0
+    digests = bytearray()
     want = _PREV + last.hex().encode() + b'"'
     for line in log:
         digest = sha256(line[:-_TAIL])
@@ -93,11 +93,10 @@ def straight(log: Iterator[bytes], last: bytes) -> tuple[bytearray, int, bytes |
             and not line.startswith(_FIRST_KEY)
             and (line.isascii() or is_utf8(line))
         ):
-            return digests, size, line
+            return digests, line
         digests += digest.digest()
-        size += len(line)
         want = _PREV + name + b'"'
-    return digests, size, None
+    return digests, None
 
 
 def parents_of(line: bytes) -> tuple[bytes, ...]:

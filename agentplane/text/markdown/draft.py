@@ -70,9 +70,6 @@ class Draft:
             parts += piece.tail
         return b"".join(parts)
 
-    def ids(self) -> Iterator[str]:
-        return (piece.id for piece in self._in_order() if piece.id is not None)
-
     def core(self, id_: str) -> bytes | None:
         piece = self._pieces.get(id_)
         return None if piece is None else piece.core

@@ -76,7 +76,6 @@ class Layout(NamedTuple):
     """The place of the top mapping of a text."""
 
     flow: bool
-    start: int
     column: int
     fields: list[Field]
 
@@ -106,7 +105,7 @@ def layout(text: str) -> Layout | None:
         value = next_event()
         fields.append(_field(key, key_end, value, _last_solid(value, next_event)))
     mark: Any = top.start_mark
-    return Layout(bool(top.flow_style), mark.index, mark.column, fields)
+    return Layout(bool(top.flow_style), mark.column, fields)
 
 
 def shown(value: object) -> str:

@@ -95,11 +95,9 @@ def look(
     return _found(memory.snapshot.layout.project, sources, known_marks, home, environ, existing, report)
 
 
-def look_before(
-    project: Path, sources: Sequence[str], home: Path | None = None, environ: Mapping[str, str] = os.environ
-) -> Harvest:
+def look_before(project: Path, sources: Sequence[str]) -> Harvest:
     """Return the statements for a project without a plane."""
-    return _found(project, sources, set(), home, environ)
+    return _found(project, sources, set(), None, os.environ)
 
 
 def _found(

@@ -10,7 +10,7 @@ from pathlib import Path
 from agentplane.agents.catalog import instruction_files, nested_files, rule_folders
 from agentplane.errors import AgentplaneError
 from agentplane.text import files, front_matter
-from agentplane.text.visible import visible
+from agentplane.text.visible import is_encodable, visible
 from agentplane.tools.harvest import decision_records, statements
 from agentplane.tools.harvest.decision_records import Decision, Unusable
 from agentplane.tools.harvest.haul import Haul, Statement, mark_of
@@ -105,7 +105,7 @@ def _resolved(found: Iterable[str], path: str, name: str) -> str | None:
 
 def text_of(project: Path, path: str, haul: Haul) -> str | None:
     """Return the text of a project file. Skip unreadable or large files and links out of the project."""
-    if not _is_utf8(path):
+    if not is_encodable(path):  # a name that isn't valid UTF-8 can't be recorded as a place
         haul.skip(visible(path), "the file name is not UTF-8")
         return None
     real = os.path.realpath(project / path)
@@ -128,15 +128,6 @@ def read_text(path: str, place: str, haul: Haul) -> str | None:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", errors="replace").replace("\r\n", "\n")
     return data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
-
-
-def _is_utf8(path: str) -> bool:
-    """True if a file name is valid UTF-8. Any other name can't be recorded as a place."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def bare(text: str, *, imports: bool = False) -> str:

@@ -5,7 +5,6 @@ code, tables, steps and long prose are skipped. Each skipped piece has a reason.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
@@ -61,11 +60,6 @@ class SkippedText(msgspec.Struct, frozen=True):
 class Read(msgspec.Struct, frozen=True):
     lines: tuple[Line, ...]
     skipped: tuple[SkippedText, ...]
-
-    @property
-    def counted(self) -> Counter[str]:
-        """Number of skipped pieces, by reason."""
-        return Counter[str](piece.why for piece in self.skipped)
 
 
 LONGEST = 320

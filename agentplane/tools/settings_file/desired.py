@@ -39,7 +39,6 @@ class Place(msgspec.Struct, frozen=True):
 
     path: str
     part: Part
-    tool: str
     wants: tuple[Want, ...]
     under: tuple[str, ...]
     """The keys under which agentplane's entries are looked up."""
@@ -86,9 +85,7 @@ def _hooks_place(tool: Tool, hooks: Hooks) -> Place:
         most = (event == "session-end" and hooks.last_timeout) or hooks.timeout
         value = hooks.entry(command, theirs, {"timeout": most} if most else {})
         wants.append(Want(under, None, value, _hook(event, tool.name)))
-    return Place(
-        hooks.path, "hooks", tool.name, tuple(wants), hooks.under, version=hooks.version, rival=hooks.rival
-    )
+    return Place(hooks.path, "hooks", tuple(wants), hooks.under, version=hooks.version, rival=hooks.rival)
 
 
 def _mcp_place(project: Path, tool: Tool, mcp: Mcp) -> Place:
@@ -99,4 +96,4 @@ def _mcp_place(project: Path, tool: Tool, mcp: Mcp) -> Place:
 def _mcp_at(path: str, tool: Tool, mcp: Mcp) -> Place:
     value = {**mcp.server(mcp_words(tool.name)), **dict(mcp.more)}
     want = Want(mcp.under, NAME, value, " ".join(mcp_words(tool.name)))
-    return Place(path, "mcp", tool.name, (want,), mcp.under, toml=mcp.toml)
+    return Place(path, "mcp", (want,), mcp.under, toml=mcp.toml)

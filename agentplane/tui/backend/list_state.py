@@ -82,10 +82,6 @@ class Listing:
         self._rebuild(here)
 
     @property
-    def narrowed(self) -> bool:
-        return self._visible_ids is not None
-
-    @property
     def shown(self) -> list[Row]:
         return [line for line in self.lines if isinstance(line, Row)]
 

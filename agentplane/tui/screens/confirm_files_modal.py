@@ -13,7 +13,8 @@ from textual.widgets import Static
 from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.backend.tools_model import Planned
-from agentplane.tui.screens.text_pane import diff, spaced
+from agentplane.tui.screens.entry.pane import spaced
+from agentplane.tui.screens.text_pane import diff
 from agentplane.tui.widgets.modals.modal import SCROLL_KEYS, Box
 
 

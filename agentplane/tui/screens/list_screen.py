@@ -179,11 +179,6 @@ class ListScreen(FixedSizeScreen[None]):
         """The view of the plane that the rows were made from."""
         return self._shown
 
-    @property
-    def reading(self) -> bool:
-        """True if the description is shown in place of the list."""
-        return self.panes.reading
-
     def compose(self) -> ComposeResult:
         plain = self.plane_app.plain
         yield Badge(self.WHERE)

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from agentplane.text.visible import visible
-from agentplane.tui.screens.entry.pane import Detail
+from agentplane.tui.screens.entry.pane import Detail, spaced
 from agentplane.tui.widgets.markdown import Look
 
 
@@ -30,13 +30,6 @@ class Page(Detail):
 
     def _content(self) -> RenderableType:
         return Group(*spaced(self._sections(self.look)))
-
-
-def spaced(sections: Iterable[Sequence[RenderableType]]) -> Iterator[RenderableType]:
-    for place, section in enumerate(filter(None, sections)):
-        if place:
-            yield ""
-        yield from section
 
 
 def diff(lines: Iterable[str], look: Look) -> Iterator[Text]:

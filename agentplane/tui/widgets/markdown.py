@@ -47,6 +47,12 @@ class _Item(msgspec.Struct):
     marker: str = ""
 
 
+def heading(look: Look, text: str, hint: str = "") -> Text:
+    """Return the heading of a section. The hint after it is muted."""
+    line = Text().append(text, look("heading"))
+    return line.append(f"   {hint}" if hint else "", look("muted"))
+
+
 def prose(text: str, look: Look) -> RenderableType:
     cut = len(text) - CAP
     shown = visible(text[:CAP] if cut > 0 else text)

@@ -121,8 +121,8 @@ class RowList(ScrollView, can_focus=True):
     class Marked(_RowMessage):
         """The marks have changed. `view.listing.marks_text` contains their number."""
 
-    def __init__(self, *, glyphs: Glyphs | None = None, empty: str = "", id: str | None = None) -> None:  # noqa: A002 -- Textual's name
-        super().__init__(id=id)
+    def __init__(self, *, glyphs: Glyphs | None = None, empty: str = "") -> None:
+        super().__init__()
         self.listing = Listing()
         self.glyphs = glyphs or Glyphs()
         self._empty = empty

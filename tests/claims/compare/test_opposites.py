@@ -7,7 +7,7 @@ import pytest
 
 from agentplane.claims.parse.statement import parse
 from agentplane.claims.relation import Relation
-from agentplane.claims.verdict import judge
+from agentplane.claims.verdict import judge_each
 from agentplane.review.conflicts.conflicts import Text, compare
 from tests.claims.opposites import opposites
 
@@ -79,8 +79,8 @@ AVOIDS = (
 
 
 def _both_ways(one: str, other: str) -> Iterator[Relation | None]:
-    yield judge(parse(one), parse(other))
-    yield judge(parse(other), parse(one))
+    yield from judge_each(parse(one), [parse(other)])
+    yield from judge_each(parse(other), [parse(one)])
 
 
 @pytest.mark.parametrize(("one", "other"), OPPOSITES)

@@ -5,7 +5,7 @@ import pytest
 from agentplane.claims.parse import vocabulary
 from agentplane.claims.parse.statement import parse
 from agentplane.claims.relation import Relation
-from agentplane.claims.verdict import judge
+from agentplane.claims.verdict import judge_each
 
 
 FRAMES = ("Use {} for everything that must be consistent.", "The billing service runs on {}.")
@@ -24,7 +24,7 @@ FAMILIES = families()
 
 
 def said(new: str, old: str) -> Relation | None:
-    return judge(parse(new), parse(old))
+    return judge_each(parse(new), [parse(old)])[0]
 
 
 def test_two_choices_with_their_versions() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentplane.claims.compare.alignment import likeness
+from agentplane.claims.compare.alignment import _similar_pairs
 from agentplane.claims.compare.contrasts import poles
 from agentplane.claims.compare.evidence import Evidence
 from agentplane.claims.compare.subjects import same_word
@@ -17,7 +17,7 @@ from agentplane.claims.features import fitted_weights, word_similarity
 from agentplane.claims.features.word_weights import Item
 from agentplane.claims.parse.denials import denials_in
 from agentplane.claims.parse.statement import parse
-from agentplane.claims.verdict import RelationCache, judge
+from agentplane.claims.verdict import RelationCache, judge_each
 from agentplane.review.conflicts.conflicts import Conflict, Text, compare, compare_each, find
 from tests.bench import kinds
 from tests.bench.kinds import figures, main, signals
@@ -273,6 +273,11 @@ def test_sizes_in_powers_of_two_and_of_ten_are_one() -> None:
 def test_the_lack_of_something_denied_demands_it() -> None:
     kind, _ = said("Every release must have tests.", "No release goes out without tests.")
     assert kind == "duplicate"
+
+
+def likeness(one: Item, other: Item) -> float:
+    """The strength with which two words are paired."""
+    return sum(pair.strength for pair in _similar_pairs([one], [other], [0], [0]))
 
 
 def test_words_that_are_near_in_meaning_stand_for_each_other() -> None:
@@ -586,7 +591,7 @@ def test_where_only_a_negation_speaks_against_more_is_asked_for() -> None:
     one = parse("Never call the payment provider from inside a database transaction.")
     other = parse("Always write the payment record inside a database transaction.")
     assert Evidence(one, other).has_only_weak_contrast
-    assert judge(one, other) is None
+    assert judge_each(one, [other]) == [None]
 
 
 def test_other_numbers_are_asked_more_of_a_duplicate() -> None:

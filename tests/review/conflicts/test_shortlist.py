@@ -13,7 +13,7 @@ from agentplane.review.conflicts.conflicts import Text, find
 from agentplane.review.conflicts.embeddings import VectorCache
 from agentplane.review.conflicts.resolve import EXCLUDING, Choice
 from agentplane.review.conflicts.shortlist import FEW, NEAREST, Neighbours
-from agentplane.review.inbox_conflicts import Alike, Conflicts, alike
+from agentplane.review.inbox_conflicts import Conflicts, alike
 from tests import cached
 from tests.bench.planes import statement
 from tests.conftest import UNLIKE, decision, plane_in
@@ -190,8 +190,8 @@ SAME = ("Cache sessions in Redis.", "Sessions are cached in Redis.", "Redis cach
 def test_those_that_say_the_same_are_decided_with_one(plane: Plane) -> None:
     ids = [plane.propose(decision(text)) for text in SAME]
     other = plane.propose(decision(UNLIKE[0]))
-    assert set(alike(plane.memory.read(), ids[1:2]).same) == {ids[0], ids[2]}
-    assert alike(plane.memory.read(), [other]) == Alike((), ())
+    assert set(alike(plane.memory.read(), ids[1:2])) == {ids[0], ids[2]}
+    assert alike(plane.memory.read(), [other]) == ()
     before = (plane.layout.memory / "candidates.md").read_bytes()
     done = plane.inbox.approve([ids[0], ids[0].lower()], Choice(alike=True))
     assert done.renamed == {ids[0]: "DEC-001"}
@@ -205,7 +205,7 @@ def test_those_that_say_the_same_are_decided_with_one(plane: Plane) -> None:
 
 def test_however_many_say_the_same(plane: Plane) -> None:
     ids = [plane.propose(decision(SAME[0])) for _ in range(FEW + 12)]
-    assert set(alike(plane.memory.read(), ids[:1]).same) == set(ids[1:])
+    assert set(alike(plane.memory.read(), ids[:1])) == set(ids[1:])
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_however_many_say_the_same(plane: Plane) -> None:
 def test_one_decision_does_not_do_for_what_says_more(plane: Plane, fields: dict[str, object]) -> None:
     id_ = plane.propose(decision(SAME[0]))
     more = plane.propose(msgspec.structs.replace(decision(SAME[0]), **fields))
-    assert alike(plane.memory.read(), [id_]) == Alike((), (more,))
+    assert alike(plane.memory.read(), [id_]) == ()
     plane.inbox.reject([id_], alike=True)
     assert plane.memory.read().inbox_ids == [more]
 

@@ -9,6 +9,7 @@ from agentplane.memory.proposing import Proposal
 from agentplane.review.gate import gate
 from agentplane.review.gate.gate import Context
 from agentplane.review.gate.past_rejections import Rejection, Tombstones
+from agentplane.review.gate.verdicts import Verdict
 from tests.conftest import decision, plane_in
 
 
@@ -76,4 +77,4 @@ def test_noticed_and_let_pass(code: str, context: Context) -> None:
     found = noticed.refused if gate.DEFAULTS[code] == "refuse" else noticed.flags
     assert [flag.code for flag in (*noticed.refused, *noticed.flags)] == [code]
     assert [flag.code for flag in found] == [code]
-    assert near.clean
+    assert near == Verdict()

@@ -111,8 +111,8 @@ NORMAL = [
 
 @pytest.mark.parametrize("text", NORMAL)
 def test_normal_sentences_pass(text: str) -> None:
-    assert checked(text).clean
-    assert checked(decision("Use uv.", rationale=text)).clean
+    assert checked(text) == Verdict()
+    assert checked(decision("Use uv.", rationale=text)) == Verdict()
 
 
 NOTICED = {
@@ -228,7 +228,7 @@ def test_the_settings_decide() -> None:
     text = NOTICED["instruction"][0]
     assert codes(checked(text, actions={"instruction": "refuse"})) == {"instruction": "refuse"}
     assert codes(checked(f"The key is {KEY}", actions={"secret": "flag"})) == {"secret": "flag"}
-    assert checked(f"{text} {KEY} \u202e", actions=dict.fromkeys(gate.DEFAULTS, "off")).clean
+    assert checked(f"{text} {KEY} \u202e", actions=dict.fromkeys(gate.DEFAULTS, "off")) == Verdict()
 
 
 @pytest.mark.parametrize("field", ["statement", "rationale", "evidence", "tags", "source", "check"])
@@ -255,7 +255,7 @@ def test_lines_are_named() -> None:
 @pytest.mark.parametrize("country", ["gbeng", "gbsct", "gbwls"])
 def test_the_flag_of_a_country_is_no_smuggling(country: str) -> None:
     spelled = "".join(chr(0xE0000 + ord(letter)) for letter in country)
-    assert checked(f"Draw \U0001f3f4{spelled}\U000e007f").clean
+    assert checked(f"Draw \U0001f3f4{spelled}\U000e007f") == Verdict()
     assert codes(checked(f"Draw \U0001f3f4{spelled[:-1]}\U000e0061\U000e007f")) == {"smuggled": "refuse"}
     assert codes(checked(f"Draw \U0001f3f4{spelled}\U000e007f{spelled}")) == {"smuggled": "refuse"}
 
@@ -276,9 +276,12 @@ def test_a_refusal_says_what_where_and_what_to_do() -> None:
 def test_facts_and_assumptions_need_evidence() -> None:
     assert codes(checked(Proposal(type="fact", statement="The API is slow"))) == {"unsupported": "flag"}
     assert codes(checked(Proposal(type="assumption", statement="The API is slow"))) == {"unsupported": "flag"}
-    assert checked(Proposal(type="assumption", statement="The API is slow", check="make bench")).clean
-    assert checked(Proposal(type="fact", statement="The API is slow", evidence=["a person said so"])).clean
-    assert checked(Proposal(type="invariant", statement="The API is slow")).clean
+    assert checked(Proposal(type="assumption", statement="The API is slow", check="make bench")) == Verdict()
+    assert (
+        checked(Proposal(type="fact", statement="The API is slow", evidence=["a person said so"]))
+        == Verdict()
+    )
+    assert checked(Proposal(type="invariant", statement="The API is slow")) == Verdict()
 
 
 @pytest.fixture
@@ -467,18 +470,20 @@ def test_an_instruction_folder_that_is_a_link_is_not_read(tmp_path: Path) -> Non
 def test_what_the_shelf_says_word_for_word(plane: Plane) -> None:
     id_ = plane.propose(decision("Use Redis for sessions.", rationale="It is fast."))
     context = gate.context(plane.memory.read(), TODAY)
-    assert gate.check(decision("Use Redis for sessions"), context).clean  # only waits in the inbox
+    assert gate.check(decision("Use Redis for sessions"), context) == Verdict()  # only waits in the inbox
     durable = plane.inbox.approve([id_]).ids[-1]
     context = gate.context(plane.memory.read(), TODAY)
     for same in ("Use Redis for sessions.", "use redis for sessions", "Use *Redis* for  sessions"):
         verdict = gate.check(decision(same), context)
         assert codes(verdict) == {"known": "refuse"}
         assert durable in verdict.refused[0].what
-    assert gate.check(decision("Use Redis for sessions and queues"), context).clean
-    assert gate.check(decision("Use Redis for"), context).clean
-    assert gate.check(decision("Use Redis for sessions", supersedes=[durable]), context).clean
+    assert gate.check(decision("Use Redis for sessions and queues"), context) == Verdict()
+    assert gate.check(decision("Use Redis for"), context) == Verdict()
+    assert gate.check(decision("Use Redis for sessions", supersedes=[durable]), context) == Verdict()
     plane.memory.deprecate([durable])
-    assert gate.check(decision("Use Redis for sessions"), gate.context(plane.memory.read(), TODAY)).clean
+    assert (
+        gate.check(decision("Use Redis for sessions"), gate.context(plane.memory.read(), TODAY)) == Verdict()
+    )
 
 
 @pytest.mark.parametrize(
@@ -496,7 +501,7 @@ def test_what_expires_by_tomorrow(expires: str, noticed: bool) -> None:
 
 
 def test_how_things_stood_may_be_a_reason() -> None:
-    assert checked(decision("Use uv", rationale="We merged PR #12 today, and CI is green.")).clean
+    assert checked(decision("Use uv", rationale="We merged PR #12 today, and CI is green.")) == Verdict()
 
 
 def test_rejected_before(plane: Plane) -> None:
@@ -505,7 +510,7 @@ def test_rejected_before(plane: Plane) -> None:
     verdict = gate.check(decision("Redis is used for caching the sessions"), context)
     assert codes(verdict) == {"repeat": "refuse"}
     assert "we stay with Postgres" in verdict.refused[0].what
-    assert gate.check(decision("Do not cache sessions in Redis"), context).clean
+    assert gate.check(decision("Do not cache sessions in Redis"), context) == Verdict()
 
 
 def test_a_doubtful_repeat_is_never_refused() -> None:

@@ -47,7 +47,6 @@ def test_the_streams_stay_apart_and_nothing_is_a_terminal(under: Under) -> None:
     done = run(under, "sh", "-c", "test -t 1 || test -t 2 || echo out; echo err >&2; exit 3")
     assert (done.stdout, done.stderr, done.returncode) == (b"out\n", b"err\n", 3)
     assert (under.recorded("stdout"), under.recorded("stderr")) == (b"out\n", b"err\n")
-    assert under.ending()["terminal"] is False
 
 
 def test_input_is_the_commands_own(under: Under) -> None:

@@ -22,7 +22,6 @@ def test_the_command_has_a_terminal_on_all_three_streams(under: Under) -> None:
         "signal": None,
         "end_signal": None,
         "left_running": False,
-        "terminal": True,
         "sink_error": None,
     }
 

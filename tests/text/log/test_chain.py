@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agentplane.errors import BadInput, Damaged
 from agentplane.text import files
 from agentplane.text.log import chain
-from agentplane.text.log.chain import GENESIS, Fault, Report, Torn
+from agentplane.text.log.chain import GENESIS, Fault, Report
 
 
 TS = "2026-01-27T10:15:02Z"
@@ -162,7 +162,7 @@ class TestVerify:
         changed = bytearray(b"".join(lines))
         changed[len(b"".join(lines[:at])) + offset] = byte
         report = chain.verify_lines(split(bytes(changed)))
-        named = [fault.line for fault in report.faults] + ([report.torn.line] if report.torn else [])
+        named = [fault.line for fault in report.faults] + ([report.torn] if report.torn else [])
         assert named[:1] == [at + 1]
         # A byte that became a newline makes two lines of one, neither of which is an event.
         assert set(named) <= ({at + 1, at + 2} if byte == ord("\n") else {at + 1})
@@ -353,7 +353,7 @@ class TestTorn:
         is_torn = begin < cut + zeros
         report = chain.verify(path)
         assert (report.count, report.faults) == (full, ())
-        assert report.torn == (Torn(offset=begin, line=full + 1) if is_torn else None)
+        assert report.torn == (full + 1 if is_torn else None)
         head = chain.hash_of(lines[full - 1]) if full else None
         assert chain.tail(path) == chain.Tail(cut + zeros, head, begin if is_torn else None)
         assert [line for _, line in chain.lines(path)] == lines[:full]
@@ -380,7 +380,7 @@ class TestTorn:
         whole = log.read_bytes()
         begin = whole[:-1].rindex(b"\n") + 1
         log.write_bytes(whole[:begin] + b"\0" * 100 + whole[begin + 100 :])
-        assert chain.verify(log).torn == Torn(begin, 5)
+        assert chain.verify(log).torn == 5
         assert chain.tail(log).torn_at == begin
         assert chain.mend_torn(log).startswith("removed the incomplete last line")
         assert log.read_bytes() == whole[:begin]
@@ -440,7 +440,7 @@ class TestTail:
         assert chain.tail(log) == chain.Tail(offset + len(line), chain.hash_of(line), None)
         files.append(log, b"y" * length)
         assert chain.tail(log).torn_at == offset + len(line)
-        assert chain.verify(log).torn == Torn(offset + len(line), 7)
+        assert chain.verify(log).torn == 7
 
     def test_reads_only_the_end(self, log, monkeypatch):
         log.write_bytes(b"".join(straight(3000)))

@@ -29,7 +29,7 @@ def place_of(name: str, part: str) -> Place:
 
 
 def name_of(place: Place) -> str:
-    return f"{place.tool} {place.part} {place.path}"
+    return f"{place.part} {place.path}"
 
 
 @pytest.mark.parametrize("place", PLACES, ids=name_of)
@@ -50,7 +50,7 @@ def test_files_as_projects_have_them_come_back_to_the_byte(path: Path) -> None:
     fitting = (
         [TOML_PLACE]
         if path.suffix == ".toml"
-        else [one for one in JSON_PLACES if (one.tool, one.part) != ("kiro", "hooks")]
+        else [one for one in JSON_PLACES if one != place_of("kiro", "hooks")]
     )
     for place in fitting:
         assert edit.state(data, place) == "absent"

@@ -102,7 +102,7 @@ def check(layout: Layout, before: Checked | None, progress: Progress, *, whole: 
         message = f"log damaged at line {first.line}: {one_line(first.what, 80)}{more_faults}"
         return Checked(stamp, place, message, sound=False)
     if report.torn:
-        message = f"line {report.torn.line} of the log is incomplete"
+        message = f"line {report.torn} of the log is incomplete"
         return Checked(stamp, place, message, sound=False)
     return _sound(stamp, place, report.count, report.heads[0] if len(report.heads) == 1 else None)
 

@@ -1,6 +1,6 @@
 """The pane that shows one entry with everything a person needs to decide about it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -234,7 +234,7 @@ class Detail(VerticalScroll, can_focus=True):
             await self.app.push_screen(Pick("Go to", labels), chosen)
 
 
-def spaced(sections: Iterator[list[RenderableType]]) -> Iterator[RenderableType]:
+def spaced(sections: Iterable[Sequence[RenderableType]]) -> Iterator[RenderableType]:
     for place, section in enumerate(filter(None, sections)):
         if place:
             yield ""

@@ -19,7 +19,7 @@ from agentplane.text.visible import one_line, visible
 from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.entries.entry_facts import EntryFacts, Link, Subject
 from agentplane.tui.widgets import word_diff
-from agentplane.tui.widgets.markdown import Look, prose
+from agentplane.tui.widgets.markdown import Look, heading, prose
 
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class About:
             return [
                 *lines,
                 "",
-                self._heading("Rationale"),
+                heading(self.look, "Rationale"),
                 prose(reason[len("rationale:") :].strip(), self.look),
             ]
         return [*lines, "", prose(rest, self.look)]
@@ -158,7 +158,7 @@ class About:
         ]
         if len(flags) > _MOST_FLAGS:
             lines.append(Text(f"  and {len(flags) - _MOST_FLAGS} more", self.look("muted")))
-        return [self._heading("Flags"), *lines] if lines else []
+        return [heading(self.look, "Flags"), *lines] if lines else []
 
     # Evidence and origin
 
@@ -167,7 +167,7 @@ class About:
             return []
         opens = any(piece.path for piece in self.facts.evidence) if self.facts else False
         lines: list[RenderableType] = [
-            self._heading("Evidence", f"{self.keys.key('evidence')} to open" if opens else "")
+            heading(self.look, "Evidence", f"{self.keys.key('evidence')} to open" if opens else "")
         ]
         if self.facts is None:
             return [*lines, *(self._marked(" ", Text(visible(text))) for text in entry.head.evidence)]
@@ -189,8 +189,8 @@ class About:
         if run is None:
             unknown = "  not in the log" if self.facts else ""
             line = Text.assemble(visible(entry.head.source), (unknown, self.look("muted")))
-            return [self._heading("Run"), self._marked("", line)]
-        return [self._heading("Run"), *self._run(run)]
+            return [heading(self.look, "Run"), self._marked("", line)]
+        return [heading(self.look, "Run"), *self._run(run)]
 
     def _run(self, run: "RunEvent") -> list[RenderableType]:
         facts = [run.tool, run.task or run.title, ago(run.ts)]
@@ -235,7 +235,7 @@ class About:
             links = tuple(Link(relation, id_, "", "") for relation, ids in plain for id_ in ids)  # type: ignore[arg-type]
         if not links:
             return []
-        lines: list[RenderableType] = [self._heading("Links", f"{self.keys.key('links')} to open")]
+        lines: list[RenderableType] = [heading(self.look, "Links", f"{self.keys.key('links')} to open")]
         for link in links:
             mark = self.marks.to if link.relation in ("supersedes", "names") else self.marks.back
             line = Text(f"{link.relation} ", self.look("muted"))
@@ -272,14 +272,14 @@ class About:
         if not text:
             return []
         body = re.split(r"(?m)^---[ \t]*\r?\n", text, maxsplit=2)[-1]
-        return [self._heading("Approved text"), prose(body.strip(), self.look)]
+        return [heading(self.look, "Approved text"), prose(body.strip(), self.look)]
 
     def _changed(self) -> list[RenderableType]:
         """Return the changes of a manual edit, word by word. Unchanged lines are left out."""
         was, now = (self.facts.approved, self.facts.now) if self.facts else (None, None)
         if not was or not now or was == now or self.subject.edit is None:
             return []
-        legend = self._heading("Changes")
+        legend = heading(self.look, "Changes")
         legend.append_text(
             Text.assemble("   ", ("[-before-]", self.look("here")), "  ", ("{+now+}", self.look("there")))
         )
@@ -291,7 +291,7 @@ class About:
     def _used(self) -> list[RenderableType]:
         runs = self.facts.used_by if self.facts else ()
         return (
-            [self._heading("Used by runs"), *(line for run in runs for line in self._run(run))]
+            [heading(self.look, "Used by runs"), *(line for run in runs for line in self._run(run))]
             if runs
             else []
         )
@@ -300,7 +300,7 @@ class About:
         steps = self.facts.steps if self.facts else ()
         if not steps:
             return []
-        lines: list[RenderableType] = [self._heading("History")]
+        lines: list[RenderableType] = [heading(self.look, "History")]
         if len(steps) > _MOST_STEPS:
             lines.append(Text(f"  {len(steps) - _MOST_STEPS} earlier changes", self.look("muted")))
         for step in steps[-_MOST_STEPS:]:
@@ -326,13 +326,9 @@ class About:
             )
             for commit in commits
         ]  # fmt: skip
-        return [self._heading("Commits"), *lines] if lines else []
+        return [heading(self.look, "Commits"), *lines] if lines else []
 
     # Drawing
-
-    def _heading(self, text: str, hint: str = "") -> Text:
-        line = Text().append(text, self.look("heading"))
-        return line.append(f"   {hint}" if hint else "", self.look("muted"))
 
     def _marked(self, mark: str, text: Text, style: str = "muted") -> Table:
         """Return a mark and a text. All lines of the text start in the same column."""

@@ -120,12 +120,12 @@ def _axis(days: Sequence[Day]) -> str:
     return first + last.rjust(len(days) - len(first)) if len(days) > len(first + last) else last
 
 
-def bars(values: Sequence[float | None], *, height: int = _HEIGHT, plain: bool = False) -> tuple[str, ...]:
+def bars(values: Sequence[float | None], *, plain: bool = False) -> tuple[str, ...]:
     """Return fractions of 1 as bars, from the top row down. None draws no bar, and 0 draws a visible bar."""
     blocks = _PLAIN_BLOCKS if plain else _BLOCKS
     steps = len(blocks) - 1
-    full = [None if value is None else max(round(min(value, 1.0) * height * steps), 1) for value in values]
+    full = [None if value is None else max(round(min(value, 1.0) * _HEIGHT * steps), 1) for value in values]
     return tuple(
         "".join(" " if level is None else blocks[min(max(level - row * steps, 0), steps)] for level in full)
-        for row in reversed(range(height))
+        for row in reversed(range(_HEIGHT))
     )

@@ -19,7 +19,7 @@ from agentplane.text.visible import one_line, visible
 from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.runs.run_facts import GitStates, Output, RunFacts, packs
 from agentplane.tui.screens.runs.rows import moment_of
-from agentplane.tui.widgets.markdown import CAP, Look, prose
+from agentplane.tui.widgets.markdown import CAP, Look, heading, prose
 
 
 _MOST = 12
@@ -152,7 +152,7 @@ class RunAbout:
         lines: list[RenderableType] = []
         for name, text in (("Prompt", prompt), ("Plan", plan)):
             if text and text.strip():
-                lines += ["", self._heading(name)] if lines else [self._heading(name)]
+                lines += ["", heading(self.look, name)] if lines else [heading(self.look, name)]
                 lines += self._prose(text.strip(), "context.json")
         return lines
 
@@ -176,7 +176,7 @@ class RunAbout:
                     self.look("muted"),
                 ),
             )
-        return [self._heading("Context"), *lines] if lines else []
+        return [heading(self.look, "Context"), *lines] if lines else []
 
     def _pack(self, pack: Mapping[str, Any]) -> Iterator[RenderableType]:
         given = pack.get("given")
@@ -207,7 +207,9 @@ class RunAbout:
             for one in facts.candidates[:_MOST]
         ]
         lines += self._more(len(facts.candidates) - _MOST)
-        return [self._heading("Candidates", f"{self.keys.key('links')} to open"), *lines] if lines else []
+        return (
+            [heading(self.look, "Candidates", f"{self.keys.key('links')} to open"), *lines] if lines else []
+        )
 
     def _commands(self, facts: RunFacts) -> list[RenderableType]:
         rows = [row for row in facts.record.commands if row.command]
@@ -223,7 +225,7 @@ class RunAbout:
         hint = f"{len(rows):,}, {bad:,} failed" if bad else f"{len(rows):,}"
         if len(rows) > _MOST:
             hint += f", the last {_MOST} shown. To see all of them, run: agentplane show {one_line(self.row.run_id or '', 40)} --commands"
-        return [self._heading("Commands", hint), *lines] if lines else []
+        return [heading(self.look, "Commands", hint), *lines] if lines else []
 
     def _decisions(self, facts: RunFacts) -> list[RenderableType]:
         rows = [row for row in facts.record.permissions if row.decision != "allowed" or row.by != "settings"]
@@ -236,7 +238,7 @@ class RunAbout:
             for row in rows[-_MOST:]
         ]
         lines += self._more(len(rows) - _MOST)
-        return [self._heading("Permissions"), *lines] if lines else []
+        return [heading(self.look, "Permissions"), *lines] if lines else []
 
     def _files(self, facts: RunFacts) -> list[RenderableType]:
         lines: list[RenderableType] = []
@@ -255,7 +257,7 @@ class RunAbout:
                 for path in paths[:_MOST]
             ]
             lines += self._more(len(paths) - _MOST)
-        return [self._heading("Files", "each with its current state"), *lines] if lines else []
+        return [heading(self.look, "Files", "each with its current state"), *lines] if lines else []
 
     def _derived_facts(self, facts: RunFacts) -> list[RenderableType]:
         derived = facts.run.derived_facts if facts.run else []
@@ -271,18 +273,18 @@ class RunAbout:
 
     def _listed(self, title: str, texts: Sequence[str]) -> list[RenderableType]:
         lines: list[RenderableType] = [self._bulleted(Text(one_line(one, 300))) for one in texts[:_MOST]]
-        return [self._heading(title), *lines, *self._more(len(texts) - _MOST)] if lines else []
+        return [heading(self.look, title), *lines, *self._more(len(texts) - _MOST)] if lines else []
 
     def _output(self, output: Output) -> list[RenderableType]:
         if output.piece is None:
             why = output.problem or "This output isn't on this machine."
-            return [self._heading(output.name), Text(visible(why), self.look("muted"))]
+            return [heading(self.look, output.name), Text(visible(why), self.look("muted"))]
         lines = output.piece.data.decode(errors="replace").replace("\r\n", "\n").splitlines()
         shown = lines[-_LINES:]
         # An invisible byte is shown as eight characters.
         text = Text(visible("\n".join(shown))[-_MOST_OUTPUT:], self.look("code"), overflow="fold")
         hint = _output_hint(output, cut=len(shown) < len(lines))
-        return [self._heading(output.name, hint), text if shown else Text("(empty)", self.look("muted"))]
+        return [heading(self.look, output.name, hint), text if shown else Text("(empty)", self.look("muted"))]
 
     # Drawing
 
@@ -290,10 +292,6 @@ class RunAbout:
         more = len(text) - CAP
         note = Text(f"… {more:,} more characters are in {file} in the run record", self.look("muted"))
         return [prose(text[:CAP], self.look), *([note] if more > 0 else [])]
-
-    def _heading(self, text: str, hint: str = "") -> Text:
-        line = Text().append(text, self.look("heading"))
-        return line.append(f"   {hint}" if hint else "", self.look("muted"))
 
     def _more(self, count: int) -> list[RenderableType]:
         return [Text(f"  and {count:,} more", self.look("muted"))] if count > 0 else []

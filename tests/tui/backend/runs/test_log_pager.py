@@ -332,11 +332,11 @@ def test_a_check_in_slices_can_be_cancelled(tmp_path: Path) -> None:
 
 
 def test_bars_show_the_least_and_nothing_where_there_is_nothing() -> None:
-    assert bars([None, 0.0, 0.5, 1.0], height=2) == ("   █", " ▁██")
-    plain = bars([None, 0.0, 0.5, 1.0], height=2, plain=True)
+    assert bars([None, 0.0, 0.5, 1.0], plain=False) == ("   █", "   █", "  ██", " ▁██")
+    plain = bars([None, 0.0, 0.5, 1.0], plain=True)
     assert all(row.isascii() for row in plain)
-    assert plain[1][0] == " "
-    assert plain[1][1] != " "
+    assert plain[-1][0] == " "
+    assert plain[-1][1] != " "
 
 
 def test_two_columns_of_a_diff() -> None:

@@ -422,9 +422,9 @@ def test_the_preview_turns_hides_and_fills_the_screen(three: Plane) -> None:
         await sitting.press("p")
         assert not body.has_class("-bottom")
         await sitting.press("p", "enter")
-        assert sitting.inbox.reading
+        assert sitting.inbox.panes.reading
         await sitting.press("escape")
-        assert not sitting.inbox.reading
+        assert not sitting.inbox.panes.reading
         await sitting.pilot.resize_terminal(50, 20)
         assert not body.has_class("-right")
         await sitting.press("enter")
@@ -433,7 +433,7 @@ def test_the_preview_turns_hides_and_fills_the_screen(three: Plane) -> None:
         await sitting.press("a")
         await sitting.calm()
         await sitting.press("q")
-        assert not sitting.inbox.reading
+        assert not sitting.inbox.panes.reading
 
     sit(three, steps)
     assert on_shelf(three) == ["Use Postgres for the ledger."]
