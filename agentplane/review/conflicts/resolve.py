@@ -329,8 +329,13 @@ def headline(conflict: Conflict, count: int = 1) -> str:
 
 def described(conflict: Conflict, count: int = 1) -> str:
     """Return the headline of a conflict and its reasons: `contradicts DEC-014 (confidence 0.87): same subject …`."""
-    reasons = "; ".join(_reason(reason, conflict.id) for reason in conflict.reasons)
-    return headline(conflict, count) + (f": {reasons}" if reasons else "")
+    text = "; ".join(reasons(conflict))
+    return headline(conflict, count) + (f": {text}" if text else "")
+
+
+def reasons(conflict: Conflict) -> list[str]:
+    """Return the reasons for a conflict, as a person reads them next to the candidate."""
+    return [_reason(reason, conflict.id) for reason in conflict.reasons]
 
 
 def _reason(reason: str, other: str) -> str:

@@ -19,7 +19,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.review.conflicts.conflicts import Conflict
-from agentplane.review.conflicts.resolve import Choice, headline
+from agentplane.review.conflicts.resolve import Choice, headline, reasons
 from agentplane.review.inbox import Reviewed
 from agentplane.text import word_changes
 from agentplane.text.visible import one_line, visible
@@ -220,7 +220,7 @@ class ConflictScreen(AnswersOnce[Decision | None]):
         if count > 1:
             head.append(f"   {self._at + 1} of {count}", self._look("muted"))
         self.query_one("#what", Static).update(head)
-        self.query_one("#why", Static).update(Text("\n".join(visible(why) for why in conflict.reasons)))
+        self.query_one("#why", Static).update(Text("\n".join(visible(why) for why in reasons(conflict))))
         old, new = word_changes.compare(_without_label(other) if other else "", _without_label(entry))
         self._fill(
             "#was",

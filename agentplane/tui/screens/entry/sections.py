@@ -123,7 +123,7 @@ class About:
         if reviewed is None:
             waits = self.subject.entry is not None and self.subject.entry.file == INBOX
             return [Text("Checking for conflicts…", self.look("muted"))] if waits else []
-        from agentplane.review.conflicts.resolve import headline
+        from agentplane.review.conflicts.resolve import headline, reasons
 
         lines: list[RenderableType] = []
         for place, conflict in enumerate(reviewed.conflicts):
@@ -137,7 +137,7 @@ class About:
             other = self.memory.entries.get(conflict.id)
             if other is not None:
                 lines.append(self._marked("", Text(f"“{one_line(other.statement, 300)}”", self.look("text"))))
-            lines += [self._marked("·", Text(visible(why), self.look("muted"))) for why in conflict.reasons]
+            lines += [self._marked("·", Text(visible(why), self.look("muted"))) for why in reasons(conflict)]
         for conflict in reviewed.near:
             other = self.memory.entries.get(conflict.id)
             statement = f" “{one_line(other.statement, 120)}”" if other else ""
