@@ -84,9 +84,9 @@ def _action(
 
 # fmt: off
 ACTIONS: tuple[Action, ...] = (
-    _action("approve", "approve", "Approve the candidate or the selected candidates. A candidate with a conflict opens for comparison instead. If the row is a manual edit, this accepts the edit.", ("inbox",), _DECIDE, rank=1, also="accept adopt"),
+    _action("approve", "approve", "Approve the candidate or the selected candidates, or accept the manual edit. A conflict opens for comparison instead.", ("inbox",), _DECIDE, rank=1, also="accept adopt"),
     _action("accept", "accept", "Accept the manual edit to the entry, or to the selected entries.", ("shelf",), _DECIDE, rank=1, also="approve adopt manual edit"),
-    _action("reject", "reject", "Reject the candidate or the selected candidates. You can give a reason. If the row is a manual edit, this discards the edit.", ("inbox",), _DECIDE, rank=2, also="discard revert"),
+    _action("reject", "reject", "Reject the candidate or the selected candidates, or discard the manual edit. You can give a reason.", ("inbox",), _DECIDE, rank=2, also="discard revert"),
     _action("discard", "discard", "Discard the manual edit and restore the approved text.", ("shelf",), _DECIDE, rank=2, also="reject revert manual edit"),
     _action("send_back", "send back", "Send the candidate or the selected candidates back to the proposer with a comment.", ("inbox",), _DECIDE, also="return comment feedback"),
     _action("snooze", "snooze", "Snooze the candidate or the selected candidates until a date that you choose.", ("inbox",), _DECIDE, also="later postpone date"),
@@ -101,7 +101,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("new", "new candidate", "Write a new candidate in a form, and add it to the inbox for review.", (EVERYWHERE,), _WRITE, also="create add propose write"),
     _action("undo", "undo", "Undo your last change. Press again to undo earlier changes.", (EVERYWHERE,), _DECIDE, also="revert back"),
     _action("redo", "redo", "Redo the change that you last undid.", (EVERYWHERE,), _DECIDE),
-    _action("list.mark", "select", "Select the row and move to the next one. Actions then apply to all selected rows that the filter doesn't hide.", (LIST,), _MARK, "mark", rank=4, also="mark"),
+    _action("list.mark", "select", "Select the row and move to the next one. Actions then apply to each selected row that the filter doesn't hide.", (LIST,), _MARK, "mark", rank=4, also="mark"),
     _action("list.mark_all", "select all", "Select all rows in the list. Press again to deselect them.", (LIST,), _MARK, "mark_shown", also="mark"),
     _action("list.mark_group", "select group", "Select all rows in this group. Press again to deselect them.", (LIST,), _MARK, "mark_group", also="mark"),
     _action("list.range", "select a range", "Start selecting a range of rows. Press again to end the range.", (LIST,), _MARK, "sweep", also="mark"),

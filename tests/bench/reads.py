@@ -32,9 +32,9 @@ def counted(home, name, key):
         return real(*words, **more)
     setattr(home, name, count)
 
-from agentplane.plane import settings
+from agentplane.plane import settings_read
 from agentplane.plane.store import store
-counted(settings, "load", "settings")
+counted(settings_read, "load", "settings")
 counted(store.Store, "_read", "planes")
 sys.addaudithook(heard)
 from agentplane.cli.app import run

@@ -108,7 +108,8 @@ def test_approve_undo_and_quit(plane: Plane, terminal: Tmux) -> None:
 
 
 @pytest.mark.parametrize(
-    ("editor", "said"), [("false", "The editor exited with 1"), ("/nowhere/ed", "Can't start the editor")]
+    ("editor", "said"),
+    [("false", "The editor exited with code 1"), ("/nowhere/ed", "Can't start the editor")],
 )
 def test_an_editor_that_fails_leaves_the_screens_alive(
     plane: Plane, tmp_path_factory: pytest.TempPathFactory, editor: str, said: str

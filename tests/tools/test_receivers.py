@@ -58,7 +58,7 @@ def test_the_header_names_the_tools_and_a_new_tool_is_announced_once(plane: Plan
     async def first(sitting: Sitting) -> None:
         await sitting.until(lambda: "→ Claude Code" in sitting.screen, "the tools in the header")
         await sitting.until(
-            lambda: "Gemini CLI is used in this project, but doesn't get its memory" in sitting.said,
+            lambda: "Gemini CLI is used in this project, but doesn't get the project memory" in sitting.said,
             "the notice",
         )
 

@@ -141,7 +141,7 @@ def test_all_work_has_a_description_and_shows_its_errors() -> None:
 @pytest.mark.parametrize(
     ("where", "name", "keys"),
     [
-        (receiver_watch, "_looked", ("a",)),
+        (receiver_watch, "_missing_tools", ("a",)),
         (projects, "in_other_worktrees", ()),
         (projects, "everywhere", ("ctrl+g",)),
         (complete, "known", ("slash",)),
@@ -199,7 +199,7 @@ def test_help_tells_the_marks_as_they_are_drawn(three: Plane, monkeypatch: pytes
     told = {
         "1": "o ready",
         "2": "> superseded",
-        "3": "- unknown exit status",
+        "3": ". unknown exit status",
         "4": ". not connected",
         "5": "x left out",
     }

@@ -76,7 +76,7 @@ def test_the_shelf_says_no_longer_that_it_is_being_read_than_it_is(three: Plane)
 def test_a_bulk_approval_asked_for_before_anything_was_looked_at_comes_when_it_was(three: Plane) -> None:
     async def steps(sitting: Sitting, model: Slow) -> None:
         await sitting.press("A")
-        assert "The approval summary opens as soon as all candidates are read" in sitting.said
+        assert "The approval summary opens as soon as all candidates are loaded" in sitting.said
         model.may_load.set()
         await sitting.until(
             lambda: "The approval summary opens as soon as all candidates are checked" in sitting.said, "read"

@@ -74,7 +74,7 @@ def test_what_is_not_accepted_is_not_memory(shelf: Plane, person: Cli, project: 
     change_by_hand(shelf, "decisions.md", "Textual", "Rich")
     ran = person("diff")
     assert ran.out == ""
-    assert "This comparison doesn't include 1 manual edit to review" in ran.err
+    assert "This comparison doesn't include 1 manual edit awaiting review" in ran.err
 
 
 @pytest.mark.parametrize("named", ["HEAD~1", "main~1"])

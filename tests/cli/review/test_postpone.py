@@ -131,6 +131,6 @@ def test_the_inbox_says_when_somebody_approves_without_opening(plane: Plane, per
         person("undo")
     assert "in a row" not in cli("inbox").err
     person("approve", *made[:3])
-    assert "You approved 15 candidates in a row without opening one." in cli("inbox").err
+    assert "You approved 15 candidates in a row without opening any of them." in cli("inbox").err
     person("show", made[3])
     assert "in a row" not in cli("inbox").err

@@ -76,7 +76,7 @@ def test_a_hand_edit_stands_in_the_way(plane: Plane) -> None:
     plane.inbox.approve([plane.propose(decision("One."))])
     path = plane.layout.memory / "decisions.md"
     path.write_bytes(path.read_bytes().replace(b"One.", b"One by hand."))
-    with pytest.raises(Refused, match="edited manually later"):
+    with pytest.raises(Refused, match="later edited manually"):
         plane.history.undo()
     assert b"One by hand." in path.read_bytes()
 

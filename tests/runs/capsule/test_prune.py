@@ -147,7 +147,7 @@ def test_a_text_in_the_log_cannot_be_taken_out_and_the_line_is_said(
     done = agentplane(project, "prune", "--yes", input=NAME, stdin=None)
     assert done.returncode == 0, done.stderr
     assert "line 3" in done.stderr
-    with pytest.raises(BadInput, match="Only line 3 of the log contains it"):
+    with pytest.raises(BadInput, match="Only line 3 of the log contains the text"):
         plane.history.prune(NAME)
 
 

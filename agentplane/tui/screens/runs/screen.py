@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 NOTHING = (
     "No runs yet. A run is a recorded tool session, or a recorded command.\n"
-    "To record a command, use agentplane run. For example: agentplane run -- make test\n"
+    "To record a command, run for example: agentplane run -- make test\n"
     "Sessions of connected tools are recorded automatically."
 )
 NO_CHART = "there is no space for the chart"

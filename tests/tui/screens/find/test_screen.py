@@ -145,7 +145,7 @@ def test_ten_thousand_entries_are_searched_while_keys_are_typed(tmp_path: Path) 
         await sitting.burst(*"webhook")
         assert screen.query_one(Input).value == "webhook"
         groups = lambda: [row.group for row in screen.view.listing.shown]
-        await sitting.until(lambda: "Memory, first 200" in groups(), "the results")
+        await sitting.until(lambda: "Memory (first 200 matches)" in groups(), "the results")
         assert screen._hits.words == "webhook"
 
     sit(plane, steps, calm=False)
