@@ -6,8 +6,8 @@ DATA ?= ../shared/data
 .PHONY: help demo test test-full test-timing clients lint types imports check fmt bench bench-propose bench-relay bench-conflicts bench-blocking bench-merging bench-secrets bench-orders example docs clean
 .DEFAULT_GOAL := help
 
-# Tests of screens and terminals mostly wait, so that two more of them than there are cores keep all cores at work.
-WORKERS ?= $(shell $(PY) -c 'import os; print((os.cpu_count() or 1) + 2)')
+# Tests of screens and terminals mostly wait, so that three more of them than there are cores keep all cores at work.
+WORKERS ?= $(shell $(PY) -c 'import os; print((os.cpu_count() or 1) + 3)')
 MARKS ?= not full and not timing
 # Tests start thousands of interpreters. Each would compile the program anew if none might keep what it compiled.
 PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
