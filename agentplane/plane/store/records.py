@@ -57,6 +57,21 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """The entry's previous id, if it got a new one."""
 
 
+class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """The state of one piece of evidence when a person approved or renewed its entry."""
+
+    evidence: str
+    """The evidence, as in the header."""
+    content: str | None = None
+    """Digest of the bytes that the evidence named. None if they couldn't be read."""
+    meaning: str | None = None
+    """Digest of the code without its comments and layout. None if agentplane can't parse the language."""
+    lines: int = 0
+    """The number of lines that the evidence named."""
+    problem: str | None = None
+    """A code for the reason why there is no content, such as `missing`."""
+
+
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     op: str
     ts: str
@@ -80,6 +95,14 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     confirmed: list[str] = []
     """The codes of high-severity flags that a person confirmed, if the operation approves a text with such
     flags.
+    """
+    observed: dict[str, list[Observation]] = {}
+    """The state of the evidence of each entry that the operation approved or renewed."""
+    commit: str | None = None
+    """The commit that was checked out when that evidence was observed."""
+    dismissed: dict[str, str] = {}
+    """Keys of the curator's findings that a person put aside. Each has the day on which it is shown again, or
+    an empty text.
     """
 
 

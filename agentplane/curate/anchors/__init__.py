@@ -1,0 +1,1 @@
+"""Anchors, which compare what evidence contained at the approval with what it contains now."""

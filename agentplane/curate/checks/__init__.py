@@ -1,0 +1,1 @@
+"""The checks of the curator, one module for each subject."""

@@ -1,0 +1,1 @@
+"""Evaluation of conditions, which an assumption names in its `check` field."""

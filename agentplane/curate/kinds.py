@@ -1,0 +1,71 @@
+"""The kinds of findings, as data. The screen, the command and docs/curator.md use this table."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from agentplane.findings import Severity
+
+
+Group = Literal["decide", "stale", "tidy"]
+GROUPS: Mapping[Group, str] = {"decide": "Decide now", "stale": "Probably stale", "tidy": "Clean up"}
+"""The groups of findings by what to do, each with its title."""
+
+Kind = Literal[
+    "check-failed",
+    "contradiction",
+    "assumptions-contradict",
+    "evidence-gone",
+    "reported",
+    "superseded-twice",
+    "manual-edit",
+    "expired",
+    "evidence-changed",
+    "code-gone",
+    "old",
+    "temporary",
+    "check-unapproved",
+    "check-invalid",
+    "unreadable",
+    "expiring",
+    "evidence-moved",
+    "duplicate",
+    "link-broken",
+    "source-missing",
+    "scope-empty",
+    "unused",
+]
+
+
+class KindRow(msgspec.Struct, frozen=True):
+    group: Group
+    severity: Severity
+    title: str
+    """A short phrase for lists."""
+
+
+KINDS: Mapping[Kind, KindRow] = {
+    "check-failed": KindRow("decide", "error", "Check failed"),
+    "contradiction": KindRow("decide", "error", "Entries contradict each other"),
+    "assumptions-contradict": KindRow("decide", "error", "Assumptions contradict each other"),
+    "evidence-gone": KindRow("decide", "error", "Evidence is gone"),
+    "reported": KindRow("decide", "error", "Reported as wrong by a tool"),
+    "superseded-twice": KindRow("decide", "error", "Superseded by several entries, or in a loop"),
+    "manual-edit": KindRow("decide", "warning", "Manual edit not reviewed"),
+    "expired": KindRow("stale", "warning", "Expired"),
+    "evidence-changed": KindRow("stale", "warning", "Evidence changed"),
+    "code-gone": KindRow("stale", "warning", "Names code that is gone"),
+    "old": KindRow("stale", "warning", "Not checked for a long time"),
+    "temporary": KindRow("stale", "warning", "Describes a task or a temporary state"),
+    "check-unapproved": KindRow("stale", "info", "Command not approved on this machine"),
+    "check-invalid": KindRow("stale", "warning", "Check can't be read"),
+    "unreadable": KindRow("stale", "info", "Evidence can't be compared"),
+    "expiring": KindRow("tidy", "info", "Expires soon"),
+    "evidence-moved": KindRow("tidy", "info", "Evidence moved"),
+    "duplicate": KindRow("tidy", "warning", "Entries say the same"),
+    "link-broken": KindRow("tidy", "warning", "Link to a missing entry"),
+    "source-missing": KindRow("tidy", "info", "Source run is missing"),
+    "scope-empty": KindRow("tidy", "warning", "Scope matches no file"),
+    "unused": KindRow("tidy", "info", "Never used since its approval"),
+}
