@@ -53,6 +53,7 @@ from agentplane.tools.foreign_file import Change
 # These modules are loaded on use, because reading the memory needs few of them.
 if TYPE_CHECKING:
     from agentplane.agents.model import Tool
+    from agentplane.api.curator import Curator
     from agentplane.api.history import History
     from agentplane.api.inbox import Inbox
     from agentplane.api.memory import PlaneMemory
@@ -129,6 +130,13 @@ class Plane:
         from agentplane.api.recall import Recall
 
         return Recall(self._committer)
+
+    @cached_property
+    def curator(self) -> "Curator":
+        """The curator, which finds entries that may no longer be true."""
+        from agentplane.api.curator import Curator
+
+        return Curator(self._committer)
 
     @cached_property
     def runs(self) -> "Runs":

@@ -1,0 +1,135 @@
+"""The command curate, which finds approved entries that may no longer be true."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from agentplane.cli import complete, output
+from agentplane.cli import findings as shown
+from agentplane.cli.help import command
+from agentplane.cli.memory import curate_report, curate_rows
+from agentplane.cli.open import ids_argument, json_option, opened
+from agentplane.cli.report import report as report_done
+from agentplane.curate.curator import Curation
+from agentplane.curate.kinds import KINDS, Kind
+from agentplane.errors import BadInput
+from agentplane.findings import Severity
+from agentplane.text import files
+from agentplane.text.numbers import counted
+from agentplane.text.visible import one_line
+
+
+_LEVELS: Sequence[Severity] = get_args(Severity)
+
+
+@command(
+    "curate",
+    "curate DEC-014 -v",
+    "curate --only expired --json",
+    "curate --since origin/main --fail-on error",
+    "curate --apply old",
+)
+@ids_argument("shelf", required=False)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="KIND",
+    shell_complete=complete.finding_kinds,
+    help="Look only for findings of this kind. Can be repeated.",
+)
+@click.option(
+    "--since",
+    metavar="REV",
+    help="Look only at entries that changed since this Git revision, or whose evidence or scope did.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(list(_LEVELS)),
+    help="Exit with code 1 if there is a finding of this severity or a higher one.",
+)
+@click.option("--report", type=click.Path(dir_okay=False, path_type=Path), help="Markdown file to write.")
+@click.option(
+    "--apply",
+    metavar="KIND",
+    shell_complete=complete.finding_kinds,
+    help="Carry out the first remedy of each finding of this kind.",
+)
+@click.option("--yes", is_flag=True, help="With --apply, skip the prompt.")
+@click.option("--show-dismissed", is_flag=True, help="Also list findings that were dismissed or snoozed.")
+@click.option("-v", "--verbose", is_flag=True, help="Print proofs in full, and all remedies.")
+@json_option
+def curate_command(
+    ids: tuple[str, ...],
+    only: tuple[str, ...],
+    since: str | None,
+    fail_on: Severity | None,
+    report: Path | None,
+    apply: str | None,
+    yes: bool,
+    show_dismissed: bool,
+    verbose: bool,
+    as_json: bool,
+) -> int:
+    """Find approved entries that may no longer be true.
+
+    Each finding has its proof and the commands that resolve it.
+    """
+    kinds = tuple(_kind(name) for name in only)
+    if apply is not None:
+        return _apply(ids, _kind(apply), since, yes=yes, as_json=as_json)
+    plane = opened(doing="Checking entries")
+    made = plane.curator.collect(ids, only=kinds, since=since)
+    if report is not None:
+        files.write_atomic(report, curate_report.text(made).encode())
+    if as_json:
+        output.emit("curate", **curate_rows.fields(plane, made, show_dismissed=show_dismissed))
+    else:
+        curate_rows.print_all(made, full=verbose or len(ids) == 1, put_aside=show_dismissed)
+        if report is not None:
+            output.note(f"Wrote {report}.")
+    return int(fail_on is not None and _is_bad(made, fail_on))
+
+
+def _kind(name: str) -> Kind:
+    """Return the kind of findings that a person names."""
+    for kind in KINDS:
+        if kind == name.strip().lower():
+            return kind
+    raise BadInput(f"Unknown kind of findings: {one_line(name, 40)}.", todo=f"Use {', '.join(KINDS)}.")
+
+
+def _is_bad(made: Curation, level: Severity) -> bool:
+    """True if a finding, or an error that stopped a check, is at least that severe."""
+    bad = _LEVELS[: _LEVELS.index(level) + 1]
+    return bool(made.troubles) or any(finding.severity in bad for finding in made.findings)
+
+
+def _apply(ids: tuple[str, ...], kind: Kind, since: str | None, *, yes: bool, as_json: bool) -> int:
+    """Carry out the first remedy of each finding of a kind, after a person confirmed the list."""
+    plane = opened(deciding="applying remedies", doing="Checking entries")
+    made = plane.curator.collect(ids, only=(kind,), since=since)
+    for trouble in made.troubles:
+        shown.say(trouble)
+    if not made.findings:
+        output.note(f"No findings: {KINDS[kind].title}.")
+        return 0
+    if not yes:
+        _confirm(made)
+    for done in plane.curator.apply(made.findings):
+        report_done(plane, done, as_json=as_json)
+    return 0
+
+
+def _confirm(made: Curation) -> None:
+    """List the remedies, and ask whether to carry them out."""
+    if not sys.stdin.isatty():
+        raise BadInput(
+            "Can't prompt for confirmation: stdin isn't a terminal.", todo="Pass --yes to skip the prompt."
+        )
+    for finding in made.findings:
+        curate_rows.print_remedy(finding)
+    output.forget_typed()
+    output.confirmed(f"Apply {counted(len(made.findings), 'remedy', 'remedies')}?", abort=True)
