@@ -41,7 +41,8 @@ class Subject(msgspec.Struct, frozen=True):
         """Return the place of a key in the header of an entry, or the place of the entry if the key is missing."""
         here = self._in_file(entry)
         found = re.search(rb"^[\"']?%s[\"']?[ \t]*:" % re.escape(key.encode()), here.header, re.MULTILINE)
-        line = here.line + (here.header.count(b"\n", 0, found.start()) if found else 0)
+        # The header begins in the line after the ---, which is the line of the entry.
+        line = here.line + (1 + here.header.count(b"\n", 0, found.start()) if found else 0)
         return f"{self.layout.shown(entry.file)}:{line}"
 
     def looked_at(self, entry: Entry) -> date | None:
