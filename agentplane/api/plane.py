@@ -18,6 +18,7 @@ from agentplane.commands import (
     ApproveClean,
     Command,
     Deprecate,
+    DismissFindings,
     Edit,
     Mask,
     MemoryCommand,
@@ -26,6 +27,7 @@ from agentplane.commands import (
     Propose,
     Redo,
     Reject,
+    Renew,
     Revert,
     SendBack,
     SetSetting,
@@ -213,7 +215,7 @@ class Plane:
                 return self.inbox.put(command)
             case Approve() | ApproveClean() | Reject() | Merge() | Edit() | Mask():
                 return self._committer.do(command)
-            case SendBack() | Snooze() | Tag():
+            case SendBack() | Snooze() | Tag() | Renew() | DismissFindings():
                 return self._committer.do(command)
             case Deprecate() | Pin() | Unpin() | Adopt() | Revert() | Undo() | Redo():
                 return self._committer.do(command)

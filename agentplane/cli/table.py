@@ -94,6 +94,7 @@ ROWS: tuple[Row, ...] = (
         "Memory",
         old={"unpin": ("--remove",)},
     ),
+    Row("renew", "Confirm that entries are still true", "review.decide.renew"),
     Row("deprecate", "Mark entries as deprecated", "review.decide.deprecate", "Memory"),
     Row("undo", "Undo your last change", "memory.undo.undo", "Memory"),
     Row("redo", "Redo the last change that you undid", "memory.undo.redo", "Memory"),
