@@ -1,17 +1,16 @@
 """`plane.curator`, which finds approved entries that may no longer be true, and carries out remedies."""
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import UTC
+from datetime import UTC, date
 
 from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed
-from agentplane.commands import Adopt, Approve, Decision, Deprecate, Revert
-from agentplane.curate import curator, kept, remedies
+from agentplane.commands import Adopt, Approve, Decision, Deprecate, DismissFindings, Renew, Revert
+from agentplane.curate import curator, kept, recorded, remedies
 from agentplane.curate.curator import Curation
 from agentplane.curate.finding import Finding
 from agentplane.curate.kept import Counts, Mark, Point
 from agentplane.curate.kinds import Kind
-from agentplane.curate.recorded import Recorded
 from agentplane.curate.remedies import Remedy
 from agentplane.curate.subject import Subject
 from agentplane.errors import BadInput
@@ -69,12 +68,35 @@ class Curator:
         self._look_again({id_ for finding in findings for id_ in finding.ids}, was_current=was_current)
         return done
 
+    def dismiss(self, keys: Sequence[str], why: str | None = None, until: date | None = None) -> Committed:
+        """Put findings aside, for good or until a day. They return earlier if their proof changes."""
+        was_current = self._is_kept_current()
+        about = self._ids_of(keys)
+        command = DismissFindings(tuple((key, about[key]) for key in keys), why, until)
+        done = required(self._committer.do(command))
+        self._look_again(set(command.ids), was_current=was_current)
+        return done
+
     def preview(self, remedy: Remedy) -> tuple[Change, ...] | None:
         """Return the files that a remedy would change, or None if a person has to choose something first."""
         try:
             return self._committer.preview(command_of(remedy))
         except NeedsPerson:
             return None
+
+    def _ids_of(self, keys: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the entries that findings are about, by the keys of the findings."""
+        about = {mark.key: mark.ids for mark in self.marks()}
+        if not about.keys() >= set(keys):
+            made = self.collect()
+            about = {
+                one.key: one.ids for one in (*made.findings, *(aside.finding for aside in made.put_aside))
+            }
+        for key in keys:
+            if key not in about:
+                what = f"No finding has the key {one_line(key, 40)}."
+                raise BadInput(what, todo="Run `agentplane curate` to list findings with their keys.")
+        return about
 
     def _is_kept_current(self) -> bool:
         found = self.kept()
@@ -99,7 +121,7 @@ class Curator:
         entries = (entry for entry in memory.approved() if entry.head.status == "accepted")
         wanted = tuple(entry for entry in entries if named is None or entry.id in named)
         progress = self._committer.listeners.progress
-        return Subject(memory, wanted, Recorded(), self._committer.today(), progress)
+        return Subject(memory, wanted, recorded.of(memory), self._committer.today(), progress)
 
     def _named(self, memory: Memory, wanted: Sequence[str], since: str | None) -> frozenset[str] | None:
         """Return the ids of the entries to look at, or None for all of them."""
@@ -152,9 +174,9 @@ def combined(chosen: Iterable[Remedy]) -> list[Remedy]:
     others: dict[Remedy, None] = {}
     for remedy in chosen:
         match remedy:
-            case remedies.Renew(ids):
+            case remedies.Renew(ids=ids):
                 renewed += ids
-            case remedies.Deprecate(ids):
+            case remedies.Deprecate(ids=ids):
                 deprecated += ids
             case _:
                 others[remedy] = None
@@ -166,6 +188,8 @@ def combined(chosen: Iterable[Remedy]) -> list[Remedy]:
 def command_of(remedy: Remedy) -> Decision:
     """Return the command that carries out a remedy."""
     match remedy:
+        case remedies.Renew():
+            return Renew(remedy.ids)
         case remedies.Deprecate():
             return Deprecate(remedy.ids)
         case remedies.ReviewEdit():

@@ -55,7 +55,7 @@ class Subject(msgspec.Struct, frozen=True):
         found = (
             observed.day if observed else None,
             days.day_of(entry.head.updated) if entry.head.updated else None,
-            _day_of_op(known.op) if known and observed is None and not entry.head.updated else None,
+            _day_of_op(known.op) if known and not entry.head.updated else None,
         )
         return max((day for day in found if day is not None), default=None)
 

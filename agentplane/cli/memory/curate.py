@@ -11,17 +11,18 @@ from agentplane.cli import complete, output
 from agentplane.cli import findings as shown
 from agentplane.cli.help import command
 from agentplane.cli.memory import curate_report, curate_rows
-from agentplane.cli.open import ids_argument, json_option, opened
+from agentplane.cli.open import ids_argument, invalid_option, json_option, opened
 from agentplane.cli.report import report as report_done
 from agentplane.curate.curator import Curation
 from agentplane.curate.kinds import KINDS, Kind
 from agentplane.errors import BadInput
 from agentplane.findings import Severity
-from agentplane.text import files
+from agentplane.text import days, files
 from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 
 
+_SNOOZE = "30d"
 _LEVELS: Sequence[Severity] = get_args(Severity)
 
 
@@ -58,6 +59,15 @@ _LEVELS: Sequence[Severity] = get_args(Severity)
     help="Carry out the first remedy of each finding of this kind.",
 )
 @click.option("--yes", is_flag=True, help="With --apply, skip the prompt.")
+@click.option("--dismiss", multiple=True, metavar="KEY", help="Dismiss a finding. Can be repeated.")
+@click.option("--why", metavar="TEXT", help="With --dismiss or --snooze, reason to record.")
+@click.option("--snooze", multiple=True, metavar="KEY", help="Hide a finding until a date. Can be repeated.")
+@click.option(
+    "--until",
+    metavar="DATE",
+    shell_complete=complete.until,
+    help="With --snooze, date such as 2026-12-31, or an age such as 2w [default: 30d].",
+)
 @click.option("--show-dismissed", is_flag=True, help="Also list findings that were dismissed or snoozed.")
 @click.option("-v", "--verbose", is_flag=True, help="Print proofs in full, and all remedies.")
 @json_option
@@ -69,6 +79,10 @@ def curate_command(
     report: Path | None,
     apply: str | None,
     yes: bool,
+    dismiss: tuple[str, ...],
+    why: str | None,
+    snooze: tuple[str, ...],
+    until: str | None,
     show_dismissed: bool,
     verbose: bool,
     as_json: bool,
@@ -77,7 +91,10 @@ def curate_command(
 
     Each finding has its proof and the commands that resolve it.
     """
+    _check_options(dismiss, snooze, apply, why, until)
     kinds = tuple(_kind(name) for name in only)
+    if dismiss or snooze:
+        return _put_aside(dismiss or snooze, why, until if dismiss else until or _SNOOZE, as_json=as_json)
     if apply is not None:
         return _apply(ids, _kind(apply), since, yes=yes, as_json=as_json)
     plane = opened(doing="Checking entries")
@@ -91,6 +108,27 @@ def curate_command(
         if report is not None:
             output.note(f"Wrote {report}.")
     return int(fail_on is not None and _is_bad(made, fail_on))
+
+
+def _check_options(
+    dismiss: tuple[str, ...], snooze: tuple[str, ...], apply: str | None, why: str | None, until: str | None
+) -> None:
+    if sum(map(bool, (dismiss, snooze, apply))) > 1:
+        raise BadInput("Use only one of --dismiss, --snooze and --apply.")
+    if why is not None and not (dismiss or snooze):
+        raise BadInput("--why can be used only with --dismiss or --snooze.")
+    if until is not None and not snooze:
+        raise BadInput("--until can be used only with --snooze.")
+
+
+def _put_aside(keys: tuple[str, ...], why: str | None, until: str | None, *, as_json: bool) -> int:
+    """Dismiss findings, or hide them until a day."""
+    plane = opened(deciding="dismissing findings")
+    day = None if until is None else days.ahead(until, plane.today())
+    if until is not None and day is None:
+        raise invalid_option("--until", until, "Use a date such as 2026-12-31, or an age such as 2w.")
+    report_done(plane, plane.curator.dismiss(keys, why, day), as_json=as_json)
+    return 0
 
 
 def _kind(name: str) -> Kind:
