@@ -5,7 +5,7 @@ from datetime import date
 
 import msgspec
 
-from agentplane.curate import extension_checks, health
+from agentplane.curate import extension_checks, health, last_looks
 from agentplane.curate.checks import (
     age,
     expiry,
@@ -98,6 +98,7 @@ def collect(
     ]
     wanted.sort(key=_order(subject))
     dismissed = {finding.key: by for finding in wanted if (by := _dismissal(subject, finding)) is not None}
+    looks = last_looks.of(subject)
     findings = tuple(finding for finding in wanted if finding.key not in dismissed)
     return Curation(
         subject.memory.snapshot.ledger.revision(),
@@ -105,8 +106,8 @@ def collect(
         findings,
         tuple(PutAside(one, dismissed[one.key]) for one in wanted if one.key in dismissed),
         tuple(troubles),
-        {entry.id: day for entry in subject.entries if (day := subject.looked_at(entry)) is not None},
-        None if only or named is not None else health.of(subject, findings),
+        looks,
+        None if only or named is not None else health.of(subject, findings, looks),
     )
 
 

@@ -1,6 +1,6 @@
 """The health figure of a memory: the share of entries without a finding that matters, and its parts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -40,8 +40,8 @@ class Health(msgspec.Struct, frozen=True):
         return self.sound * 100 // self.entries if self.entries else 100
 
 
-def of(subject: Subject, findings: Sequence[Finding]) -> Health:
-    """Return the health of the entries that were looked at."""
+def of(subject: Subject, findings: Sequence[Finding], looks: Collection[str]) -> Health:
+    """Return the health of the entries that were looked at. `looks` are the ids of entries with a day of a look."""
     ids = {entry.id for entry in subject.entries}
     kinds: dict[str, set[str]] = {}
     groups: dict[Group, set[str]] = {}
@@ -60,9 +60,7 @@ def of(subject: Subject, findings: Sequence[Finding]) -> Health:
         bound=len(bound),
         unchanged=len(bound - drifted),
         never_bound=len(ids - bound),
-        checked=sum(
-            entry.id not in late and subject.looked_at(entry) is not None for entry in subject.entries
-        ),
+        checked=len((ids - late).intersection(looks)),
     )
 
 

@@ -11,7 +11,6 @@ from agentplane.jobs import Report, ignore
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import Layout
-from agentplane.text import days
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -45,28 +44,6 @@ class Subject(msgspec.Struct, frozen=True):
         line = here.line + (1 + here.header.count(b"\n", 0, found.start()) if found else 0)
         return f"{self.layout.shown(entry.file)}:{line}"
 
-    def looked_at(self, entry: Entry) -> date | None:
-        """Return the last day on which a person looked at an entry, or None if no date can be read.
-
-        A person looks at an entry when approving, editing or renewing it.
-        """
-        observed = self.recorded.observed.get(entry.id)
-        known = self.memory.known(entry.id)
-        found = (
-            observed.day if observed else None,
-            days.day_of(entry.head.updated) if entry.head.updated else None,
-            _day_of_op(known.op) if known and not entry.head.updated else None,
-        )
-        return max((day for day in found if day is not None), default=None)
-
     def _in_file(self, entry: Entry) -> Entry:
         """Return the entry as its file has it. After a manual edit, the approved text is in an operation."""
         return self.memory.entries.get(entry.id, entry)
-
-
-def _day_of_op(op: str) -> date | None:
-    """Return the day of an operation. Its id begins with its time in UTC."""
-    try:
-        return date(int(op[:4]), int(op[4:6]), int(op[6:8]))
-    except ValueError:
-        return None

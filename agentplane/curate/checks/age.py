@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import date
 
+from agentplane.curate import last_looks
 from agentplane.curate.finding import Finding, Lines
 from agentplane.curate.remedies import Deprecate, EditEntry, Renew
 from agentplane.curate.subject import Subject
@@ -15,8 +16,9 @@ from agentplane.text.visible import one_line
 
 def check(subject: Subject) -> Iterator[Finding]:
     settings = subject.memory.snapshot.settings.curate
+    looks = last_looks.of(subject)
     for entry in subject.entries:
-        day, most = subject.looked_at(entry), interval_of(settings, entry.head.type)
+        day, most = looks.get(entry.id), interval_of(settings, entry.head.type)
         if day is None or not most or expiry.is_over(entry.head, subject.today):
             continue  # an expired entry has a finding of its own
         if (subject.today - day).days > most:

@@ -18,8 +18,10 @@ _SOON = (
     r"(?:(?:by|until|before|on) )?(?:tomorrow|tonight|(?:next|this|later this|the end of (?:the|this|next)|end of(?: the| this| next)?) "
     r"(?:week|sprint|month|quarter|iteration|release cycle)|later today)"
 )
-_TASK = re.compile(
-    r"^\W{0,4}(?:todo|fixme|to-do|action item|follow-?up)\b ?(?:\([^)\n]{0,40}\))? ?[:\u2013\u2014-]|"
+_MARKED_TASK = re.compile(
+    r"^\W{0,4}(?:todo|fixme|to-do|action item|follow-?up)\b ?(?:\([^)\n]{0,40}\))? ?[:\u2013\u2014-]"
+)
+_DATED_TASK = re.compile(
     rf"\b(?:will|shall|must|should|needs? to|has to|have to) be (?:[\w-]{{1,20}} ){{1,6}}{_SOON}\b|"
     rf"\b(?:we|i|we'll|i'll) (?:will |need to |have to |plan to |are going to )?(?:[\w/-]{{1,20}} ){{1,8}}{_SOON}\b"
 )
@@ -41,7 +43,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 def shape_of(statement: str) -> Shape | None:
     """Return what a statement describes if it can only be true for a short time, or None."""
     clean = wording.folded(statement)
-    if _TASK.search(clean) and not _REPEATED.search(clean):
+    if _MARKED_TASK.search(clean) or (_DATED_TASK.search(clean) and not _REPEATED.search(clean)):
         return "task"
     return "state" if wording.news(statement) is not None else None
 
