@@ -151,7 +151,7 @@ def _is_about(entry: Entry, names: Collection[str], committer: Committer) -> boo
     cited = (evidence_lookup.path_in(evidence_lookup.plain(text), project) for text in entry.head.evidence)
     if any(path in names for path in cited if path):
         return True
-    return any(globs.meets(glob, name) for glob in entry.head.scope for name in names)
+    return any(globs.matches(glob, name) for glob in entry.head.scope for name in names)
 
 
 class NeedsPerson(BadInput):

@@ -76,7 +76,7 @@ class Files:
             return False
         if len(parts) == len(_parts(glob)):
             return True  # a folder, which is there
-        return any(globs.meets(glob, path) for path in self._below(parts))
+        return any(globs.matches(glob, path) for path in self._below(parts))
 
     def _below(self, parts: Sequence[str]) -> Sequence[str]:
         """Return the files in a folder."""

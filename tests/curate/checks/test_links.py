@@ -8,6 +8,7 @@ from agentplane.review.conflicts.resolve import Choice
 from tests.curate.shelves import add, ago, found, line_at, lines
 from tests.memory.test_links import shelf
 
+
 LINKS: tuple[Kind, ...] = ("link-broken", "superseded-twice", "superseded-in-force")
 
 
