@@ -1,5 +1,6 @@
 """Findings of the curator as a Markdown report."""
 
+import re
 from collections.abc import Iterator
 
 from agentplane.cli.memory.curate_rows import health_lines, proof_lines
@@ -10,6 +11,7 @@ from agentplane.text.visible import one_line, visible
 
 
 _MOST_LINES = 60
+_TICKS = re.compile("`+")
 
 
 def text(made: Curation) -> str:
@@ -55,13 +57,8 @@ def _finding(finding: Finding) -> Iterator[str]:
 
 def _fence(lines: list[str]) -> str:
     """Return a fence that no line of the text can end."""
-    longest = max((_run_of_ticks(line) for line in lines), default=0)
+    longest = max((len(ticks) for line in lines for ticks in _TICKS.findall(line)), default=0)
     return "`" * max(3, longest + 1)
-
-
-def _run_of_ticks(line: str) -> int:
-    stripped = line.lstrip(" ")
-    return len(stripped) - len(stripped.lstrip("`"))
 
 
 def _inline(words: str) -> str:

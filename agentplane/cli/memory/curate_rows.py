@@ -93,13 +93,21 @@ def _print(finding: Finding, *, full: bool) -> None:
     output.line(
         mark, f" {visible(finding.where)}: {visible(finding.what)}", Piece(f"  [{finding.key}]", _DIM)
     )
-    lines = list(proof_lines(finding))
+    lines = list(proof_lines(finding)) if full else _main_lines(finding)
     for text in lines if full else lines[:_FEW_LINES]:
         output.line(f"    {text if full else one_line(text, _LONGEST)}", **_style(_color(finding, text)))
     if len(lines) > _FEW_LINES and not full:
         output.line(f"    … {counted(len(lines) - _FEW_LINES, 'more line')}", **_DIM)
     for remedy in finding.remedies if full else finding.remedies[:_FEW_REMEDIES]:
         output.line(f"    {remedy.title}: {_command(remedy)}", **_DIM)
+
+
+def _main_lines(finding: Finding) -> list[str]:
+    """Return the proof without the lines of a diff that didn't change."""
+    if not isinstance(finding.proof, Diff):
+        return list(proof_lines(finding))
+    changed = (line for line in proof_lines(finding) if line[:1] in "+-" or line.startswith("commit "))
+    return [line for line in changed if not line.startswith(("---", "+++"))]
 
 
 _DIM: Mapping[str, Any] = {"dim": True}
