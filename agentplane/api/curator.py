@@ -131,7 +131,7 @@ class Curator:
         return frozenset(memory.get(id_).id for id_ in wanted) if wanted else None
 
     def _changed(self, memory: Memory, since: str) -> frozenset[str]:
-        """Return the entries that changed since a revision, or that cite or cover a file that did."""
+        """Return the entries that changed since a revision, or that cite or cover a file that changed."""
         from agentplane.api import memory_diff
 
         project = self._committer.layout.project
@@ -139,8 +139,11 @@ class Curator:
         if commit is None:
             what = f"Git revision not found: {one_line(since, 60)}."
             raise BadInput(what, todo="Use a commit, a branch or a tag, such as HEAD~1.")
-        names = {*git.changed_since(project, commit), *git.uncommitted(project), *git.untracked(project)}
-        changed = memory_diff.between(memory, since, self._committer.store.clock).entries
+        # On a branch, only its own changes count, and not those of the branch that it comes from.
+        head = git.commit(project, "HEAD")
+        base = next(iter(git.merge_bases(project, head, commit) if head else ()), commit)
+        names = {*git.changed_since(project, base), *git.uncommitted(project), *git.untracked(project)}
+        changed = memory_diff.between(memory, base, self._committer.store.clock).entries
         about = {entry.id for entry in memory.shelf if _is_about(entry, names, self._committer)}
         return frozenset(about | {one.id for one in changed if one.id in memory.entries})
 

@@ -1,5 +1,6 @@
 """The command curate, which finds approved entries that may no longer be true."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,21 +8,24 @@ from typing import get_args
 
 import click
 
-from agentplane.cli import complete, output
+from agentplane.cli import annotations, complete, output
 from agentplane.cli import findings as shown
 from agentplane.cli.help import command
 from agentplane.cli.memory import curate_report, curate_rows
 from agentplane.cli.open import ids_argument, invalid_option, json_option, opened
 from agentplane.cli.report import report as report_done
 from agentplane.curate.curator import Curation
+from agentplane.curate.finding import Finding
 from agentplane.curate.kinds import KINDS, Kind
 from agentplane.errors import BadInput
-from agentplane.findings import Severity
+from agentplane.findings import Finding as Trouble
+from agentplane.findings import Severity, Shell
 from agentplane.text import days, files
 from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 
 
+_MOST_ANNOTATIONS = 100
 _SNOOZE = "30d"
 _LEVELS: Sequence[Severity] = get_args(Severity)
 
@@ -107,6 +111,9 @@ def curate_command(
         curate_rows.print_all(made, full=verbose or len(ids) == 1, put_aside=show_dismissed)
         if report is not None:
             output.note(f"Wrote {report}.")
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        found = [*made.troubles, *map(_plain, made.findings)]
+        annotations.print_all(found[:_MOST_ANNOTATIONS], plane.layout.root)
     return int(fail_on is not None and _is_bad(made, fail_on))
 
 
@@ -137,6 +144,12 @@ def _kind(name: str) -> Kind:
         if kind == name.strip().lower():
             return kind
     raise BadInput(f"Unknown kind of findings: {one_line(name, 40)}.", todo=f"Use {', '.join(KINDS)}.")
+
+
+def _plain(finding: Finding) -> Trouble:
+    """Return a finding in the form of other checks, with the command of its first remedy."""
+    remedies = tuple(Shell(remedy.argv) for remedy in finding.remedies[:1])
+    return Trouble(finding.kind, finding.severity, finding.where, finding.what, remedies, finding.id)
 
 
 def _is_bad(made: Curation, level: Severity) -> bool:
