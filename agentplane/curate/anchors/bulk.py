@@ -49,7 +49,7 @@ def compared(pieces: Sequence[Piece], layout: Layout, report: Report) -> Iterato
         for number, piece in enumerate(pieces):
             if number % _STEP == 0:
                 report(number, len(pieces), _WHAT)
-            if not first.is_quiet(piece):
+            if not first.is_quiet(piece.evidence, piece.observed, piece.commit):
                 rest.append(piece)
         yield from _closely(rest, layout, memo, reader, report)
     memo.save()
@@ -81,61 +81,68 @@ class _FirstLook:
         self._memo = memo
         self._reader = reader
         self._tree = WorkTree(project)
-        self._digests: dict[str, str | None] = {}
+        self._paths = memo.known.paths
 
-    def is_quiet(self, piece: Piece) -> bool:
+    def is_quiet(self, evidence: str, observed: Observation | None, commit: str | None) -> bool:
         """True if a piece of evidence is unchanged or only reformatted, or if there is nothing to compare."""
-        observed = piece.observed
         if observed is None:
-            return self._is_as_approved(piece)
-        part = self._memo.part(piece.evidence)
-        if part is not None and _is_settled(observed, part, self._memo):
-            return True
-        place = forms.parse(piece.evidence, self._tree.exists, was_path=observed.content is not None)
+            return self._is_as_approved(evidence, commit)
+        path = self._paths.get(evidence)
+        if path is not None and observed.content is not None and (file := self._memo.file(path)) is not None:
+            if file == (observed.file or observed.content):
+                return True
+            if self._memo.known.settled.get(evidence) == (file, observed.content):
+                return True
+        return self._is_quiet(evidence, observed)
+
+    def _is_quiet(self, evidence: str, observed: Observation) -> bool:
+        place = forms.parse(evidence, self._tree.exists, was_path=observed.content is not None)
         if not isinstance(place, File | Lines | Symbol | Heading):
             return not isinstance(place, Commit | Outside)
         if observed.content is None:
             return (
                 self._is_folder(place.path) if observed.problem == "folder" else observed.problem == "missing"
             )
-        digest = self._digest(place.path)
-        if digest is None:
+        file = self._digest(place.path)
+        if file is None:
             return False
-        if digest == (observed.content if isinstance(place, File) else observed.file):
-            self._memo.add_part(place.path, digest, observed)
+        self._memo.add_path(evidence, place.path)
+        if file == (observed.content if isinstance(place, File) else observed.file):
             return True
-        if part is None:
-            part = self._read(piece.evidence, place, digest)
+        part = self._memo.part(evidence, file) or self._read(evidence, place, file)
         # Equal lines can be other lines, so lines need a closer look if anything in their file changed.
         return part is not None and not isinstance(place, Lines) and _is_same(observed, part)
 
-    def _read(self, evidence: str, place: Place, digest: str) -> KnownPart | None:
+    def _read(self, evidence: str, place: Place, file: str) -> KnownPart | None:
         content = self._tree.look(place.path)
-        if isinstance(content, Absent) or content.digest != digest:
+        if isinstance(content, Absent) or content.digest != file:
             return None
-        self._memo.add_part(place.path, digest, of_place(evidence, place, content))
-        return self._memo.known.parts[evidence]
+        return self._memo.add_part(file, of_place(evidence, place, content))
 
     def _is_folder(self, path: str) -> bool:
         found = self._tree.look(path)
         return isinstance(found, Absent) and found.problem == "folder"
 
-    def _is_as_approved(self, piece: Piece) -> bool:
+    def _is_as_approved(self, evidence: str, commit: str | None) -> bool:
         """True if the file of a piece of evidence is the one of the commit of the approval."""
-        place = forms.parse(piece.evidence, self._tree.exists)
-        if not isinstance(place, File | Lines | Symbol | Heading):
-            return not isinstance(place, Commit | Outside)
-        digest = self._digest(place.path)
-        if piece.commit is None:
+        path = self._paths.get(evidence)
+        if path is None:
+            place = forms.parse(evidence, self._tree.exists)
+            if not isinstance(place, File | Lines | Symbol | Heading):
+                return not isinstance(place, Commit | Outside)
+            path = place.path
+        if commit is None:
             return False
-        if digest is None:
-            found = self._reader.find(piece.commit, place.path.rstrip("/"))
-            return found is not None and found.kind == "tree" and self._is_folder(place.path)
-        approved = self._memo.approved(piece.commit, place.path)
-        if approved is None and self._has_blob(piece.commit, place.path):
-            approved = digest
-            self._memo.add_approved(piece.commit, place.path, digest)
-        return approved == digest
+        file = self._digest(path)
+        if file is None:
+            found = self._reader.find(commit, path.rstrip("/"))
+            return found is not None and found.kind == "tree" and self._is_folder(path)
+        self._memo.add_path(evidence, path)
+        approved = self._memo.approved(commit, path)
+        if approved is None and self._has_blob(commit, path):
+            approved = file
+            self._memo.add_approved(commit, path, file)
+        return approved == file
 
     def _has_blob(self, commit: str, path: str) -> bool:
         """True if a commit has the very bytes that a file has now."""
@@ -150,14 +157,12 @@ class _FirstLook:
 
     def _digest(self, path: str) -> str | None:
         """Return the digest of a file, or None if it isn't there."""
-        if path not in self._digests:
-            digest = self._memo.file(path)
-            if digest is None and isinstance(content := self._tree.look(path), Content):
-                digest = content.digest
-                if content.path == path:
-                    self._memo.add_file(path, digest, content.stamp)
-            self._digests[path] = digest
-        return self._digests[path]
+        digest = self._memo.file(path)
+        if digest is None and isinstance(content := self._tree.look(path), Content):
+            digest = content.digest
+            if content.path == path:
+                self._memo.add_file(path, digest, content.stamp)
+        return digest
 
 
 def _is_same(observed: Observation, part: KnownPart) -> bool:
@@ -166,52 +171,37 @@ def _is_same(observed: Observation, part: KnownPart) -> bool:
     return part.meaning is not None and part.meaning == observed.meaning
 
 
-def _is_settled(observed: Observation, part: KnownPart, memo: Memo) -> bool:
-    """True if the file is the observed one, or an earlier pass looked closely at this version of it."""
-    if observed.content is not None and part.file == (observed.file or observed.content):
-        return True
-    return memo.known.settled.get(observed.evidence) == (part.file, observed.content)
-
-
 def _oldest(pieces: Sequence[Piece], project: Path, reader: ObjectReader) -> ObjectId | None:
     """Return the oldest commit of these approvals. None if one of them isn't known."""
     names = {piece.commit for piece in pieces}
     commits = [reader.commit(name) if name is not None else None for name in names]
+    if len(commits) == 1:
+        return commits[0]
     known = [commit for commit in commits if commit is not None]
     return code_history.oldest(project, known) if len(known) == len(commits) else None
 
 
 def _remember(piece: Piece, state: State, memo: Memo) -> None:
-    """Remember the commit of a change, which stays the same until the file changes."""
-    part = memo.part(piece.evidence)
-    if (
-        part is None
-        or not isinstance(state, Changed)
-        or state.now != piece.evidence
-        or piece.observed is None
-    ):
+    """Remember what a closer look found. It stays the same until the file changes."""
+    path = memo.known.paths.get(piece.evidence)
+    file = memo.file(path) if path is not None else None
+    content = piece.observed.content if piece.observed is not None else None
+    if file is None or content is None:
         return
-    change = state.change
-    if change.commit is not None:
-        known = KnownChange(
-            part.file,
-            piece.observed.content,
-            change.diff,
-            change.where,
-            change.commit,
-            change.author,
-            change.date,
-            change.subject,
-        )
-        memo.add_change(piece.evidence, known)
+    if isinstance(state, Unchanged | Reformatted):
+        memo.settle(piece.evidence, file, content)
+    if isinstance(state, Changed) and state.now == piece.evidence and (commit := state.change.commit):
+        change = state.change
+        about = (change.diff, change.where, commit, change.author, change.date, change.subject)
+        memo.add_change(piece.evidence, KnownChange(file, content, *about))
 
 
 def _known_changes(pieces: Sequence[Piece], layout: Layout, memo: Memo) -> dict[Piece, State]:
     """Return the changes that an earlier pass explained, if their commits are still in the history."""
     found: dict[Piece, State] = {}
     for piece in pieces:
-        part, known = memo.part(piece.evidence), memo.known.changes.get(piece.evidence)
-        if part is None or known is None or known.file != part.file or piece.observed is None:
+        known, path = memo.known.changes.get(piece.evidence), memo.known.paths.get(piece.evidence)
+        if known is None or path is None or piece.observed is None or known.file != memo.file(path):
             continue
         if known.observed == piece.observed.content:
             change = Change(known.where, known.diff, known.commit, known.author, known.date, known.subject)
