@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.curate.anchors import moved_lines, parts, search
+from agentplane.curate.anchors import moved_lines, parts, search, text_blocks
 from agentplane.curate.anchors.now import Now
 from agentplane.curate.anchors.observe import observe, of_place
 from agentplane.curate.anchors.part_diff import diff_of
@@ -67,11 +67,31 @@ class Comparison:
         self._now = Now(project, past)
 
     def states(self, observed: Observed, evidence: Sequence[str]) -> list[State]:
-        commit = self._past.commit(observed.commit)
-        recorded = observed.evidence
-        if recorded is None:
-            recorded = tuple(self.derived(evidence, observed.commit))
-        return [self.state(one, commit) for one in recorded]
+        if observed.evidence is None:
+            return [self.state_of(text, None, observed.commit) for text in evidence]
+        return [self.state_of(one.evidence, one, observed.commit) for one in observed.evidence]
+
+    def state_of(self, evidence: str, observed: Observation | None, commit: str | None) -> State:
+        """Return what became of one piece of evidence. Without a recorded state, the commit has it."""
+        if observed is None:
+            (observed,) = self.derived([evidence], commit)
+        return self.state(observed, self._past.commit(commit))
+
+    def prepare(self, evidence: Sequence[str]) -> None:
+        """Ask Git about many pieces of evidence together, before their states are determined one by one."""
+        places = [one for text in evidence if isinstance(one := forms.parse(text, self._now.exists), Place)]
+        self._past.load([place.path for place in places])
+        self._now.load_names(
+            [
+                text_blocks.last_part(place.name)
+                for place in places
+                if isinstance(place, Symbol | Heading) and not self._has_name(place)
+            ]
+        )
+
+    def _has_name(self, place: Symbol | Heading) -> bool:
+        text = self._now.text(place.path)
+        return text is not None and not text.is_binary and parts.is_defined(text, place.name)
 
     def derived(self, evidence: Sequence[str], commit: str | None) -> list[Observation]:
         """Return the state that evidence had in a commit."""
@@ -430,8 +450,6 @@ def _at(place: Place, path: str) -> Place:
 
 
 def _renamed_symbol(place: Symbol | Heading, hit: search.Hit) -> Place:
-    from agentplane.curate.anchors import text_blocks
-
     is_same_name = text_blocks.last_part(hit.name) == text_blocks.last_part(place.name)
     written = ".".join(text_blocks.parts_of(place.name))
     keeps = is_same_name and (hit.name == written or hit.name.endswith(f".{written}"))
