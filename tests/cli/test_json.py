@@ -71,6 +71,7 @@ NAMED_BY_USERS = {"delivered", "old_memory", "kept", "blocked", "by_hand"}
         "approve CAND",
         "undo",
         "doctor",
+        "curate",
         "timeline",
         "run artifacts",
         "context",
