@@ -142,7 +142,8 @@ def renew(memory: Memory, wanted: Sequence[str], why: str | None) -> Plan:
             )
         if entry.head.status != "accepted":
             raise BadInput(
-                f"{entry.id} can't be renewed, because its status is {one_line(entry.head.status, 20)}."
+                f"{entry.id} can't be renewed, because its status is {one_line(entry.head.status, 20)}.",
+                todo="Renew an accepted entry instead. Tools get only accepted entries.",
             )
         check_untouched(memory, entry)
     return Plan("renew", (), why=why, observed={entry.id: () for entry in entries})
