@@ -161,7 +161,9 @@ _IN_PATH = re.compile(rf"\s+in\s+({_PATH})\s*\Z")
 def _pattern_problem(pattern: str) -> Problem | None:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # some valid patterns warn that a later Python reads them otherwise
+            warnings.simplefilter(
+                "ignore"
+            )  # some valid patterns warn that a later Python reads them otherwise
             re.compile(pattern, re.MULTILINE)
     except re.error as error:
         # The rest of the message repeats a name of the pattern, which could be a secret.

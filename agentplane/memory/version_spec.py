@@ -4,18 +4,15 @@ It accepts the operators of Python, npm and Cargo. The meaning of a range depend
 """
 
 import re
-from typing import Literal
 
 import msgspec
-
-
-Operator = Literal[">=", "<=", ">", "<", "===", "==", "=", "!=", "~=", "^", "~", ""]
 
 
 class Clause(msgspec.Struct, frozen=True):
     """One operator and its version. The operator is empty for a bare version, such as `1.x`."""
 
-    operator: Operator
+    operator: str
+    """One of `>=`, `<=`, `>`, `<`, `===`, `==`, `=`, `!=`, `~=`, `^`, `~` and nothing."""
     version: str
 
 
@@ -34,7 +31,9 @@ class SpecProblem(msgspec.Struct, frozen=True):
 
 _VERSION = r"(?:[vV]?[0-9][0-9A-Za-z.!+_*-]*|[xX*])"
 _HYPHEN = re.compile(rf"\s*({_VERSION})\s+-\s+({_VERSION})\s*\Z")
-_CLAUSE = re.compile(rf"\s*(?P<operator>>=|<=|===|==|~=|!=|>|<|=|\^|~)?\s*(?P<version>{_VERSION})\s*(?P<comma>,?)")
+_CLAUSE = re.compile(
+    rf"\s*(?P<operator>>=|<=|===|==|~=|!=|>|<|=|\^|~)?\s*(?P<version>{_VERSION})\s*(?P<comma>,?)"
+)
 
 
 def parse(text: str) -> VersionSpec | SpecProblem:
@@ -59,8 +58,7 @@ def _clauses(text: str) -> tuple[Clause, ...] | SpecProblem:
         clause = _CLAUSE.match(text, at)
         if clause is None:
             break
-        operator: Operator = clause["operator"] or ""  # type: ignore[assignment] -- the pattern has only operators
-        found.append(Clause(operator, clause["version"]))
+        found.append(Clause(clause["operator"] or "", clause["version"]))
         at, after_comma = clause.end(), bool(clause["comma"])
     if found and not after_comma and not text[at:].strip():
         return tuple(found)
