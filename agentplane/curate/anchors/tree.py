@@ -22,6 +22,8 @@ LARGEST = 8 << 20
 """Maximum bytes of a file whose text is looked into. A larger file only has a digest."""
 
 Problem = Literal[
+    "no-git",
+    "no-commit",
     "missing",
     "outside",
     "folder",
