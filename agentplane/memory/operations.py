@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import BadInput, Refused
-from agentplane.memory import ids
+from agentplane.memory import condition_place, ids
 from agentplane.memory.entry import (
     ARRIVING,
     INBOX_STATUS,
@@ -195,9 +195,11 @@ def tag(memory: Memory, wanted: Sequence[str], add: Sequence[str], remove: Seque
     return Plan("tag", edits)
 
 
-def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | None:
+def edit(
+    memory: Memory, wanted: str, text: bytes, seen_digest: str, *, reads_check: bool = True
+) -> Plan | None:
     """Replace an entry with `text` by a person who saw the entry with the digest `seen_digest`. None if nothing
-    changed.
+    changed. Without `reads_check`, the check can have any text, as in edits by earlier versions.
     """
     entry = memory.get(wanted)
     if entry.digest != seen_digest:
@@ -209,6 +211,8 @@ def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | N
     core = _single(memory, entry, text)
     if core == _core(memory, entry):
         return None
+    if reads_check:
+        condition_place.refuse_unreadable(text, _core(memory, entry), entry.id)
     return Plan("edit", [Edit(entry.id, entry.file, core)])
 
 

@@ -189,6 +189,13 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     outside: Annotated[
         Action, says("How to handle a proposal that cites files outside the project.", _GATE_PAGE)
     ] = "flag"
+    check: Annotated[
+        Action,
+        says(
+            "How to handle a proposal whose `check` can't be read.",
+            "reference/conditions.md",
+        ),
+    ] = "refuse"
     restated: Annotated[
         Action,
         says(
