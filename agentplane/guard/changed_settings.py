@@ -11,9 +11,10 @@ from typing import Any
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import UNUSABLE, Finding, Instruction
-from agentplane.guard.plane_at_commit import CONFIG, UNDO_OR_ASK_OWNER, Side, shown
+from agentplane.guard.plane_at_commit import UNDO_OR_ASK_OWNER, Side, shown
 from agentplane.memory.kinds import BadKind, kinds_of
 from agentplane.plane import decision_keys
+from agentplane.plane.layout import CONFIG
 from agentplane.plane.settings import DEFAULTS, KindRow, Runs, Settings
 from agentplane.plane.settings_read import line_of
 from agentplane.plane.store.store import Store

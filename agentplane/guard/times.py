@@ -13,8 +13,9 @@ from datetime import UTC, datetime, timedelta
 
 from agentplane.findings import Finding, Instruction
 from agentplane.guard import proven_ops
-from agentplane.guard.plane_at_commit import LOG, Side, shown
+from agentplane.guard.plane_at_commit import Side, shown
 from agentplane.guard.proven_ops import LoggedOp
+from agentplane.plane.layout import LOG
 from agentplane.plane.ledger.log_events import OP
 from agentplane.text.log import event_line
 

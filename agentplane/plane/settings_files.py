@@ -7,12 +7,9 @@ from typing import Any
 import msgspec
 
 from agentplane.plane import settings_read
-from agentplane.plane.layout import Layout
+from agentplane.plane.layout import CONFIG, Layout
 from agentplane.plane.settings import Personal, Settings, Tui
 from agentplane.text import files
-
-
-_NAME = "config.toml"
 
 
 class SettingsFile(msgspec.Struct, frozen=True):
@@ -41,7 +38,7 @@ class Given(msgspec.Struct, frozen=True):
 
 def of_project(layout: Layout) -> SettingsFile:
     """Return the settings file that everyone in the project shares."""
-    return SettingsFile(layout.config, layout.shown(_NAME), is_personal=False)
+    return SettingsFile(layout.config, layout.shown(CONFIG), is_personal=False)
 
 
 def of_person() -> SettingsFile:
@@ -50,7 +47,7 @@ def of_person() -> SettingsFile:
     base = os.environ.get("XDG_CONFIG_HOME", "")
     if not os.path.isabs(base):
         base = os.path.join(home, ".config")
-    path = os.path.join(base, "agentplane", _NAME)
+    path = os.path.join(base, "agentplane", CONFIG)
     shown = f"~{path.removeprefix(home)}" if path.startswith(f"{home}{os.sep}") else path
     return SettingsFile(Path(path), shown, is_personal=True)
 
