@@ -275,15 +275,16 @@ class Tools:
         ids_ = iter(required(done).ids)
         return Harvested(tuple(next(ids_) if why is None else None for why in refused), tuple(refused))
 
-    def sessions(self, *, closely: bool = True) -> "list[Session]":
+    def sessions(self, revision: str | None = None, *, closely: bool = True) -> "list[Session]":
         """Return the running sessions of coding tools, and the memory that each one got.
 
-        `closely` also looks for the IDs of sessions without hooks.
+        `revision` is the current memory revision, if the caller knows it. `closely` also looks for the IDs of
+        sessions without hooks.
         """
         from agentplane.tools.sessions import sessions
 
-        revision = self._store.snapshot().ledger.revision()
-        return sessions.here(self._layout, revision, os.environ, closely=closely)
+        current = revision or self._store.snapshot().ledger.revision()
+        return sessions.here(self._layout, current, os.environ, closely=closely)
 
     def restart(self, wanted: "Sequence[Session]", patience: float | None = None) -> "list[Outcome]":
         """Ask sessions under `agentplane run` to restart once they are idle.
