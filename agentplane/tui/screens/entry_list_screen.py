@@ -305,4 +305,4 @@ class EntryScreen(ListScreen):
         if entry is None:
             self.plane_app.say("There is nothing to edit")
         else:
-            await open_editor(self.app, of_entry(shown.memory, entry))
+            await open_editor(self.app, of_entry(shown.memory, entry, shown.today))

@@ -340,8 +340,9 @@ class RunsScreen(ListScreen):
 
         worker, shown = get_current_worker(), self._shown
         if shown is not None:
-            layout, today = shown.memory.snapshot.layout, datetime.now(UTC).date()
-            days = daily_counts.count(layout, today, DAYS, lambda: not worker.is_cancelled)
+            days = daily_counts.count(
+                shown.memory.snapshot.layout, shown.today, DAYS, lambda: not worker.is_cancelled
+            )
             if not worker.is_cancelled:
                 self.post_message(self._Counted(days))
 
