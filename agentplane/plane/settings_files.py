@@ -29,7 +29,7 @@ class SettingsFile(msgspec.Struct, frozen=True):
         return files.read_if(self.path, most=settings_read.LARGEST + 1)
 
 
-class Given(msgspec.Struct, frozen=True):
+class FileValue(msgspec.Struct, frozen=True):
     """A value that a settings file sets."""
 
     value: Any
@@ -52,7 +52,7 @@ def of_person() -> SettingsFile:
     return SettingsFile(Path(path), shown, is_personal=True)
 
 
-def given(file: SettingsFile) -> dict[str, Given]:
+def given(file: SettingsFile) -> dict[str, FileValue]:
     """Return the values that a file sets, by the name of the setting."""
     data = file.read()
     if data is None:
@@ -60,7 +60,7 @@ def given(file: SettingsFile) -> dict[str, Given]:
     parsed = file.parse(data)
     text, tables = settings_read.read(data, file.shown)
     return {
-        name: Given(_at(parsed, keys), settings_read.line_of(keys, text))
+        name: FileValue(_at(parsed, keys), settings_read.line_of(keys, text))
         for name in settings_read.names(type(parsed))
         if _is_in(tables, keys := name.split("."))
     }

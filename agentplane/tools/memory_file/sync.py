@@ -45,7 +45,7 @@ class Written(msgspec.Struct, frozen=True, omit_defaults=True):
     """The text without that id, if it begins with the id."""
 
 
-Propose = Callable[[str, Written], str | None]
+LineProposer = Callable[[str, Written], str | None]
 """Proposes a line of a file. Returns the candidate's id, or None if a person already decided about it."""
 
 
@@ -154,7 +154,7 @@ class Synced(msgspec.Struct, frozen=True):
     """Files that agentplane may not write, with the reasons."""
 
 
-def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Propose) -> Synced:  # fmt: skip
+def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: LineProposer) -> Synced:  # fmt: skip
     """Write the memory into the files. Propose the lines that people wrote into a block first.
 
     Each proposal cites its file and line. If a proposal is refused, the file doesn't change.
@@ -170,7 +170,7 @@ def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propos
     return Synced(tuple(written), proposed, {**kept, **failed}, blocked)
 
 
-def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Propose) -> Synced:  # fmt: skip
+def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: LineProposer) -> Synced:  # fmt: skip
     """Remove agentplane's block from the files. As in `bring`, propose the lines that people wrote first."""
     foreign_file.clear_left_over(project, desired.written_paths())
     ours = wired(project, tools)
@@ -181,7 +181,7 @@ def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, pro
 
 
 def _propose_edits(
-    stands: Iterable[Standing], tools: Sequence[Tool], propose: Propose
+    stands: Iterable[Standing], tools: Sequence[Tool], propose: LineProposer
 ) -> tuple[tuple[str, ...], dict[str, str], list[Tool]]:
     """Propose the lines of edited blocks.
 

@@ -20,7 +20,7 @@ from textual.worker import get_current_worker
 from agentplane.errors import AgentplaneError
 from agentplane.query import records
 from agentplane.query.parse import EMPTY, parse
-from agentplane.query.records import Record
+from agentplane.query.records import QueryRecord
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
@@ -164,7 +164,7 @@ class RunsScreen(ListScreen):
         """Return None, because the filter was applied when the log was read."""
         return None
 
-    def records(self, *, states: bool = False) -> list[Record]:
+    def records(self, *, states: bool = False) -> list[QueryRecord]:
         return [records.of_run(run) for run in list(self._runs.values())]
 
     def empty_text(self) -> str:
