@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from agentplane.context.pack import Pack
     from agentplane.tools.connections import Wired, Wiring
     from agentplane.tools.harvest.harvest import Harvest
+    from agentplane.tools.memory_file.edited_lines import LineProposer, Written
     from agentplane.tools.memory_file.size_limit import Packs
-    from agentplane.tools.memory_file.sync import LineProposer, Standing, Synced, Written
+    from agentplane.tools.memory_file.sync import Standing, Synced
     from agentplane.tools.receivers import Receivers
     from agentplane.tools.sessions.restart import Outcome
     from agentplane.tools.sessions.sessions import Session
