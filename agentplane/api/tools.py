@@ -287,7 +287,7 @@ class Tools:
         current = revision or self._store.snapshot().ledger.revision()
         return sessions.here(self._layout, current, os.environ, closely=closely)
 
-    def restart(self, wanted: "Sequence[Session]", patience: float | None = None) -> "list[Outcome]":
+    def restart(self, wanted: "Sequence[Session]") -> "list[Outcome]":
         """Ask sessions under `agentplane run` to restart once they are idle.
 
         Wait a moment for the results and return them.
@@ -295,7 +295,7 @@ class Tools:
         from agentplane.tools.sessions import restart
 
         asked = restart.ask(self._store, wanted, self._committer.origin.actor)
-        return restart.outcomes(self._layout, asked, restart.PATIENCE if patience is None else patience)
+        return restart.outcomes(self._layout, asked, restart.PATIENCE)
 
     def _context_change(self, made: "Pack", tools: "Sequence[Tool]") -> Change:
         """Return the change of context/active.md, which some tools read directly."""

@@ -56,7 +56,7 @@ def _times(op: LoggedOp, now: Side, by_hash: Mapping[bytes, bytes], at: datetime
     if moment > at + _SKEW:
         what = f"{op.name} is dated in the future ({shown(event.ts, 30)})"
         yield Finding("op-from-future", "error", where, what, remedies, event.op)
-    if _settles(op):
+    if (event.verb, event.channel) == proven_ops.SETTLES:
         joined = _joined(op.line, by_hash)
         if len(joined) > 1 and moment > max(joined):
             what = f"{op.name} is dated later than every event that it reconciles ({shown(event.ts, 30)})"
@@ -84,10 +84,6 @@ def _joined(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[datetime]:
     )
     stated = (_TS.search(by_hash.get(name, b"")) for name in names)
     return [moment for found in stated if found and (moment := _moment(found[1].decode(errors="replace")))]
-
-
-def _settles(op: LoggedOp) -> bool:
-    return (op.event.verb, op.event.channel) == proven_ops.SETTLES
 
 
 def _moment(text: str | None) -> datetime | None:

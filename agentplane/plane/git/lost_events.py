@@ -113,7 +113,7 @@ def removing_commits(layout: Layout) -> list[RemovingCommit]:
 def _named(layout: Layout, ledger: Ledger) -> dict[bytes, ObjectId]:
     """Return the lost events, each with a commit that has it."""
     known: dict[bytes, tuple[bytes, ObjectId]] = {}
-    for commit in _commits(layout):
+    for commit in git.of_history(layout.root, LOG, _MANY):
         known |= {event_line.digest_of(line): (line, commit) for line in _events(layout, commit)}
     have = {event_line.digest_of(line) for _, line in chain.lines(layout.log) if event_line.is_intact(line)}
     found: dict[bytes, ObjectId] = {}
@@ -127,10 +127,6 @@ def _named(layout: Layout, ledger: Ledger) -> dict[bytes, ObjectId]:
         found[line] = commit
         wanted += event_line.parents_of(line)
     return found
-
-
-def _commits(layout: Layout) -> list[ObjectId]:
-    return git.of_history(layout.root, LOG, _MANY)
 
 
 def _events(layout: Layout, commit: ObjectId) -> Iterator[bytes]:
