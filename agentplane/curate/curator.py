@@ -8,6 +8,7 @@ import msgspec
 from agentplane.curate import extension_checks, health, last_looks
 from agentplane.curate.checks import (
     age,
+    conditions,
     expiry,
     links,
     manual_edits,
@@ -37,6 +38,7 @@ CHECKS: tuple[CheckRow, ...] = (
     CheckRow(links.check, ("link-broken", "superseded-twice", "superseded-in-force")),
     CheckRow(manual_edits.check, ("manual-edit",)),
     CheckRow(expiry.check, ("expired", "expiring")),
+    CheckRow(conditions.check, ("check-failed", "check-invalid", "check-unclear", "check-unapproved")),
     CheckRow(age.check, ("old",)),
     CheckRow(temporary.check, ("temporary",)),
     CheckRow(source_run.check, ("source-missing",)),
