@@ -70,6 +70,8 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Digest of the code without its comments and layout. None if agentplane can't parse the language."""
     lines: int = 0
     """The number of lines that the evidence named."""
+    file: str | None = None
+    """Digest of the whole file, if the evidence named a part of it."""
     problem: str | None = None
     """A code for the reason why there is no content, such as `missing`."""
 
