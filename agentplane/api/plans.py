@@ -247,9 +247,7 @@ def _tag(command: Tag, memory: Memory) -> Plan:
     return operations.tag(memory, command.ids, command.add, command.remove)
 
 
-def _changed(
-    command: SetFields | MergeEntries | SplitEntry | ChangeKind, memory: Memory, by: By
-) -> Planned:
+def _changed(command: SetFields | MergeEntries | SplitEntry | ChangeKind, memory: Memory, by: By) -> Planned:
     """Return the plan of a command that gives entries other fields or other texts, and their new conflicts."""
     from agentplane.review import changed_entries
 
@@ -258,9 +256,7 @@ def _changed(
     return Planned(confirm.checked(memory, planned, command.confirmed), met)
 
 
-def _change(
-    command: SetFields | MergeEntries | SplitEntry | ChangeKind, memory: Memory, by: By
-) -> Plan:
+def _change(command: SetFields | MergeEntries | SplitEntry | ChangeKind, memory: Memory, by: By) -> Plan:
     match command:
         case SetFields():
             from agentplane.review import feedback
@@ -269,9 +265,7 @@ def _change(
             return entry_changes.set_fields(memory, command.ids, command.changes, by.stamp.today)
         case MergeEntries():
             seen = dict(command.seen)
-            return entry_changes.merge_entries(
-                memory, command.ids, command.text, seen, by.stamp, command.why
-            )
+            return entry_changes.merge_entries(memory, command.ids, command.text, seen, by.stamp, command.why)
         case SplitEntry():
             texts, seen_digest = command.texts, command.seen
             return entry_changes.split_entry(memory, command.id, texts, seen_digest, by.stamp, command.why)

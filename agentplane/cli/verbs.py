@@ -7,8 +7,6 @@ _PHRASES = {
     "adopt": "Accepted the manual edit of",
     "revert": "Discarded the manual edit of",
     "supersede": "Approved",
-    "supersede-by": "Superseded",
-    "change-kind": "Changed the kind of",
     "set-fields": "Changed the fields of",
     "tag": "Changed the tags of",
     "undo": "Undid",

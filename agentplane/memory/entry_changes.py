@@ -120,7 +120,9 @@ def _check_fields(memory: Memory, entry: Entry, fields: Mapping[str, Any]) -> No
         )
     check = fields.get("check")
     if check is not None and len(check.splitlines()) != 1:
-        raise BadInput("The check must be one line.", todo="Write one condition, for example `file: X exists`.")
+        raise BadInput(
+            "The check must be one line.", todo="Write one condition, for example `file: X exists`."
+        )
 
 
 def supersede(memory: Memory, old: str, new: str, today: date, why: str | None = None) -> Plan:
@@ -190,7 +192,7 @@ def merge_entries(
 
     The first entry keeps its id. The others are superseded by it.
     """
-    entries = _accepted(memory, wanted)
+    entries = accepted(memory, wanted)
     if len(entries) < 2:
         raise BadInput(
             "Merging requires at least two entries.",
@@ -224,7 +226,7 @@ def split_entry(
 
     Each part gets a new id of the same kind, whatever id its text has.
     """
-    (entry,) = _accepted(memory, [wanted])
+    (entry,) = accepted(memory, [wanted])
     _check_seen(memory, entry, seen)
     if len(texts) < 2:
         raise BadInput(
@@ -267,7 +269,7 @@ def _check_different(entry: Entry, parts: Sequence[bytes]) -> None:
 
 def change_kind(memory: Memory, wanted: str, kind_name: str, stamp: Stamp, why: str | None = None) -> Plan:
     """Turn an approved entry into an entry of another kind, with a new id and the same text and fields."""
-    (entry,) = _accepted(memory, [wanted])
+    (entry,) = accepted(memory, [wanted])
     kind = kind_named(memory.kinds, kind_name)
     if kind_named(memory.kinds, entry.head.type) is kind:
         raise BadInput(f"The kind of {entry.id} is already {kind.name}.")
@@ -305,7 +307,7 @@ def _same(one: Header, other: Header, name: str) -> bool:
     return bool(getattr(one, name) == getattr(other, name))
 
 
-def _accepted(memory: Memory, wanted: Sequence[str]) -> list[Entry]:
+def accepted(memory: Memory, wanted: Sequence[str]) -> list[Entry]:
     """Return accepted entries without manual edits. Refuse others."""
     found = distinct(memory, wanted)
     for entry in found:
