@@ -150,7 +150,8 @@ COMMANDS: dict[type, Callable[[Plane], MemoryCommand]] = {
     SplitEntry: split_entry,
     ChangeKind: lambda plane: ChangeKind(entry(plane), "fact"),
     SetFields: lambda plane: SetFields(
-        (entry(plane), candidate(plane, UNLIKE[1])), FieldChanges(expires_at=date(2999, 12, 31), add_tags=("ui",))
+        (entry(plane), candidate(plane, UNLIKE[1])),
+        FieldChanges(expires_at=date(2999, 12, 31), add_tags=("ui",)),
     ),
     Renew: lambda plane: Renew((entry(plane),), "still so"),
     DismissFindings: lambda plane: DismissFindings((("0123456789", (entry(plane),)),), "known"),

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from agentplane.errors import BadInput, Refused
+from agentplane.memory import successors
 from agentplane.memory.entry import Entry, Header, read_header
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.operations import (
@@ -149,7 +150,7 @@ def supersede(memory: Memory, old: str, new: str, today: date, why: str | None =
             f"{other} was itself superseded by {name}, so the links would form a loop.",
             todo=f"Run `agentplane edit {other}` to correct its links first.",
         )
-    live = next((link for link in entry.head.superseded_by if _is_in_force(memory, link)), None)
+    live = next(iter(successors.in_force(memory, entry)), None)
     if entry.head.status == "superseded" and live is not None:
         raise BadInput(
             f"{name} is already superseded by {one_line(live, 40)}.",
@@ -158,11 +159,6 @@ def supersede(memory: Memory, old: str, new: str, today: date, why: str | None =
     links = list(dict.fromkeys([*successor.head.supersedes, entry.id]))
     linked = with_fields(memory, successor, {"supersedes": links})
     return Plan("supersede-by", [_retired(memory, entry, [successor.id], today), linked], why=why)
-
-
-def _is_in_force(memory: Memory, id_: str) -> bool:
-    entry = memory.entries.get(id_)
-    return entry is not None and entry.file != INBOX and entry.head.status == "accepted"
 
 
 def _leads_to(memory: Memory, start: Entry, goal: Entry) -> bool:
