@@ -108,7 +108,7 @@ ROWS: tuple[Row, ...] = (
         "Context and tools",
         old={"pack": ()},
     ),
-    Row("sync", "Update the approved memory in tool files", "project.tools.sync", "Context and tools"),
+    Row("sync", "Update the approved memory in tool files", "project.tools.sync"),
     Row("tools", "List, connect or disconnect coding tools", "project.tools.tools", "Context and tools"),
     Row(
         "tools connect",
@@ -141,6 +141,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "status", "Show what is waiting for review and what to do next", "memory.status.status", "Maintenance"
     ),
+    Row("curate", "Find approved entries that may no longer be true", "memory.curate.curate", "Maintenance"),
     Row("doctor", "Check for problems and repair them", "project.doctor.doctor", "Maintenance"),
     Row(
         "check",

@@ -8,6 +8,7 @@ _PHRASES = {
     "revert": "Discarded the manual edit of",
     "supersede": "Approved",
     "set-fields": "Changed the fields of",
+    "dismiss": "Dismissed findings about",
     "tag": "Changed the tags of",
     "undo": "Undid",
     "redo": "Redid",

@@ -344,7 +344,7 @@ def _edit(case: Case) -> str | None:
     if case.is_pruned(change):
         return case.moved(change)
     text = case.text(change, change.left)
-    return case.compared(operations.edit(case.memory(), change.id, text, change.found))
+    return case.compared(operations.edit(case.memory(), change.id, text, change.found, reads_check=False))
 
 
 def _merge(case: Case) -> str | None:

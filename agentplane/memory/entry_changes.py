@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from agentplane.errors import BadInput, Refused
-from agentplane.memory import successors
+from agentplane.memory import condition_place, links
 from agentplane.memory.entry import Entry, Header, read_header
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.operations import (
@@ -74,6 +74,7 @@ def set_fields(memory: Memory, wanted: Sequence[str], changes: FieldChanges, tod
         _check_fields(memory, entry, fields)
         before = core_of(memory, entry)
         core = header.set_fields(before, {name: value or header.DROP for name, value in fields.items()})
+        condition_place.refuse_unreadable(core, before, entry.id)
         if core != before:
             edits.append(Edit(entry.id, entry.file, core))
     if not edits:
@@ -145,35 +146,20 @@ def supersede(memory: Memory, old: str, new: str, today: date, why: str | None =
             f"{other} can't supersede {name}, because its status is {one_line(successor.head.status, 20)}.",
             todo="Pass an accepted entry with --by.",
         )
-    if _leads_to(memory, successor, entry):
+    if links.leads_to(memory, successor.id, entry.id):
         raise BadInput(
             f"{other} was itself superseded by {name}, so the links would form a loop.",
             todo=f"Run `agentplane edit {other}` to correct its links first.",
         )
-    live = next(iter(successors.in_force(memory, entry)), None)
+    live = next(iter(links.successors_in_force(memory, entry)), None)
     if entry.head.status == "superseded" and live is not None:
         raise BadInput(
             f"{name} is already superseded by {one_line(live, 40)}.",
             todo=f"To choose another successor, run `agentplane supersede {one_line(live, 40)} --by {other}`.",
         )
-    links = list(dict.fromkeys([*successor.head.supersedes, entry.id]))
-    linked = with_fields(memory, successor, {"supersedes": links})
+    replaced = list(dict.fromkeys([*successor.head.supersedes, entry.id]))
+    linked = with_fields(memory, successor, {"supersedes": replaced})
     return Plan("supersede-by", [_retired(memory, entry, [successor.id], today), linked], why=why)
-
-
-def _leads_to(memory: Memory, start: Entry, goal: Entry) -> bool:
-    """True if the successors of an entry lead to `goal`."""
-    seen: set[str] = set()
-    waiting = [start.id]
-    while waiting:
-        entry = memory.entries.get(waiting.pop())
-        if entry is None or entry.id in seen:
-            continue
-        if entry.id == goal.id:
-            return True
-        seen.add(entry.id)
-        waiting += entry.head.superseded_by
-    return start.id in goal.head.supersedes
 
 
 def merge_entries(
@@ -198,6 +184,7 @@ def merge_entries(
         _check_seen(memory, entry, seen.get(entry.id))
     kept, *others = entries
     core = single(memory, kept, text)
+    condition_place.refuse_unreadable(core, core_of(memory, kept), kept.id)
     head = _head(core)
     _check_accepted(head, kept.id)
     gone = [other.id for other in others]
@@ -210,9 +197,9 @@ def merge_entries(
 
 def _without(head: Header, gone: Sequence[str]) -> dict[str, Any]:
     """Return the links of a merged entry that pointed to the entries it absorbed, without these entries."""
-    links = {name: list(getattr(head, name)) for name in ("superseded_by", "refines", "unrelated")}
-    left = {name: [link for link in ids if link not in gone] for name, ids in links.items()}
-    return {name: left[name] or header.DROP for name in links if left[name] != links[name]}
+    before = {name: list(getattr(head, name)) for name in ("superseded_by", "refines", "unrelated")}
+    after = {name: [link for link in ids if link not in gone] for name, ids in before.items()}
+    return {name: after[name] or header.DROP for name in before if after[name] != before[name]}
 
 
 def split_entry(
@@ -248,6 +235,7 @@ def _part(memory: Memory, entry: Entry, text: bytes, number: int) -> bytes:
     if len(page.blocks) == 1 and not page.troubles and not text[: page.blocks[0].start].strip():
         text = header.set_fields(page.core(page.blocks[0]), {"id": entry.id})
     core = single(memory, entry, text, name)
+    condition_place.refuse_unreadable(core, core_of(memory, entry), name)
     _check_accepted(_head(core), name)
     return core
 
@@ -338,8 +326,8 @@ def _check_accepted(head: Header, where: str) -> None:
 
 def _retired(memory: Memory, entry: Entry, by: Sequence[str], today: date) -> Edit:
     """Return the edit that marks an entry as superseded by others."""
-    links = list(dict.fromkeys([*entry.head.superseded_by, *by]))
-    return with_fields(memory, entry, {"status": "superseded", "superseded_by": links, "updated": today})
+    successors = list(dict.fromkeys([*entry.head.superseded_by, *by]))
+    return with_fields(memory, entry, {"status": "superseded", "superseded_by": successors, "updated": today})
 
 
 def _stamped(stamp: Stamp) -> dict[str, Any]:

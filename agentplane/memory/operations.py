@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import BadInput, Refused
-from agentplane.memory import ids
+from agentplane.memory import condition_place, ids
 from agentplane.memory.entry import (
     ARRIVING,
     INBOX_STATUS,
@@ -149,7 +149,8 @@ def renew(memory: Memory, wanted: Sequence[str], why: str | None) -> Plan:
             )
         if entry.head.status != "accepted":
             raise BadInput(
-                f"{entry.id} can't be renewed, because its status is {one_line(entry.head.status, 20)}."
+                f"{entry.id} can't be renewed, because its status is {one_line(entry.head.status, 20)}.",
+                todo="Renew an accepted entry instead. Tools get only accepted entries.",
             )
         check_untouched(memory, entry)
     return Plan("renew", (), why=why, observed={entry.id: () for entry in entries})
@@ -201,9 +202,11 @@ def tag(memory: Memory, wanted: Sequence[str], add: Sequence[str], remove: Seque
     return Plan("tag", edits)
 
 
-def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | None:
+def edit(
+    memory: Memory, wanted: str, text: bytes, seen_digest: str, *, reads_check: bool = True
+) -> Plan | None:
     """Replace an entry with `text` by a person who saw the entry with the digest `seen_digest`. None if nothing
-    changed.
+    changed. Without `reads_check`, the check can have any text, as in edits by earlier versions.
     """
     entry = memory.get(wanted)
     if entry.digest != seen_digest:
@@ -215,6 +218,8 @@ def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | N
     core = single(memory, entry, text)
     if core == core_of(memory, entry):
         return None
+    if reads_check:
+        condition_place.refuse_unreadable(text, core_of(memory, entry), entry.id)
     return Plan("edit", [Edit(entry.id, entry.file, core)])
 
 

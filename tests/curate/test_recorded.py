@@ -128,10 +128,7 @@ def test_new_evidence_is_observed_when_it_is_approved(repo: Repository) -> None:
 @pytest.mark.parametrize("status", ["candidate", "deprecated", "edited"])
 def test_only_accepted_entries_can_be_renewed(repo: Repository, status: str) -> None:
     plane = repo.plane
-    if status == "candidate":
-        id_ = plane.propose(decision("The rate is 19 percent."))
-    else:
-        id_ = approved(plane)
+    id_ = plane.propose(decision("Rates are public.")) if status == "candidate" else approved(plane)
     if status == "deprecated":
         plane.memory.deprecate([id_])
     if status == "edited":

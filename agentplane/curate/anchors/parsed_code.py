@@ -55,7 +55,7 @@ class ParsedSource:
         for unit in _units(self._tree.root_node, grammar):
             self._units.setdefault(unit.name, []).append(unit)
         self.definitions: Sequence[Definition] = [
-            Definition(name, tuple(_lines(unit, grammar) for unit in units), number)
+            Definition(name, tuple(_lines(unit) for unit in units), number)
             for number, (name, units) in enumerate(self._units.items())
         ]
 
@@ -107,7 +107,7 @@ def _error_line(root: "Node") -> int:
         node = worse
 
 
-def _lines(unit: _Unit, grammar: Grammar) -> tuple[int, int]:
+def _lines(unit: _Unit) -> tuple[int, int]:
     node = unit.shown or unit.nodes[0]
     first, last = node.start_point.row, node.end_point.row
     if node.end_point.column == 0 and last > first:

@@ -114,6 +114,11 @@ def is_defined(text: Text, name: str) -> bool:
     return bool(_matching(text.source, name))
 
 
+def has_word(text: Text, name: str) -> bool:
+    """True if the last part of a name is a word of a text."""
+    return text_blocks.has_word(text.plain, name)
+
+
 def between(text: Text, first: int, last: int) -> Part | None:
     """Return the lines of a text, or None if it hasn't that many."""
     count = len(text.lines)

@@ -44,7 +44,8 @@ class HeadedSource:
         return self.between(1, len(self._lines))
 
     def between(self, first: int, last: int) -> Meaning | None:
-        return meaning_of("md1", _paragraphs(self._lines[first - 1 : last]))
+        found = list(_paragraphs(self._lines[first - 1 : last]))
+        return meaning_of("md1", found, sum(len(one.split()) for one in found))
 
 
 class BlockSource:

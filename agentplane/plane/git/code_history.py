@@ -3,7 +3,8 @@
 Paths are relative to the folder. Commits and objects have full names.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,7 +16,7 @@ from agentplane.plane.git.process import LONG
 
 _MOST_PATHS = 60
 """With more paths it is faster to list all files of each commit."""
-_FORMAT = "--format=%x1e%H%x1f%aI%x1f%an%x1f%s"
+_FORMAT = "--format=%x1e%H%x1f%P%x1f%aI%x1f%an%x1f%s"
 _RAW = ("--raw", "-z", "--no-abbrev", "--relative", "--no-color", "--no-ext-diff", "--no-textconv")
 
 
@@ -27,6 +28,7 @@ class Author(msgspec.Struct, frozen=True):
     """The time with its zone, in the form of ISO 8601."""
     name: str
     subject: str
+    is_merge: bool = False
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -43,10 +45,29 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Files(msgspec.Struct, frozen=True):
-    """The files of a commit."""
+    """The files of a commit below a folder, as Git lists them. The list can be long, so it is searched as it is."""
 
-    blobs: Mapping[str, ObjectId]
-    submodules: frozenset[str]
+    rows: bytes
+
+    def having(self, oid: ObjectId) -> list[str]:
+        """Return the files with this content."""
+        return [_path_of(row) for row in self._with(b" %s\t" % oid.encode())]
+
+    @property
+    def submodules(self) -> list[str]:
+        return [_path_of(row) for row in self._with(b"160000 commit ") if row.startswith(b"160000 ")]
+
+    def _with(self, text: bytes) -> Iterator[bytes]:
+        at = self.rows.find(text)
+        while at >= 0:
+            start = self.rows.rfind(b"\0", 0, at) + 1
+            end = self.rows.find(b"\0", at)
+            yield self.rows[start : end if end >= 0 else len(self.rows)]
+            at = self.rows.find(text, at + 1)
+
+
+def _path_of(row: bytes) -> str:
+    return os.fsdecode(row.partition(b"\t")[2])
 
 
 def steps(folder: Path, paths: Sequence[str], since: str | None, most: int) -> list[Step]:
@@ -60,6 +81,17 @@ def steps(folder: Path, paths: Sequence[str], since: str | None, most: int) -> l
         words_since = ("log", "-m", *_RAW, "--no-renames", _FORMAT, "HEAD", "--not")
         found = process.output(folder, *words_since, most=most, hexes=(since,), paths=wanted, seconds=LONG)
     return [step for step in _steps(found or b"") if step.path in known]
+
+
+def deleted_below(folder: Path, path: str, since: str | None) -> list[str]:
+    """Return the files below a folder that commits deleted, the last one first."""
+    words = ("log", *_RAW, "--no-renames", "--diff-filter=D", _FORMAT, "HEAD")
+    if since is None:
+        found = process.output(folder, *words, paths=(path,), seconds=LONG)
+    else:
+        words_since = ("log", *_RAW, "--no-renames", "--diff-filter=D", _FORMAT, "HEAD", "--not")
+        found = process.output(folder, *words_since, hexes=(since,), paths=(path,), seconds=LONG)
+    return list(dict.fromkeys(step.path for step in _steps(found or b"")))
 
 
 def renames(folder: Path, of: ObjectId) -> list[Step]:
@@ -77,16 +109,7 @@ def uncommitted_renames(folder: Path) -> list[tuple[str, str]]:
 
 def files(folder: Path, of: ObjectId) -> Files:
     """Return the files of a commit below the folder."""
-    rows = (process.output(folder, "ls-tree", "-r", "-z", hexes=(of,), seconds=LONG) or b"").split(b"\0")
-    blobs, submodules = {}, set()
-    for row in rows:
-        about, _, name = row.decode(errors="surrogateescape").partition("\t")
-        kind, oid = about.split(" ")[1:3] if name else ("", "")
-        if kind == "commit":
-            submodules.add(name)
-        elif kind == "blob":
-            blobs[name] = _known(oid)
-    return Files(blobs, frozenset(submodules))
+    return Files(process.output(folder, "ls-tree", "-r", "-z", hexes=(of,), seconds=LONG) or b"")
 
 
 def naming(folder: Path, words: Sequence[str]) -> dict[str, set[str]] | None:
@@ -121,6 +144,13 @@ def author_of(folder: Path, of: ObjectId) -> Author | None:
     return _author(found.rstrip(b"\n")) if found else None
 
 
+def oldest(folder: Path, commits: Sequence[ObjectId]) -> ObjectId | None:
+    """Return the oldest of these commits by its date. Commits that aren't here are left out."""
+    words = ("rev-list", "--no-walk=sorted", "--ignore-missing")
+    found = (process.output(folder, *words, hexes=commits) or b"").decode(errors="replace").split()
+    return object_id(found[-1]) if found else None
+
+
 def patch_ids(folder: Path, of: ObjectId, most: int) -> list[tuple[str, str]]:
     """Return the last commits in the history of a commit, each with the digest of its change."""
     words = ("log", "-p", "--no-color", "--no-ext-diff", "--no-textconv", "--no-merges")
@@ -141,9 +171,11 @@ _NOBODY = Author(_known("0" * 40), "", "", "")
 
 
 def _author(row: bytes) -> Author | None:
-    parts = row.decode(errors="replace").lstrip("\n").removeprefix("\x1e").split("\x1f", 3)
+    parts = row.decode(errors="replace").lstrip("\n").removeprefix("\x1e").split("\x1f", 4)
     oid = object_id(parts[0])
-    return Author(oid, parts[1], parts[2], parts[3]) if oid and len(parts) == 4 else None
+    if oid is None or len(parts) != 5:
+        return None
+    return Author(oid, parts[2], parts[3], parts[4], " " in parts[1])
 
 
 def _steps(found: bytes) -> Iterator[Step]:
