@@ -157,6 +157,9 @@ def _words(*known: tuple[str, str]) -> Complete:
 until = _words(
     ("1d", "tomorrow"), ("3d", "in 3 days"), ("1w", "in a week"), ("2w", "in 2 weeks"), ("4w", "in 4 weeks")
 )
+expiry = _words(
+    ("never", "no expiry date"), ("30d", "in 30 days"), ("12w", "in 12 weeks"), ("52w", "in a year")
+)
 since = _words(
     ("1h", "an hour ago"),
     ("1d", "a day ago"),
