@@ -375,6 +375,8 @@ _CHECKS: dict[str, Callable[[Case], str | None]] = {
     "send-back": _send_back,
     "snooze": _snooze,
     "deprecate": _deprecate,
+    "renew": _nothing,
+    "dismiss": _nothing,
     "pin": _pin,
     "unpin": _pin,
     "tag": _tag,

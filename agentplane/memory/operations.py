@@ -132,6 +132,23 @@ def deprecate(memory: Memory, wanted: Sequence[str], today: date, why: str | Non
     return Plan("deprecate", edits, why=why)
 
 
+def renew(memory: Memory, wanted: Sequence[str], why: str | None) -> Plan:
+    """Confirm that accepted entries are still true. Their texts stay the same."""
+    entries = _distinct(memory, wanted)
+    for entry in entries:
+        if entry.file == INBOX:
+            raise BadInput(
+                f"{entry.id} is a candidate, not an approved entry.", todo="Approve the candidate instead."
+            )
+        if entry.head.status != "accepted":
+            raise BadInput(
+                f"{entry.id} can't be renewed, because its status is {one_line(entry.head.status, 20)}.",
+                todo="Renew an accepted entry instead. Tools get only accepted entries.",
+            )
+        check_untouched(memory, entry)
+    return Plan("renew", (), why=why, observed={entry.id: () for entry in entries})
+
+
 def pin(memory: Memory, wanted: Sequence[str]) -> Plan:
     """Pin accepted entries. In every context pack whose scope they match, they come before unpinned
     entries.

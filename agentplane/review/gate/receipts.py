@@ -12,7 +12,9 @@ from pathlib import Path
 import msgspec
 
 from agentplane.errors import Refused
+from agentplane.memory import evidence
 from agentplane.memory.entry import Entry, Header, read_header
+from agentplane.memory.evidence import Commit, File, Heading, Lines, Symbol, Url
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX, Layout
@@ -50,18 +52,18 @@ def is_receipt(text: str, sources: ReceiptSources, anchor: str | None = None) ->
     """True if a piece of evidence names something that exists or existed. `anchor` is a commit that may have
     the file. URLs aren't fetched, so they always count.
     """
-    text = evidence_lookup.plain(text)
-    run = text.removeprefix("run:").removeprefix("run ").strip()
+    run = evidence.plain(text).removeprefix("run:").removeprefix("run ").strip()
     if run_lookup.is_run_id(run):
         return sources.has_run(run)
-    if evidence_lookup.is_url(text):
-        return True
-    if commit := evidence_lookup.commit_in(text, sources.project):
-        return git.knows(sources.project, commit) == "commit"
-    name = evidence_lookup.path_in(text, sources.project)
-    return name is not None and (
-        _is_there(name, sources.project) or _was_there(name, sources.project, anchor)
-    )
+    match evidence.parse(text, evidence.exists_in(sources.project)):
+        case Url():
+            return True
+        case Commit(name=name):
+            return git.knows(sources.project, name) == "commit"
+        case File(path=path) | Lines(path=path) | Symbol(path=path) | Heading(path=path):
+            return _is_there(path, sources.project) or _was_there(path, sources.project, anchor)
+        case _:
+            return False
 
 
 def lacking(head: Header, sources: ReceiptSources) -> str | None:
