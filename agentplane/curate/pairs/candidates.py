@@ -42,7 +42,9 @@ def earlier_neighbours(
         if len(places) > MOST_NEAR:
             nearest = np.argsort(-values[places], kind="stable")[:MOST_NEAR]
             places = places[np.sort(nearest)]
-        found.append(_alike(words(row), places.tolist(), values[places].tolist(), words) if len(places) else ())
+        found.append(
+            _alike(words(row), places.tolist(), values[places].tolist(), words) if len(places) else ()
+        )
     return found
 
 

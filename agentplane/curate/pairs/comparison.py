@@ -25,7 +25,9 @@ class Comparison:
         self._keys = (*known.keys, *(key for key in statements if key not in before))
         self._first = self._done = len(known.keys)
         self._directions = np.zeros((len(self._keys), DIRECTION_BYTES), dtype=np.int8)
-        self._directions[: self._first] = np.frombuffer(known.directions, np.int8).reshape(self._first, -1)
+        self._directions[: self._first] = np.frombuffer(known.directions, np.int8).reshape(
+            self._first, DIRECTION_BYTES
+        )
         self._related = list(known.related)
         self._words: dict[int, Words] = {}
         self.pairs = 0
@@ -48,7 +50,9 @@ class Comparison:
             yield rows.start - self._first
             self._directions[rows.start : rows.stop] = directions_of([self._statement(row) for row in rows])
             near = earlier_neighbours(self._directions, rows, self._words_of)
-            found = [one for row, places in zip(rows, near, strict=True) for one in self._related_to(row, places)]
+            found = [
+                one for row, places in zip(rows, near, strict=True) for one in self._related_to(row, places)
+            ]
             self._related += found
             self._done = rows.stop
         yield self.new

@@ -1,17 +1,18 @@
 """The accepted entries whose statements have a certain relation, without pairs that a person linked or kept."""
 
 from collections.abc import Iterator, Mapping
-from datetime import date
 
 import msgspec
 
 from agentplane.curate.pairs import relations
 from agentplane.curate.pairs.compared import Judged
-from agentplane.curate.pairs.keep_both import KeptPairs
 from agentplane.curate.subject import Subject
 from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.text import globs
+
+
+_DIGITS = 18
 
 
 class EntryPair(msgspec.Struct, frozen=True):
@@ -59,17 +60,32 @@ def related(subject: Subject) -> Iterator[EntryPair]:
                         yield _pair(one, other, by_key)
 
 
-def _pair(
-    one: Entry, other: Entry, by_key: Mapping[bytes, Mapping[bytes, Judged]]
-) -> EntryPair:
-    newer, older = (one, other) if age(one) > age(other) else (other, one)
-    keys = relations.key_of(newer.statement), relations.key_of(older.statement)
-    return EntryPair(
-        newer, older, by_key.get(keys[0], {}).get(keys[1]), by_key.get(keys[1], {}).get(keys[0])
-    )
+def _pair(one: Entry, other: Entry, by_key: Mapping[bytes, Mapping[bytes, Judged]]) -> EntryPair:
+    newer, older = (one, other) if is_newer(one, other) else (other, one)
+    new, old = relations.key_of(newer.statement), relations.key_of(older.statement)
+    return EntryPair(newer, older, by_key.get(new, {}).get(old), by_key.get(old, {}).get(new))
 
 
-def age(entry: Entry) -> tuple[str, int, str]:
-    """Return the sort key of an entry, from old to new. Ids of one kind are given in order."""
+def is_newer(one: Entry, other: Entry) -> bool:
+    """True if an entry was approved after another one. The numbers of one kind are given in that order."""
+    mine, others = _numbered(one), _numbered(other)
+    if mine[0] == others[0]:
+        return mine > others
+    return (one.head.updated or "", mine) > (other.head.updated or "", others)
+
+
+def _numbered(entry: Entry) -> tuple[str, int, str]:
+    """Return the prefix and the number of an ID, and the ID."""
     prefix, _, number = entry.id.rpartition("-")
-    return prefix, int(number) if number.isascii() and number.isdigit() else 0, entry.id
+    plain = number.isascii() and number.isdigit() and len(number) <= _DIGITS
+    return prefix, int(number) if plain else 0, entry.id
+
+
+def are_apart(one: Entry, other: Entry) -> bool:
+    """True if a link says how two entries are related, or if no path is in the scope of both."""
+    return _links(one, other) or _links(other, one) or not globs.can_meet(one.head.scope, other.head.scope)
+
+
+def _links(one: Entry, other: Entry) -> bool:
+    head = one.head
+    return other.id in (*head.unrelated, *head.refines, *head.supersedes, *head.superseded_by)

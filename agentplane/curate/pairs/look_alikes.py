@@ -62,7 +62,8 @@ def _has_other_labels(reasons: Sequence[str], new: Statement, old: Statement) ->
     if not all(map(_PLAIN_NUMBERS.fullmatch, reasons)) and not _MIXED.search(" ".join(reasons)):
         return False
     return any(
-        sorted(pattern.findall(new.text)) != sorted(pattern.findall(old.text)) for pattern in (_LABELLED, _MIXED)
+        sorted(pattern.findall(new.text)) != sorted(pattern.findall(old.text))
+        for pattern in (_LABELLED, _MIXED)
     )
 
 

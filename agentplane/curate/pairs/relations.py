@@ -60,6 +60,11 @@ def key_of(statement: str) -> bytes:
     return hashlib.blake2b(statement.encode(errors="surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
+def basis_of(entries: Iterable[Entry]) -> str:
+    """Return a text that changes with the statements of these entries."""
+    return " ".join(sorted(key_of(entry.statement).hex() for entry in entries))
+
+
 def among(snapshot: Snapshot, statements: Iterable[str], report: Report) -> Relations:
     """Return the relations among statements. Only new statements are compared.
 
