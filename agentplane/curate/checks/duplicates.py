@@ -1,5 +1,6 @@
 """Approved entries that say the same, in groups that can be merged into one entry each."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cmp_to_key
 from itertools import combinations
@@ -22,6 +23,10 @@ LONG_BODY = 60
 LIKE_BODY = 0.5
 """The minimum likeness of two such bodies. Two documents can have the same heading."""
 
+FEWEST_WORDS = 2
+"""An entry with a shorter statement has a heading instead, such as `Context`."""
+
+_MARKUP = re.compile(r"[\[<{(].*[\])}>]|\W*")
 _MOST_COPIES = 50
 """Up to this number of entries with the same statement, every two of them are compared."""
 _SHORT = 40
@@ -57,8 +62,8 @@ class _Alike:
     def _pairs(self, subject: Subject) -> Iterator[tuple[Entry, Entry, str]]:
         """Yield the pairs with the same statement, and then those that say the same in other words."""
         for group in entry_pairs.by_statement(entry_pairs.in_force(subject)).values():
-            for one, other in _copies(group):
-                yield one, other, _SAME_WORDS
+            if len(group) > 1 and _is_sentence(group[0].statement):
+                yield from ((one, other, _SAME_WORDS) for one, other in _copies(group))
         for pair in list(entry_pairs.related(subject)):
             judged = [judged for judged in (pair.forth, pair.back) if judged is not None]
             if all(one.kind == "duplicate" for one in judged):
@@ -77,6 +82,11 @@ class _Alike:
 
     def reason(self, one: Entry, other: Entry) -> str:
         return self._reasons.get(frozenset((one.id, other.id)), "")
+
+
+def _is_sentence(statement: str) -> bool:
+    """False for markup and headings, which many entries share by accident."""
+    return not _MARKUP.fullmatch(statement) and counted(statement).total() >= FEWEST_WORDS
 
 
 def _by_age(one: Entry, other: Entry) -> int:

@@ -4,8 +4,12 @@ import re
 from collections.abc import Sequence
 
 from agentplane.claims.compare.evidence import Evidence
+from agentplane.claims.features.word_weights import Item
 from agentplane.claims.parse.statement import Statement
 
+
+THING = 0.4
+"""The minimum weight of a word that names a thing. Words after the first clause have less weight than others."""
 
 _DATE_FIRST = re.compile(r"\W*(?:\d{4}-\d\d-\d\d\b|\d+[\])])")
 _ABOUT_ITSELF = re.compile(
@@ -20,6 +24,7 @@ _LABELLED = re.compile(
 _MIXED = re.compile(r"\w*[^\W\d_][\w.]*-[\w.-]*\d[\w.-]*|v?\d[\w.]*-[\w.-]*[^\W\d_][\w.-]*")
 _WORD = re.compile(r"[^\W_]+")
 _PLAIN_NUMBERS = re.compile(r"[\d.]+ / [\d.]+")
+_ARTICLES = frozenset(("the", "a", "an"))
 _COMPARING = frozenset(("compared", "than", "versus", "vs", "unlike", "like", "similar", "similarly"))
 _REACH = frozenset(
     ("outside", "inside", "within", "between", "other", "others", "directly", "yet", "still", "anymore")
@@ -33,6 +38,8 @@ def can_coexist(reasons: Sequence[str], new: Statement, old: Statement) -> bool:
     if _is_apart(new) or _is_apart(old) or words_of(new) == words_of(old):
         return True
     evidence = Evidence(new, old)
+    if have_swapped_roles(evidence) or _have_other_names(evidence):
+        return True
     if evidence.slots.clashes or evidence.slots.refused:
         return not _COMPARING.isdisjoint((*words_of(new), *words_of(old)))
     if _has_other_labels(reasons, new, old) or any(map(_is_opposite_action, reasons)):
@@ -55,6 +62,41 @@ def is_about_itself(statement: Statement) -> bool:
 def words_of(statement: Statement) -> list[str]:
     """Return the words of a statement, sorted. Two statements with equal words differ only in their order."""
     return sorted(_WORD.findall(statement.text))
+
+
+def have_swapped_roles(evidence: Evidence) -> bool:
+    """True if the same sentence has its words in other places, as in `A calls B` and `B calls A`."""
+    left, right = evidence.alignment.left, evidence.alignment.right
+    order = [
+        pair.right
+        for pair in sorted(evidence.alignment.pairs, key=lambda pair: pair.left)
+        if min(left[pair.left].weight, right[pair.right].weight) >= THING
+    ]
+    if order == sorted(order):
+        return False
+    return _frame(left) == _frame(right)
+
+
+def _frame(items: Sequence[Item]) -> list[str]:
+    """Return the words of a sentence that name nothing. In other words, the same sentence can have another order."""
+    return [item.written.lower() for item in items if not item.weight and item.written.lower() not in _ARTICLES]
+
+
+def _have_other_names(evidence: Evidence) -> bool:
+    """True if names with a number differ, as `cache-1` and `cache-2`, apart from the choices that contradict each other."""
+    chosen = {name for clash in evidence.slots.clashes for name in clash[1:]}
+    sides = evidence.new, evidence.old
+    texts = [_spaced(side.text) for side in sides]
+    return any(
+        name not in chosen and f" {name} " not in text
+        for side, text in zip(sides, reversed(texts), strict=True)
+        for name in (_spaced(found).strip() for found in _MIXED.findall(side.text))
+    )
+
+
+def _spaced(text: str) -> str:
+    """Return the words of a text with single spaces around them."""
+    return f" {' '.join(_WORD.findall(text))} "
 
 
 def _has_other_labels(reasons: Sequence[str], new: Statement, old: Statement) -> bool:

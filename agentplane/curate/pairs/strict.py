@@ -15,7 +15,7 @@ from agentplane.claims.parse.statement import Statement
 from agentplane.claims.relation import Relation
 from agentplane.claims.verdict import judge_each
 from agentplane.curate.pairs.compared import Judged
-from agentplane.curate.pairs.look_alikes import can_coexist, is_about_itself, words_of
+from agentplane.curate.pairs.look_alikes import THING, can_coexist, have_swapped_roles, is_about_itself, words_of
 
 
 SURE_DUPLICATE = 0.75
@@ -24,8 +24,6 @@ SURE_WITH_A_WORD = 0.9
 """The minimum score if each statement may have one such word, as `processed` and `handled`."""
 SURE_WITH_WORDS = 0.97
 """The minimum score if each short statement may have several such words. Different texts have no higher score."""
-THING = 0.4
-"""The minimum weight of a word that names a thing. Words after the first clause have less weight than others."""
 MUCH_ALIKE = 1.5
 """The minimum likeness of two statements with such a word, where 2 is the most."""
 ALIKE = 1.4
@@ -71,7 +69,9 @@ def _is_same(found: Relation, new: Statement, old: Statement) -> bool:
         return False
     if new.text == old.text:
         return True
-    if words_of(new) == words_of(old) or is_about_itself(new) or is_about_itself(old):
+    if words_of(new) == words_of(old) or have_swapped_roles(evidence):
+        return False
+    if is_about_itself(new) or is_about_itself(old):
         return False
     sides = evidence.new_only, evidence.old_only
     if any(item.name for side in sides for item in side):
