@@ -30,8 +30,30 @@ SHARE = 50
 """One of so many statements contradicts or repeats another one."""
 SAMPLE = 200
 """So many statements are compared with all others by spelling, and the time is scaled to all pairs."""
-_THINGS = ("invoice", "booking", "parcel", "refund", "audit", "merchant", "payout", "dispute", "session", "report")
-_PLACES = ("export", "importer", "archive", "mailer", "scheduler", "gateway", "dashboard", "ledger", "search", "backup")
+_THINGS = (
+    "invoice",
+    "booking",
+    "parcel",
+    "refund",
+    "audit",
+    "merchant",
+    "payout",
+    "dispute",
+    "session",
+    "report",
+)
+_PLACES = (
+    "export",
+    "importer",
+    "archive",
+    "mailer",
+    "scheduler",
+    "gateway",
+    "dashboard",
+    "ledger",
+    "search",
+    "backup",
+)
 
 
 def statements(size: int) -> list[str]:

@@ -79,7 +79,9 @@ def have_swapped_roles(evidence: Evidence) -> bool:
 
 def _frame(items: Sequence[Item]) -> list[str]:
     """Return the words of a sentence that name nothing. In other words, the same sentence can have another order."""
-    return [item.written.lower() for item in items if not item.weight and item.written.lower() not in _ARTICLES]
+    return [
+        item.written.lower() for item in items if not item.weight and item.written.lower() not in _ARTICLES
+    ]
 
 
 def _have_other_names(evidence: Evidence) -> bool:

@@ -15,7 +15,13 @@ from agentplane.claims.parse.statement import Statement
 from agentplane.claims.relation import Relation
 from agentplane.claims.verdict import judge_each
 from agentplane.curate.pairs.compared import Judged
-from agentplane.curate.pairs.look_alikes import THING, can_coexist, have_swapped_roles, is_about_itself, words_of
+from agentplane.curate.pairs.look_alikes import (
+    THING,
+    can_coexist,
+    have_swapped_roles,
+    is_about_itself,
+    words_of,
+)
 
 
 SURE_DUPLICATE = 0.75
