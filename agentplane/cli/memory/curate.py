@@ -12,7 +12,7 @@ from agentplane.api import Plane
 from agentplane.cli import annotations, complete, output
 from agentplane.cli import findings as shown
 from agentplane.cli.help import command
-from agentplane.cli.memory import curate_report, curate_rows
+from agentplane.cli.memory import curate_readable, curate_report, curate_rows
 from agentplane.cli.open import ids_argument, invalid_option, json_option, opened
 from agentplane.cli.report import report as report_done
 from agentplane.curate.curator import Curation
@@ -114,7 +114,9 @@ def curate_command(
         _run_checks(plane, ids)
     made = plane.curator.collect(ids, only=kinds, since=since)
     if report is not None:
-        files.write_atomic(report, curate_report.text(made).encode())
+        # Tools can read the file.
+        files.write_atomic(report, curate_report.text(curate_readable.for_tools(plane, made)).encode())
+    made = curate_readable.here(plane, made)
     if as_json:
         output.emit("curate", **curate_rows.fields(plane, made, show_dismissed=show_dismissed))
     else:

@@ -300,3 +300,29 @@ def test_a_tool_cannot_allow_a_command(checked: Plane, person: Cli, monkeypatch:
 
 def test_run_checks_is_for_a_pass(checked: Plane, person: Cli) -> None:
     assert person("curate", "--run-checks", "--apply", "old").code == 2
+
+
+SECRET = "https://uploader:Kx92mQvT7pLw@files.example.test"
+
+
+def test_a_secret_reaches_no_tool_and_no_report(
+    git_project: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plane = plane_in(git_project)
+    plane.layout.config.write_text("[gate]\nsecret = 'flag'\n")
+    add(ago(plane, 100), f"TODO: replace the uploader {SECRET}.", "assumption")
+    add(ago(plane, 100), "Reports are CSV files.")
+    change_by_hand(plane, "decisions.md", "Reports are CSV files.", f"Reports go to {SECRET}.")
+    for words in (("curate",), ("curate", "--json"), ("curate", "-v")):
+        assert "Kx92mQvT7pLw" in cli(*words).out, "a person sees it"
+    path = tmp_path / "report.md"
+    cli("curate", "--report", str(path))
+    assert "Kx92mQvT7pLw" not in path.read_text()
+    assert "### ASM-001: Not checked for a long time" in path.read_text()
+    key = findings(cli, "ASM-001")[0]["key"]
+    monkeypatch.setenv("CLAUDECODE", "1")
+    for words in (("curate",), ("curate", "--json"), ("curate", "-v"), ("curate", "DEC-001", "--json")):
+        ran = cli(*words)
+        assert "Kx92mQvT7pLw" not in ran.out + ran.err
+        assert "ASM-001" in ran.out or "DEC-001" in ran.out
+    assert findings(cli, "ASM-001")[0]["key"] == key
