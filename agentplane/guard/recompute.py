@@ -28,7 +28,9 @@ from agentplane.text import days
 from agentplane.text.markdown import document, header
 
 
-_PRUNED = "can't be checked, because the text that it changed was pruned, and its result is still in force"
+_PRUNED = (
+    "can't be checked, because the text that it changed was pruned, but the operation is still in effect"
+)
 
 
 def complaint(op: LoggedOp, done: Mapping[str, LoggedOp], past: Past) -> str | None:

@@ -24,9 +24,9 @@ class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "How agentplane handles manual edits.",
             "guides/manual-edits.md#accept-all-edits-automatically",
-            '`"review"`: a manual edit takes effect when a person accepts it. `"accept"`, for people who work alone: a'
-            " manual edit takes effect immediately, and the next change to the memory records the edit as an `adopt`"
-            " operation with the channel `policy`.",
+            '`"review"`: a manual edit takes effect when a person accepts it. `"accept"`: a manual edit takes effect'
+            " immediately, which is meant for people who work alone. The next change to the memory records the edit as"
+            " an `adopt` operation with the channel `policy`.",
         ),
     ] = "review"
     tools_may_approve: Annotated[
@@ -41,14 +41,14 @@ class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "Require a signature for every decision.",
             "guides/pull-requests.md#signed-approvals",
-            "`check` and `doctor` report unsigned decisions, and only people with a signing key can make decisions. You"
+            "Only people with a signing key can then make decisions. `check` and `doctor` report unsigned decisions. You"
             ' can\'t combine this setting with `hand_edits = "accept"` or `auto_approve_confidence`.',
         ),
     ] = False
     allowed_signers: Annotated[
         tuple[str, ...],
         says(
-            "People whose signatures are accepted, each as a line in the format of OpenSSH's `allowed_signers` file.",
+            "People who may sign decisions. Each item is a line in the format of OpenSSH's `allowed_signers` file.",
             "guides/pull-requests.md#turn-it-on",
             'For example, `"ada@example.org ssh-ed25519 AAAA…"`.',
         ),
@@ -56,7 +56,7 @@ class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     signed_after: Annotated[
         Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")] | None,
         says(
-            "Hash of a line of the log. `doctor` accepts unsigned changes up to that line.",
+            "Hash of a line in the log. Up to that line, `doctor` accepts unsigned changes.",
             "guides/pull-requests.md#turn-it-on",
             "`doctor` prints the hash to use.",
         ),
@@ -69,8 +69,8 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "Minimum confidence, from 0 to 1, for `promote_fact` to approve a fact automatically.",
             "reference/compatibility.md#a-fact",
-            "The fact must also cite evidence and a logged run, and must have no flags or conflicts. If this setting is"
-            " not set, a person reviews every fact.",
+            "The fact must also cite evidence and a logged run, and it must have no flags or conflicts. Without this"
+            " setting, a person reviews every fact.",
         ),
     ] = None
     require_receipts: Annotated[
@@ -167,8 +167,7 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: Annotated[
         Action,
         says(
-            "How to handle a proposal that contains commands that run unreviewed code or weaken the security of the machine or the"
-            " project.",
+            "How to handle a proposal that contains commands that run unreviewed code or weaken security.",
             _GATE_PAGE,
         ),
     ] = "flag"
@@ -347,9 +346,9 @@ class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int,
         msgspec.Meta(ge=0, le=3650),
         says(
-            "Number of days before expiry at which `inbox`, `status` and the interface start to warn about an entry.",
+            "When to start warning about an entry, in days before the entry expires.",
             "guides/review.md#take-an-entry-out-of-use",
-            "`0` turns off the warning.",
+            "`inbox`, `status` and the interface show the warning. `0` turns off the warning.",
         ),
     ] = 7
 

@@ -33,8 +33,8 @@ def restart_command(ids: tuple[str, ...], every: bool, as_json: bool) -> int:
     until a session is idle, then resumes the conversation with the current memory. For other sessions, agentplane
     prints the command that resumes them.
 
-    If a tool doesn't report when it is idle, --all skips its session. If you pass the ID of such a session, agentplane
-    restarts it immediately.
+    If a tool doesn't report when it is idle, --all skips its session. If you pass the ID of the session, agentplane
+    restarts the session immediately.
     """
     if ids and every:
         raise BadInput("Use either session IDs or --all, not both.")
