@@ -103,7 +103,7 @@ VARIABLES = (
     ),
     Variable(
         "AGENTPLANE_CHECKS",
-        "Names of the installed checks that `doctor` runs. If not set, `doctor` runs all of them. If empty, it runs none.",
+        "Names of the installed checks that `doctor` runs. If not set, `doctor` runs all installed checks. If empty, `doctor` runs none.",
         f"{_EXTENSIONS}#a-check",
     ),
     Variable(

@@ -93,7 +93,7 @@ def tools_connect_command(names: tuple[str, ...], check: bool, as_json: bool) ->
 )
 @json_option
 def tools_disconnect_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
-    """Remove agentplane from the files of coding tools. To remove it from the files of all tools, pass `all`.
+    """Remove agentplane from the files of coding tools. To remove agentplane from all tools, pass `all`.
 
     Your own text in the files is not changed. If a file or folder that agentplane created is then empty, agentplane
     deletes it.

@@ -61,7 +61,7 @@ def inbox_command(
 ) -> None:
     """List candidates and manual edits to review.
 
-    QUERY filters them, for example `is:conflict tool:codex`.
+    QUERY filters the list, for example `is:conflict tool:codex`.
 
     If there are many new candidates, agentplane checks them for conflicts and flags in the background. The list shows
     which candidates agentplane hasn't checked yet.

@@ -104,7 +104,11 @@ def way_to_update(one: Session) -> str:
     if one.scripted:
         return "was started by a script and ends automatically"
     if one.asked:
-        when = "when idle" if one.hooked else "immediately, because it doesn't report when it is idle"
+        when = (
+            "when idle"
+            if one.hooked
+            else "immediately, because the tool doesn't report when the session is idle"
+        )
         return f"`agentplane restart {one.pid}` to restart it {when}"
     if one.resume:
         return f"end the session, then run: {_typed(one.folder, one.resume)}"

@@ -21,7 +21,7 @@ def check(store: Store) -> Iterator[Finding]:
     """Check the cache against `store`, which reads the plane without the cache."""
     layout = store.layout
     if not user_key.can_mark():
-        what = "agentplane can't store your key here. Without a key, it doesn't use a cache, so commands are slower"
+        what = "agentplane can't store your key here. Without a key, agentplane doesn't use a cache, so commands are slower"
         todo = Instruction("Make sure that you can write to this folder, and that only you can read it.")
         yield Finding("no-user-key", "info", user_key.folder(), what, (todo,))
         return
