@@ -101,7 +101,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("new", "new candidate", "Write a new candidate in a form, and add it to the inbox for review.", (EVERYWHERE,), _WRITE, also="create add propose write"),
     _action("undo", "undo", "Undo your last change. Press again to undo earlier changes.", (EVERYWHERE,), _DECIDE, also="revert back"),
     _action("redo", "redo", "Redo the change that you last undid.", (EVERYWHERE,), _DECIDE),
-    _action("list.mark", "select", "Select the row and move to the next one. Actions apply to all selected rows that are visible.", (LIST,), _MARK, "mark", rank=4, also="mark"),
+    _action("list.mark", "select", "Select the row and move to the next one. Actions apply to each selected row that is visible.", (LIST,), _MARK, "mark", rank=4, also="mark"),
     _action("list.mark_all", "select all", "Select all rows in the list. Press again to deselect them.", (LIST,), _MARK, "mark_shown", also="mark"),
     _action("list.mark_group", "select group", "Select all rows in this group. Press again to deselect them.", (LIST,), _MARK, "mark_group", also="mark"),
     _action("list.range", "select a range", "Start selecting a range of rows. Press again to end the range.", (LIST,), _MARK, "sweep", also="mark"),

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from agentplane.tui.screens.runs.detail import RunDetail
 
 NOTHING = (
-    "No runs yet. A run is a recorded tool session or command.\n"
-    "To record a command, use agentplane run. For example: agentplane run -- make test\n"
+    "No runs yet. A run is a recorded tool session, or a recorded command.\n"
+    "To record a command, run for example: agentplane run -- make test\n"
     "Sessions of connected tools are recorded automatically."
 )
 NO_CHART = "there is no space for the chart"
