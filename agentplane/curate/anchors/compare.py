@@ -202,7 +202,7 @@ class Comparison:
             return CantTell(observed.evidence, observed.evidence, REASONS["binary"])
         old = self._past.old(observed, was, commit)
         if isinstance(place, Lines):
-            return self._of_lines(observed, was, place, text, old, rename)
+            return self._of_lines(observed, was, place, text, old, commit, rename)
         return self._of_definition(observed, was, place, text, old, commit, rename)
 
     def _kept(self, observed: Observation, was: Place, place: Place, rename: Rename | None) -> State:
@@ -278,22 +278,51 @@ class Comparison:
         place: Lines,
         text: Text,
         old: Old | None,
+        commit: ObjectId | None,
         rename: Rename | None,
     ) -> State:
         found = moved_lines.follow(observed, place, text, old)
         if found is None:
             return CantTell(observed.evidence, observed.evidence, REASONS["no-text"])
-        if found.span is None:
-            by = self._lost_by(old, was.path, place.path, rename)
-            return Gone(observed.evidence, self._removal(observed, was, old, by))
-        there = Lines(place.path, *found.span)
-        part = parts.between(text, *found.span)
-        if found.is_same or (part is not None and self._means_the_same(observed, old, part)):
-            if there == was:
+        there = Lines(place.path, *found.span) if found.span is not None else None
+        part = parts.at(text, there) if there is not None else None
+        if there is not None and part is not None:
+            means_the_same = (
+                found.is_same
+                or self._means_the_same(observed, old, part)
+                or moved_lines.is_same_definition(old.part if old is not None else None, part)
+            )
+            if means_the_same and there == was:
                 kind = Unchanged if found.is_same else Reformatted
                 return kind(observed.evidence, observed.evidence)
-            return self._kept(observed, was, there, rename)
+            if means_the_same:
+                return self._kept(observed, was, there, rename)
+        if new := self._lines_elsewhere(observed, place.path, old, commit):
+            return Moved(observed.evidence, new)
+        if there is None:
+            by = self._lost_by(old, was.path, place.path, rename)
+            return Gone(observed.evidence, self._removal(observed, was, old, by))
         return self._changed(observed, was, there, part, old, rename)
+
+    def _lines_elsewhere(
+        self, observed: Observation, path: str, old: Old | None, commit: ObjectId | None
+    ) -> str | None:
+        """Return the new place of lines that are no longer in their file, or that were a definition with another name."""
+        if old is None or old.text is None or old.part is None:
+            return None
+        definition = moved_lines.definition_in(old.text, *old.part.spans[0])
+        if definition is None:
+            return moved_lines.elsewhere(observed, old, self._now.as_of(commit), path)
+        text = self._now.text(path)
+        if text is not None and parts.is_defined(text, definition.name):
+            return None
+        part = parts.part_of(old.text, definition)
+        meaning = part.meaning.digest if part.meaning is not None else None
+        wanted = search.Wanted(path, definition.name, meaning, part.content, part, old.text)
+        hit = search.find(wanted, self._now.as_of(commit))
+        if hit is None or not hit.is_same:
+            return None
+        return forms.lines_shown(hit.path, hit.part.spans[0][0], hit.part.spans[-1][1])
 
     # Missing
 
@@ -316,8 +345,8 @@ class Comparison:
             found_state = self._search(observed, place, place, old, commit)
             if not isinstance(found_state, Gone):
                 return found_state
-        elif hit := moved_lines.elsewhere(observed, old, self._now, place.path):
-            return Moved(text, hit)
+        elif new_lines := self._lines_elsewhere(observed, place.path, old, commit):
+            return Moved(text, new_lines)
         if self._past.is_shallow and not self._past.steps(place.path):
             return CantTell(text, text, REASONS["shallow"])
         if self._past.head and commit and old is None and not self._past.steps(place.path):

@@ -1,5 +1,6 @@
 """The parts of a text that evidence can name: all of it, lines, or a definition."""
 
+import textwrap
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -71,7 +72,15 @@ class Part:
         first, last = self.spans[0]
         if (first, last) == (1, len(self.text.lines)):
             return self.text.source.whole()
-        return _joined([one for span in self.spans if (one := self.text.source.between(*span)) is not None])
+        return _joined([self._between(*span) for span in self.spans])
+
+    def _between(self, first: int, last: int) -> Meaning:
+        """Return the meaning of lines. If that is only known for all of their code, their text counts."""
+        meaning = self.text.source.between(first, last)
+        if meaning is not None:
+            return meaning
+        lines = textwrap.dedent(self.text.shown(((first, last),))).splitlines()
+        return meaning_of("lines1t", [line.rstrip() for line in lines if line.strip()])
 
     @property
     def lines(self) -> int:

@@ -117,20 +117,37 @@ def naming(folder: Path, words: Sequence[str]) -> dict[str, set[str]] | None:
 
     None if Git can't tell.
     """
-    asked = [word for word in dict.fromkeys(words) if word and "\n" not in word and "\0" not in word]
-    if not asked:
-        return {}
-    options = ("grep", "-z", "-o", "-I", "-w", "--fixed-strings", "--untracked", "--no-color", "--full-name")
-    send = "".join(f"{word}\n" for word in asked).encode(errors="replace")
-    done = process.searched(folder, *options, "-f", "-", send=send)
-    if done is None:
-        return None
-    found: dict[str, set[str]] = {word: set() for word in asked}
-    for line in done.split(b"\n"):
-        name, _, word = line.decode(errors="surrogateescape").partition("\0")
-        if word in found:
-            found[word].add(name)
-    return found
+    options = ("grep", "-z", "-o", "-I", "-w", "--fixed-strings", "--untracked", "--no-color", "-f", "-")
+    asked = _searchable(words)
+    found = process.searched(folder, *options, send=_lines(asked)) if asked else b""
+    return None if found is None else _names_in(found, asked, b"")
+
+
+def naming_in(folder: Path, of: ObjectId, words: Sequence[str]) -> dict[str, set[str]]:
+    """Return the files of a commit that contain each of these words."""
+    options = ("grep", "-z", "-o", "-I", "-w", "--fixed-strings", "--no-color", "-f", "-")
+    asked = _searchable(words)
+    found = process.searched(folder, *options, send=_lines(asked), hexes=(of,)) if asked else b""
+    return _names_in(found or b"", asked, of.encode() + b":")
+
+
+def _searchable(words: Sequence[str]) -> list[str]:
+    return [word for word in dict.fromkeys(words) if word and not {"\n", "\0"} & set(word)]
+
+
+def _lines(words: Sequence[str]) -> bytes:
+    return "".join(f"{word}\n" for word in words).encode(errors="replace")
+
+
+def _names_in(found: bytes, words: Sequence[str], before: bytes) -> dict[str, set[str]]:
+    """Return the files in the output of `git grep -z -o`, by word. `before` precedes each path."""
+    names: dict[str, set[str]] = {word: set() for word in words}
+    for line in found.split(b"\n"):
+        path, _, word = line.partition(b"\0")
+        files_of = names.get(word.decode(errors="replace"))
+        if files_of is not None:
+            files_of.add(os.fsdecode(path.removeprefix(before)))
+    return names
 
 
 def authors(folder: Path, most: int) -> list[Author]:
