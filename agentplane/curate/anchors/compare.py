@@ -297,32 +297,44 @@ class Comparison:
                 return kind(observed.evidence, observed.evidence)
             if means_the_same:
                 return self._kept(observed, was, there, rename)
-        if new := self._lines_elsewhere(observed, place.path, old, commit):
-            return Moved(observed.evidence, new)
+        if (hit := self._lines_elsewhere(observed, was, place.path, old, commit)) is not None:
+            return hit
         if there is None:
             by = self._lost_by(old, was.path, place.path, rename)
             return Gone(observed.evidence, self._removal(observed, was, old, by))
         return self._changed(observed, was, there, part, old, rename)
 
     def _lines_elsewhere(
-        self, observed: Observation, path: str, old: Old | None, commit: ObjectId | None
-    ) -> str | None:
-        """Return the new place of lines that are no longer in their file, or that were a definition with another name."""
+        self, observed: Observation, was: Place, path: str, old: Old | None, commit: ObjectId | None
+    ) -> State | None:
+        """Return the state of lines that are in another file, or that were a definition with another name."""
         if old is None or old.text is None or old.part is None:
             return None
-        definition = moved_lines.definition_in(old.text, *old.part.spans[0])
-        if definition is None:
-            return moved_lines.elsewhere(observed, old, self._now.as_of(commit), path)
+        files = self._now.as_of(commit)
+        hit = self._definition_elsewhere(old.text, old.part, path, files)
+        if hit is not None:
+            return Moved(observed.evidence, forms.lines_shown(hit.path, hit.part.first, hit.part.last))
+        part = moved_lines.elsewhere(old, files, path)
+        if part is None:
+            return None
+        there = Lines(part.text.path, part.first, part.last)
+        if old.part.as_text == part.as_text or self._means_the_same(observed, old, part):
+            return Moved(observed.evidence, _shown(there))
+        return self._changed(observed, was, there, part, old, None)
+
+    def _definition_elsewhere(
+        self, before: Text, lines: Part, path: str, files: search.Files
+    ) -> search.Hit | None:
+        """Return the new place of the definition that lines consist of."""
+        definition = moved_lines.definition_in(before, lines.first, lines.last)
         text = self._now.text(path)
-        if text is not None and parts.is_defined(text, definition.name):
+        if definition is None or (text is not None and parts.is_defined(text, definition.name)):
             return None
-        part = parts.part_of(old.text, definition)
+        part = parts.part_of(before, definition)
         meaning = part.meaning.digest if part.meaning is not None else None
-        wanted = search.Wanted(path, definition.name, meaning, part.content, part, old.text)
-        hit = search.find(wanted, self._now.as_of(commit))
-        if hit is None or not hit.is_same:
-            return None
-        return forms.lines_shown(hit.path, hit.part.spans[0][0], hit.part.spans[-1][1])
+        wanted = search.Wanted(path, definition.name, meaning, part.content, part, before)
+        hit = search.find(wanted, files)
+        return hit if hit is not None and hit.is_same else None
 
     # Missing
 
@@ -345,8 +357,8 @@ class Comparison:
             found_state = self._search(observed, place, place, old, commit)
             if not isinstance(found_state, Gone):
                 return found_state
-        elif new_lines := self._lines_elsewhere(observed, place.path, old, commit):
-            return Moved(text, new_lines)
+        elif (lines_state := self._lines_elsewhere(observed, place, place.path, old, commit)) is not None:
+            return lines_state
         if self._past.is_shallow and not self._past.steps(place.path):
             return CantTell(text, text, REASONS["shallow"])
         if self._past.head and commit and old is None and not self._past.steps(place.path):

@@ -9,7 +9,7 @@ from agentplane.curate.anchors.parts import Part, Text, between
 from agentplane.curate.anchors.past import Old
 from agentplane.curate.anchors.search import Files
 from agentplane.curate.anchors.source import Definition, digest
-from agentplane.memory.evidence import Lines, lines_shown
+from agentplane.memory.evidence import Lines
 from agentplane.plane.store.records import Observation
 
 
@@ -20,7 +20,6 @@ _MOST_FILES = 300
 _MOST_WORDS = 4
 _WORD = re.compile(r"\w{4,}")
 _COMMENTS = ("//", "/*", "--", "*/", '""')
-_ENOUGH_WORDS = 6
 
 
 class Followed(msgspec.Struct, frozen=True):
@@ -84,26 +83,26 @@ def _is_empty(text: Text, first: int, last: int) -> bool:
     return all(line.strip()[:2] in _COMMENTS or line.strip()[:1] in ("#", "*", "") for line in lines)
 
 
-def elsewhere(observed: Observation, old: Old, files: Files, path: str) -> str | None:
-    """Return the place in another file that has the very same lines, if only one has them and it is new there."""
+def elsewhere(old: Old, files: Files, path: str) -> Part | None:
+    """Return the lines of another file that have the very same words, if only one has them and they are new there."""
     if old.part is None or old.text is None:
         return None
     shown = old.part.shown
-    if sum(not char.isspace() for char in shown) < _DISTINCT:
+    if not _is_long(shown):
         return None
     lines = old.text.cut(old.part.spans)
-    found: list[tuple[str, int]] = []
+    same, similar = list[Part](), list[Part]()
     for name in _with_words(shown, files):
         text = files.text(name) if name != path else None
-        if text is None or lines not in text.data:
+        span = _by_words(shown, text) if text is not None and not text.is_binary else None
+        if text is None or span is None:
             continue
         before = files.before(name)
-        if before is None or lines not in before.data:
-            found += [(name, first) for first, _ in windows(text, observed.content or "", observed.lines)]
-    if len(found) != 1:
-        return None
-    name, first = found[0]
-    return lines_shown(name, first, first + observed.lines - 1)
+        if before is None or before.is_binary or _by_words(shown, before) is None:
+            part = Part(text, (), (span,))
+            (same if part.content == digest(lines) else similar).append(part)
+    found = same or similar
+    return found[0] if len(found) == 1 else None
 
 
 def _with_words(shown: str, files: Files) -> list[str]:
@@ -134,7 +133,7 @@ def _through_changes(before: Text, part: Part, text: Text) -> Followed:
     inside = [place for place in wanted if place is not None]
     if inside:
         start, end = max(start, _near(start, inside[0])), min(end, _near_end(end, inside[-1]))
-    if end <= start or not inside:
+    if (end <= start or not inside) and _is_long(part.shown):
         same_words = _by_words(part.shown, text)
         if same_words is not None:
             return Followed(same_words, is_same=False)
@@ -144,7 +143,7 @@ def _through_changes(before: Text, part: Part, text: Text) -> Followed:
 def _by_words(shown: str, text: Text) -> tuple[int, int] | None:
     """Return the only lines that have the same words, if the line breaks and the indentation differ."""
     words = shown.split()
-    if len(words) < _ENOUGH_WORDS:
+    if not words or words[0] not in text.plain:
         return None
     lines: list[int] = []
     pieces: list[str] = []
@@ -174,4 +173,8 @@ def _plain(text: Text) -> list[str]:
 
 
 def _is_distinct(text: Text, span: tuple[int, int]) -> bool:
-    return sum(not char.isspace() for char in text.shown([span])) >= _DISTINCT
+    return _is_long(text.shown([span]))
+
+
+def _is_long(shown: str) -> bool:
+    return sum(not char.isspace() for char in shown) >= _DISTINCT

@@ -77,14 +77,28 @@ class Part:
     def _between(self, first: int, last: int) -> Meaning:
         """Return the meaning of lines. If that is only known for all of their code, their text counts."""
         meaning = self.text.source.between(first, last)
-        if meaning is not None:
-            return meaning
+        return meaning if meaning is not None else meaning_of("lines1t", self._words(first, last))
+
+    @property
+    def as_text(self) -> list[str]:
+        """The lines without empty ones and without the indentation that they share."""
+        return [line for span in self.spans for line in self._words(*span)]
+
+    def _words(self, first: int, last: int) -> list[str]:
         lines = textwrap.dedent(self.text.shown(((first, last),))).splitlines()
-        return meaning_of("lines1t", [line.rstrip() for line in lines if line.strip()])
+        return [line.rstrip() for line in lines if line.strip()]
 
     @property
     def lines(self) -> int:
         return sum(last - first + 1 for first, last in self.spans)
+
+    @property
+    def first(self) -> int:
+        return self.spans[0][0]
+
+    @property
+    def last(self) -> int:
+        return self.spans[-1][1]
 
     @property
     def shown(self) -> str:
