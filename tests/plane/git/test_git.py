@@ -234,6 +234,8 @@ def every_call(folder: Path) -> dict[str, Callable[[], object]]:
         "compared": lambda: own_index.compared(folder, own, ONE, ONE, "x", 5),
         "patch": lambda: list(own_index.patch(folder, own, ONE, ONE, "x")),
         "merge": lambda: merge_file.merge(folder, union=True),
+        "ignored": lambda: git.ignored(folder, ("x",)),
+        "project_files": lambda: git.project_files(folder),
         "steps": lambda: code_history.steps(folder, ["x"], ONE, 3),
         "deleted_below": lambda: code_history.deleted_below(folder, "x", ONE),
         "renames": lambda: code_history.renames(folder, ONE),
