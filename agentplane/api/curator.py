@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, date
+from pathlib import Path
 
 from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed
@@ -14,10 +15,10 @@ from agentplane.curate.kinds import Kind
 from agentplane.curate.remedies import Remedy
 from agentplane.curate.subject import Subject
 from agentplane.errors import BadInput
+from agentplane.memory import evidence
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
-from agentplane.review.gate import evidence_lookup
 from agentplane.text import globs
 from agentplane.text.visible import one_line
 from agentplane.tools.foreign_file import Change
@@ -144,17 +145,29 @@ class Curator:
         base = next(iter(git.merge_bases(project, head, commit) if head else ()), commit)
         names = {*git.changed_since(project, base), *git.uncommitted(project), *git.untracked(project)}
         changed = memory_diff.between(memory, base, self._committer.store.clock).entries
-        about = {entry.id for entry in memory.shelf if _is_about(entry, names, self._committer)}
-        return frozenset(about | {one.id for one in changed if one.id in memory.entries})
+        return frozenset(
+            _about(memory.shelf, names, project) | {one.id for one in changed if one.id in memory.entries}
+        )
 
 
-def _is_about(entry: Entry, names: Collection[str], committer: Committer) -> bool:
-    """True if an entry cites one of these files, or if its scope covers one of them."""
-    project = committer.layout.project
-    cited = (evidence_lookup.path_in(evidence_lookup.plain(text), project) for text in entry.head.evidence)
-    if any(path in names for path in cited if path):
-        return True
-    return any(globs.matches(glob, name) for glob in entry.head.scope for name in names)
+def _about(entries: Sequence[Entry], names: Collection[str], project: Path) -> set[str]:
+    """Return the entries that cite one of these files, or whose scope covers one of them, by id."""
+    exists = evidence.exists_in(project)
+    touched = set(names) | {folder for name in names for folder in _folders(name)}
+    scopes = {glob for entry in entries for glob in entry.head.scope}
+    hit = {glob for glob in scopes if any(globs.matches(glob, name) for name in names)}
+
+    def cites(entry: Entry) -> bool:
+        # The files changed since a revision, so they exist or existed.
+        cited = (evidence.parse(text, exists, was_path=True) for text in entry.head.evidence)
+        return any(isinstance(one, evidence.Place) and one.path in touched for one in cited)
+
+    return {entry.id for entry in entries if not hit.isdisjoint(entry.head.scope) or cites(entry)}
+
+
+def _folders(path: str) -> Iterable[str]:
+    parts = path.split("/")
+    return ("/".join(parts[:count]) for count in range(1, len(parts)))
 
 
 class NeedsPerson(BadInput):

@@ -361,7 +361,7 @@ class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 7
 
 
-_AGE_PAGE = "curator.md#not-checked-for-a-long-time"
+_AGE_PAGE = "guides/curator.md#not-checked-for-a-long-time"
 _Days = Annotated[int, msgspec.Meta(ge=0, le=36500)]
 
 
@@ -390,7 +390,7 @@ class Curate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         msgspec.Meta(ge=0, le=100_000),
         says(
             "Number of contexts without an entry after which the entry counts as unused.",
-            "curator.md#never-used-since-its-approval",
+            "guides/curator.md#never-used-since-its-approval",
             "`0`: no entry counts as unused.",
         ),
     ] = 20
@@ -398,7 +398,7 @@ class Curate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Literal["never", "error"],
         says(
             "Which entries with open findings to withhold from tools.",
-            "curator.md#marks-in-the-context",
+            "guides/curator.md#marks-in-the-context",
             '`"never"`: tools get every entry, and the context marks an entry that has an open finding of severity'
             ' `error`. `"error"`: tools don\'t get such an entry.',
         ),

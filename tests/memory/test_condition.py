@@ -53,10 +53,20 @@ def test_each_form(text: str, wanted: condition.Condition) -> None:
     ("text", "ecosystem", "name", "clauses"),
     [
         ("version: django >=4,<5", None, "django", ((Clause(">=", "4"), Clause("<", "5")),)),
-        ("version: npm:@types/node ^20 || 22.x", "npm", "@types/node", ((Clause("^", "20"),), (Clause("", "22.x"),))),
+        (
+            "version: npm:@types/node ^20 || 22.x",
+            "npm",
+            "@types/node",
+            ((Clause("^", "20"),), (Clause("", "22.x"),)),
+        ),
         ("version: maven:org.x:core 1 - 2", "maven", "org.x:core", ((Clause(">=", "1"), Clause("<=", "2")),)),
         ("version: org.x:core ~= 1.4", None, "org.x:core", ((Clause("~=", "1.4"),),)),
-        ("version: go:github.com/x/y >=v1.2 <2", "go", "github.com/x/y", ((Clause(">=", "v1.2"), Clause("<", "2")),)),
+        (
+            "version: go:github.com/x/y >=v1.2 <2",
+            "go",
+            "github.com/x/y",
+            ((Clause(">=", "v1.2"), Clause("<", "2")),),
+        ),
     ],
 )
 def test_versions(text: str, ecosystem: str, name: str, clauses: tuple[tuple[Clause, ...], ...]) -> None:

@@ -140,9 +140,15 @@ def test_since_a_revision(stale: Plane, cli: Cli) -> None:
     git("commit", "-q", "-m", "code")
     assert {one["id"] for one in findings(cli, "--since", "HEAD~1")} == {"ASM-003"}
     assert findings(cli, "--since", "HEAD") == []
+    add(ago(stale, 100), "The rate was 18 percent.", "assumption", evidence=("app/api.py:1",))
+    git("add", ".")
+    git("commit", "-q", "-m", "evidence")
+    (project / "app/api.py").write_text("y\n")
+    assert "ASM-004" in {one["id"] for one in findings(cli, "--since", "HEAD")}
+    git("checkout", "-q", ".")
     ago(stale, 95).memory.tag(["ASM-001"], ["speed"])
     assert {one["id"] for one in findings(cli, "--since", "HEAD")} == {"ASM-001"}
-    assert len(findings(cli)) == 4
+    assert len(findings(cli)) == 5
 
 
 def test_since_needs_git(plane: Plane, cli: Cli) -> None:
