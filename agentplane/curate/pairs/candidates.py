@@ -18,7 +18,7 @@ LEAST_OF_FAMILY = 1.0
 """The same for two statements that choose from one family, such as two databases. Their words differ more."""
 MOST_NEAR = 256
 """Maximum number of neighbors of a statement whose words are compared."""
-MOST = 24
+MOST = 12
 """Maximum number of statements to compare with each statement. The nearest ones count."""
 
 _ROWS = 128

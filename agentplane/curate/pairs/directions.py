@@ -33,7 +33,7 @@ class Words(msgspec.Struct, frozen=True, gc=False):
     """The words and the choices of a statement."""
 
     shares: dict[str, float]
-    """The share of the statement that each of its words is."""
+    """The share of each word in the words of the statement, without the names that it chooses."""
     families: frozenset[str]
     """The families of its choices, such as `database`."""
 
@@ -48,8 +48,13 @@ class Words(msgspec.Struct, frozen=True, gc=False):
 
 def words_of(statement: str) -> Words:
     source = head_of(statement)
-    families = frozenset(family for choice in parse(source).choices for family in choice.families)
-    return Words(Sense(source).shares, families)
+    choices = parse(source).choices
+    names = {choice.name for choice in choices}
+    # Two statements that contradict each other choose different names, and agree in the other words.
+    shares = {stem: share for stem, share in Sense(source).shares.items() if stem not in names}
+    whole = sum(shares.values()) or 1.0
+    families = frozenset(family for choice in choices for family in choice.families)
+    return Words({stem: share / whole for stem, share in shares.items()}, families)
 
 
 def directions_of(statements: Sequence[str]) -> Directions:
