@@ -99,7 +99,9 @@ def test_entries_of_two_kinds(plane: Plane) -> None:
 
 
 def test_two_assumptions_are_a_kind_of_their_own(plane: Plane) -> None:
-    accept(plane, "Webhooks arrive within 5 seconds.", "Webhooks arrive within 50 seconds.", kind="assumption")
+    accept(
+        plane, "Webhooks arrive within 5 seconds.", "Webhooks arrive within 50 seconds.", kind="assumption"
+    )
     assert ids(plane) == [("assumptions-contradict", ("ASM-002", "ASM-001"))]
 
 

@@ -59,7 +59,11 @@ def test_the_proof_and_the_remedies_of_a_pair(plane: Plane) -> None:
     assert (one.proof.one_text, one.proof.other_text) == SAME[2]
     assert one.proof.reason.startswith("says the same of")
     assert one.what == "DEC-001 and DEC-002 say the same"
-    assert one.remedies == (MergeEntries(("DEC-001", "DEC-002")), Deprecate(("DEC-002",)), EditEntry("DEC-001"))
+    assert one.remedies == (
+        MergeEntries(("DEC-001", "DEC-002")),
+        Deprecate(("DEC-002",)),
+        EditEntry("DEC-001"),
+    )
 
 
 def test_a_group_is_one_finding(plane: Plane) -> None:
@@ -127,7 +131,9 @@ def test_entries_of_two_kinds_are_not_merged(plane: Plane) -> None:
 
 
 def test_documents_with_one_heading(plane: Plane) -> None:
-    queue = " ".join(f"The queue keeps message {number} until a consumer confirms it." for number in range(10))
+    queue = " ".join(
+        f"The queue keeps message {number} until a consumer confirms it." for number in range(10)
+    )
     colors = " ".join(f"Buttons of theme {number} have a border and rounded corners." for number in range(10))
     accept(plane, f"Next release plan || {queue}", f"Next release plan || {colors}")
     assert ids(plane) == []

@@ -154,7 +154,7 @@ def test_a_command_that_kills_its_parent(tmp_path: Path, level: Level, name: str
 def test_a_command_that_kills_everything_above_it(tmp_path: Path, level: Level, name: str) -> None:
     script = (
         "p=$PPID; for i in 1 2; do q=$(awk '{print $4}' /proc/$p/stat) || break; [ \"$q\" -gt 1 ] || break; "
-        f"list=\"$list $p\"; p=$q; done; setsid {sleeper(name)} & sleep 0.3; kill -9 $list; sleep 0.5; echo alive"
+        f'list="$list $p"; p=$q; done; setsid {sleeper(name)} & sleep 0.3; kill -9 $list; sleep 0.5; echo alive'
     )
     found = of(script, tmp_path, level)
     assert not isinstance(result_of(found), Fails)
@@ -246,7 +246,14 @@ def test_without_a_wish_the_strictest_level_is_taken(tmp_path: Path) -> None:
 
 
 def test_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("AGENTPLANE_TASK", "ANTHROPIC_API_KEY", "GITHUB_TOKEN", "MY_PASSWORD", "CLAUDECODE", "SSH_AUTH_SOCK"):
+    for variable in (
+        "AGENTPLANE_TASK",
+        "ANTHROPIC_API_KEY",
+        "GITHUB_TOKEN",
+        "MY_PASSWORD",
+        "CLAUDECODE",
+        "SSH_AUTH_SOCK",
+    ):
         monkeypatch.setenv(variable, "hidden-value")
     monkeypatch.setenv("MY_SETTING", "shown")
     monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
@@ -275,7 +282,11 @@ def test_secrets_in_the_output_are_masked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "why"),
-    [("no-such-program-here", "exit code 127"), ("kill -SEGV $$", "signal 11"), ("sh -c 'kill -KILL $$'", "signal 9")],
+    [
+        ("no-such-program-here", "exit code 127"),
+        ("kill -SEGV $$", "signal 11"),
+        ("sh -c 'kill -KILL $$'", "signal 9"),
+    ],
 )
 def test_what_proves_nothing(tmp_path: Path, command: str, why: str) -> None:
     result = result_of(run(command, tmp_path))

@@ -38,7 +38,10 @@ def test_regex(tmp_path: Path) -> None:
     write(tmp_path, "a.py", "one\r\nlimit = 3\r\n")
     assert holds(tmp_path, r"regex: ^limit = \d$ in a.py")
     assert holds(tmp_path, r"regex: (?<=one\n)limit(?= =) in a.py")
-    assert failure(tmp_path, r"regex: ^limit = \d\d$ in a.py") == r"a.py doesn't contain a match of `^limit = \d\d$`."
+    assert (
+        failure(tmp_path, r"regex: ^limit = \d\d$ in a.py")
+        == r"a.py doesn't contain a match of `^limit = \d\d$`."
+    )
 
 
 def test_globs(tmp_path: Path) -> None:

@@ -47,7 +47,8 @@ asgiref = {version = ">=3", markers = "x"}
 lock-version = "2.0"
 """
 PIPFILE = json.dumps(
-    {"_meta": {}, "default": {"django": {"version": "==4.2.16"}}, "develop": {"my-lib": {"path": "."}}}, indent=4
+    {"_meta": {}, "default": {"django": {"version": "==4.2.16"}}, "develop": {"my-lib": {"path": "."}}},
+    indent=4,
 )
 REQUIREMENTS = """# pip-compile
 -r other.txt
@@ -294,7 +295,9 @@ def test_the_version_and_its_line(
     assert f"has version {version}," in found.what
     assert found.where == f"{file}:{line}"
     assert version in text.split("\n")[line - 1] or file == "pom.xml"
-    assert holds(tmp_path, f"version: {name} =={version}" if file != "go.mod" else f"version: {name} ={version}")
+    assert holds(
+        tmp_path, f"version: {name} =={version}" if file != "go.mod" else f"version: {name} ={version}"
+    )
 
 
 def test_yarn_takes_the_version_of_the_manifest(tmp_path: Path) -> None:
@@ -430,7 +433,10 @@ def test_what_no_file_names(tmp_path: Path) -> None:
         ("pyproject.toml", "react = " + "[" * 10_000),
         ("Cargo.toml", "react = {" * 1000),
         ("pom.xml", "<a>" * 200_000 + "react"),
-        ("pom.xml", '<!DOCTYPE a [<!ENTITY a "react"><!ENTITY b "&a;&a;&a;&a;">]><project>&b;react</project>'),
+        (
+            "pom.xml",
+            '<!DOCTYPE a [<!ENTITY a "react"><!ENTITY b "&a;&a;&a;&a;">]><project>&b;react</project>',
+        ),
         ("Pipfile.lock", '{"default": {"react": 3}'),
     ],
 )
@@ -444,14 +450,17 @@ def test_a_file_that_cant_be_parsed(tmp_path: Path, file: str, text: str) -> Non
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("uv.lock", "[[package]]\nname = \"react\"\nversion = \"1\"\n" + "dependencies = [\n" * 200_000),
+        ("uv.lock", '[[package]]\nname = "react"\nversion = "1"\n' + "dependencies = [\n" * 200_000),
         ("package-lock.json", "\n" * 1_000_000 + "react"),
         ("requirements.txt", "react " + " " * 2_000_000 + ")x\n" + "react\\\n" * 100_000),
         ("yarn.lock", "react@1" + ":" * 1_000_000 + "\n" + "react@1:\n" * 100_000),
         ("pnpm-lock.yaml", "packages:\n" + "  react@1.0.0:\n" * 200_000),
         ("go.mod", "require react " + "v" * 2_000_000),
         ("go.sum", "react v1.0.0 h1:x\n" * 200_000),
-        ("pom.xml", f"<project><dependency><artifactId>react</artifactId><version>{'${' * 500_000}</version></dependency></project>"),
+        (
+            "pom.xml",
+            f"<project><dependency><artifactId>react</artifactId><version>{'${' * 500_000}</version></dependency></project>",
+        ),
     ],
 )
 def test_no_file_takes_long(tmp_path: Path, file: str, text: str) -> None:

@@ -30,9 +30,13 @@ _numbers = st.lists(st.integers(0, 3), min_size=1, max_size=4).map(lambda parts:
 _endings = st.sampled_from(["", "", "", "a1", "b2", "rc1", ".dev1", ".post1", "rc1.dev2"])
 _versions = st.builds(lambda numbers, ending: numbers + ending, _numbers, _endings)
 _clauses = st.one_of(
-    st.builds(lambda op, version: op + version, st.sampled_from([">=", "<=", ">", "<", "==", "!="]), _versions),
+    st.builds(
+        lambda op, version: op + version, st.sampled_from([">=", "<=", ">", "<", "==", "!="]), _versions
+    ),
     st.builds(lambda op, version: f"{op}{version}.*", st.sampled_from(["==", "!="]), _numbers),
-    _versions.filter(lambda text: "." in text.partition("dev")[0].partition("post")[0].strip(".")).map("~={}".format),
+    _versions.filter(lambda text: "." in text.partition("dev")[0].partition("post")[0].strip(".")).map(
+        "~={}".format
+    ),
 )
 
 
