@@ -403,13 +403,17 @@ def wrong(repo: Repo, base: str = "main") -> list[Finding]:
         (adopt_changes_by_hand, "DEC-001 was rewritten by Ada (adopt through terminal)"),
         (
             split_an_entry_of_the_base,
-            'DEC-001 was rewritten by Ada (split-entry through terminal): "Use Textual for the screens." is now '
-            '"Use Textual for lists." and "Use Textual for the screens."',
+            (
+                'DEC-001 was rewritten by Ada (split-entry through terminal): "Use Textual for the screens." is now '
+                '"Use Textual for lists." and "Use Textual for the screens."'
+            ),
         ),
         (
             merge_entries_in_new_words,
-            'DEC-001 was rewritten by Ada (merge-entries through terminal): "Use Textual for the screens." is now '
-            '"Only use Textual for the screens."',
+            (
+                'DEC-001 was rewritten by Ada (merge-entries through terminal): "Use Textual for the screens." is now '
+                '"Only use Textual for the screens."'
+            ),
         ),
         (
             adopt_a_removal,
