@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from agentplane.query.fields import Target
-    from agentplane.query.records import Record
+    from agentplane.query.records import QueryRecord
 
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 Of = Literal["inbox", "shelf", "to review", "all"]
@@ -131,7 +131,7 @@ def _values(ctx: click.Context, target: "Target") -> dict[str, tuple[str, ...]]:
     return {}
 
 
-def _records(plane: Plane, target: "Target") -> "Iterator[Record]":
+def _records(plane: Plane, target: "Target") -> "Iterator[QueryRecord]":
     from agentplane.query import records
 
     if target == "inbox":

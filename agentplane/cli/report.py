@@ -30,7 +30,7 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
     """Print the result of an operation, the command to undo it, and the tool files that have its memory."""
     if as_json:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
-        session_rows = [session_row(one) for one in _with_old_memory(plane)]
+        session_rows = [session_row(one) for one in _with_old_memory(plane, done.revision)]
         output.emit(
             "op",
             **msgspec.to_builtins(fields),
@@ -44,7 +44,7 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
     _print_beside(done)
     print_reached(done.reached)
     restarting = {one.pid for one in done.reached.restarting}
-    with_old = _with_old_memory(plane)
+    with_old = _with_old_memory(plane, done.revision)
     for one in with_old:
         todo = (
             "agentplane will restart it as soon as it is idle."
@@ -103,13 +103,13 @@ def session_row(one: Session) -> dict[str, Any]:
     }
 
 
-def _with_old_memory(plane: Plane) -> list[Session]:
-    """Return the sessions with old memory.
+def _with_old_memory(plane: Plane, revision: str) -> list[Session]:
+    """Return the sessions whose memory isn't the one of this revision.
 
     Return an empty list if they can't be listed, because the operation is done.
     """
     with suppress(AgentplaneError, OSError):
-        return sessions.old(plane.tools.sessions(closely=False))
+        return sessions.old(plane.tools.sessions(revision, closely=False))
     return []
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.commands import ChangeKind, DismissFindings, MergeEntries, Renew, SetFields, SplitEntry
-from agentplane.curate import merged_draft, recorded, split_draft
+from agentplane.curate import merge_draft, recorded, split_draft
 from agentplane.curate.anchors import compare
 from agentplane.curate.anchors.states import State
 from agentplane.curate.recorded import Observed
@@ -280,7 +280,7 @@ def merged(plane: Plane, *ids: str) -> None:
     memory = plane.memory.read()
     entries = [memory.get(id_) for id_ in ids]
     seen = tuple((entry.id, entry.digest) for entry in entries)
-    plane.do(MergeEntries(ids, merged_draft.draft(memory, entries), seen))
+    plane.do(MergeEntries(ids, merge_draft.drafted(memory, [one.id for one in entries]), seen))
 
 
 def test_moved_evidence_hides_no_change_of_the_rest(repo: Repository) -> None:

@@ -3,10 +3,9 @@ them.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-
-import msgspec
+from typing import NamedTuple
 
 from agentplane.curate.anchors import compare
 from agentplane.curate.anchors.known import KnownChange, KnownPart, Memo
@@ -22,13 +21,14 @@ from agentplane.plane.git.git import ObjectId
 from agentplane.plane.git.object_reader import ObjectReader
 from agentplane.plane.layout import Layout
 from agentplane.plane.store.records import Observation
+from agentplane.text.gc_pause import uncollected
 
 
 _WHAT = "Comparing evidence"
 _STEP = 500
 
 
-class Piece(msgspec.Struct, frozen=True, gc=False):
+class Piece(NamedTuple):
     """One piece of evidence of an entry."""
 
     entry: str
@@ -38,21 +38,24 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
     commit: str | None
 
 
-def compared(pieces: Sequence[Piece], layout: Layout, report: Report) -> Iterator[tuple[Piece, State]]:
+def compared(pieces: Iterable[Piece], layout: Layout, report: Report) -> Iterator[tuple[Piece, State]]:
     """Yield the pieces of evidence that aren't plainly unchanged, each with its state."""
-    if not pieces:
-        return
     memo = Memo(layout)
-    with ObjectReader(layout.project) as reader:
-        first = _FirstLook(layout.project, memo, reader)
-        rest = []
-        for number, piece in enumerate(pieces):
-            if number % _STEP == 0:
-                report(number, len(pieces), _WHAT)
-            if not first.is_quiet(piece.evidence, piece.observed, piece.commit):
-                rest.append(piece)
-        yield from _closely(rest, layout, memo, reader, report)
-    memo.save()
+    try:
+        with ObjectReader(layout.project) as reader:
+            is_quiet = _FirstLook(layout.project, memo, reader).is_quiet
+            with uncollected():
+                rest = [piece for piece in _reported(pieces, report) if not is_quiet(*piece)]
+            yield from _closely(rest, layout, memo, reader, report)
+    finally:
+        memo.save()  # also if the pass was cancelled
+
+
+def _reported(pieces: Iterable[Piece], report: Report) -> Iterator[Piece]:
+    for number, piece in enumerate(pieces):
+        if number % _STEP == 0:
+            report(number, 0, _WHAT)
+        yield piece
 
 
 def _closely(
@@ -81,13 +84,12 @@ class _FirstLook:
         self._memo = memo
         self._reader = reader
         self._tree = WorkTree(project)
-        self._paths = memo.known.paths
 
-    def is_quiet(self, evidence: str, observed: Observation | None, commit: str | None) -> bool:
+    def is_quiet(self, _: str, evidence: str, observed: Observation | None, commit: str | None) -> bool:
         """True if a piece of evidence is unchanged or only reformatted, or if there is nothing to compare."""
         if observed is None:
             return self._is_as_approved(evidence, commit)
-        path = self._paths.get(evidence)
+        path = self._memo.path_in(evidence)
         if path is not None and observed.content is not None and (file := self._memo.file(path)) is not None:
             if file == (observed.file or observed.content):
                 return True
@@ -106,7 +108,6 @@ class _FirstLook:
         file = self._digest(place.path)
         if file is None:
             return False
-        self._memo.add_path(evidence, place.path)
         if file == (observed.content if isinstance(place, File) else observed.file):
             return True
         part = self._memo.part(evidence, file) or self._read(evidence, place, file)
@@ -125,7 +126,7 @@ class _FirstLook:
 
     def _is_as_approved(self, evidence: str, commit: str | None) -> bool:
         """True if the file of a piece of evidence is the one of the commit of the approval."""
-        path = self._paths.get(evidence)
+        path = self._memo.path_in(evidence)
         if path is None:
             place = forms.parse(evidence, self._tree.exists)
             if not isinstance(place, File | Lines | Symbol | Heading):
@@ -137,7 +138,6 @@ class _FirstLook:
         if file is None:
             found = self._reader.find(commit, path.rstrip("/"))
             return found is not None and found.kind == "tree" and self._is_folder(path)
-        self._memo.add_path(evidence, path)
         approved = self._memo.approved(commit, path)
         if approved is None and self._has_blob(commit, path):
             approved = file
@@ -183,7 +183,7 @@ def _oldest(pieces: Sequence[Piece], project: Path, reader: ObjectReader) -> Obj
 
 def _remember(piece: Piece, state: State, memo: Memo) -> None:
     """Remember what a closer look found. It stays the same until the file changes."""
-    path = memo.known.paths.get(piece.evidence)
+    path = memo.path_in(piece.evidence)
     file = memo.file(path) if path is not None else None
     content = piece.observed.content if piece.observed is not None else None
     if file is None or content is None:
@@ -200,7 +200,7 @@ def _known_changes(pieces: Sequence[Piece], layout: Layout, memo: Memo) -> dict[
     """Return the changes that an earlier pass explained, if their commits are still in the history."""
     found: dict[Piece, State] = {}
     for piece in pieces:
-        known, path = memo.known.changes.get(piece.evidence), memo.known.paths.get(piece.evidence)
+        known, path = memo.known.changes.get(piece.evidence), memo.path_in(piece.evidence)
         if known is None or path is None or piece.observed is None or known.file != memo.file(path):
             continue
         if known.observed == piece.observed.content:

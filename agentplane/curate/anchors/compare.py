@@ -100,11 +100,11 @@ class Comparison:
             problem: Problem = "no-git" if self._past.head is None else "no-commit"
             return [Observation(text, problem=problem) for text in evidence]
         tree = self._past.tree(known)
-        return [self._since_added(one) for one in observe(evidence, tree)]
+        return [self._since_added(one, known) for one in observe(evidence, tree)]
 
-    def _since_added(self, observed: Observation) -> Observation:
+    def _since_added(self, observed: Observation, commit: ObjectId) -> Observation:
         """Return the state in the first commit that has the file, if the approval came before that commit."""
-        place = self._place(observed)
+        place = self._place(observed, commit)
         is_absent = observed.problem == "missing" and observed.file is None
         if not isinstance(place, Place) or not (is_absent or observed == Observation(observed.evidence)):
             return observed
@@ -114,7 +114,7 @@ class Comparison:
     def state(self, observed: Observation, commit: ObjectId | None) -> State:
         """Return what became of one piece of evidence."""
         text = observed.evidence
-        reference = self._place(observed)
+        reference = self._place(observed, commit)
         match reference:
             case Commit(name=name):
                 return self._of_commit(text, name)
@@ -125,12 +125,12 @@ class Comparison:
             case _:
                 return Unbound(text, text)
 
-    def _place(self, observed: Observation) -> forms.Reference:
-        return forms.parse(
-            observed.evidence,
-            self._now.exists,
-            was_path=observed.content is not None or observed.file is not None,
-        )
+    def _place(self, observed: Observation, commit: ObjectId | None) -> forms.Reference:
+        def exists(path: str) -> bool:
+            return self._now.exists(path) or (commit is not None and self._past.exists(commit, path))
+
+        was_path = observed.content is not None or observed.file is not None
+        return forms.parse(observed.evidence, exists, was_path=was_path)
 
     def _of_commit(self, text: str, name: str) -> State:
         found = self._past.state_of_commit(name)

@@ -57,8 +57,6 @@ class Known(msgspec.Struct, array_like=True):
     """The content of the cache file. A pass adds to it."""
 
     files: dict[str, KnownFile] = {}
-    paths: dict[str, str] = {}
-    """Paths of files, by the text of the evidence that names them."""
     parts: dict[str, KnownPart] = {}
     """By the text of the evidence, if its file isn't the one that was approved."""
     approved: dict[str, dict[str, str]] = {}
@@ -84,16 +82,12 @@ class Memo:
 
     def file(self, path: str) -> str | None:
         """Return the digest of a file, or None if it isn't known or the file changed."""
-        try:
-            return self._digests[path]
-        except KeyError:
-            digest = self._digests[path] = self._unchanged(path)
-            return digest
+        digest = self._digests.get(path)
+        if digest is None and (known := self.known.files.get(path)) is not None:
+            digest = self._digests[path] = self._unchanged(path, known)
+        return digest
 
-    def _unchanged(self, path: str) -> str | None:
-        known = self.known.files.get(path)
-        if known is None:
-            return None
+    def _unchanged(self, path: str, known: KnownFile) -> str | None:
         try:
             now = os.lstat(self._root + path)
         except (OSError, ValueError):
@@ -106,6 +100,13 @@ class Memo:
         )
         return known.digest if is_same else None
 
+    def path_in(self, evidence: str) -> str | None:
+        """Return the path of a known file that a piece of evidence names."""
+        for path in (evidence, evidence.partition("#")[0], evidence.rpartition(":")[0]):
+            if path in self.known.files:
+                return path
+        return None
+
     def part(self, evidence: str, file: str | None) -> KnownPart | None:
         """Return what a piece of evidence names in a version of its file, or None if it isn't known."""
         part = self.known.parts.get(evidence)
@@ -116,11 +117,6 @@ class Memo:
         self._digests[path] = digest
         if stamp is not None and time.time_ns() - max(stamp[0], stamp[1]) > _TICK:
             self.known.files[path] = KnownFile(*stamp, digest)
-            self._is_changed = True
-
-    def add_path(self, evidence: str, path: str) -> None:
-        if self.known.paths.get(evidence) != path:
-            self.known.paths[evidence] = path
             self._is_changed = True
 
     def add_part(self, file: str, observed: Observation) -> KnownPart:

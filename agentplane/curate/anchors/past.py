@@ -88,6 +88,10 @@ class Past:
         """True if the checked-out commit has a file."""
         return self.head is not None and self._reader.find(self.head, path) is not None
 
+    def exists(self, commit: ObjectId, path: str) -> bool:
+        """True if a commit has something at a path."""
+        return self._reader.find(commit, path.rstrip("/")) is not None
+
     def oid(self, commit: ObjectId, path: str) -> ObjectId | None:
         """Return the object at a path of a commit."""
         found = self._reader.find(commit, path)

@@ -7,38 +7,36 @@ from agentplane.curate.anchors.source import digest
 from agentplane.curate.anchors.states import CantTell, Change, Changed, Gone, Moved, State
 from agentplane.curate.finding import Diff, Finding, Lines, Proof
 from agentplane.curate.kinds import Kind
-from agentplane.curate.recorded import Observed
 from agentplane.curate.remedies import Deprecate, EditEntry, MoveEvidence, Remedy, Renew
 from agentplane.curate.subject import Subject
 from agentplane.memory.entry import Entry
-from agentplane.plane.store.records import Observation
 
 
 def check(subject: Subject) -> Iterable[Finding]:
     """Return the findings about the evidence of entries. Unchanged and reformatted evidence gives none."""
-    pieces = [piece for entry in subject.entries for piece in _pieces(subject, entry)]
     entries: Mapping[str, Entry] = {entry.id: entry for entry in subject.entries}
-    for piece, state in compared(pieces, subject.layout, subject.report):
-        entry = entries[piece.entry]
-        if finding := _finding(subject, entry, state):
+    for piece, state in compared(_pieces(subject), subject.layout, subject.report):
+        if finding := _finding(subject, entries[piece.entry], state):
             yield finding
 
 
-def _pieces(subject: Subject, entry: Entry) -> Iterator[Piece]:
-    """Yield the evidence of an entry, each with its recorded state if there is one."""
-    if not entry.head.evidence:
-        return
-    observed = subject.recorded.observed.get(entry.id)
-    recorded: dict[str, Observation] = {}
-    if observed is not None and observed.evidence is not None:
-        recorded = {one.evidence: one for one in observed.evidence}
-    commit = _commit(observed, entry)
-    for text in dict.fromkeys(entry.head.evidence):
-        yield Piece(entry.id, text, recorded.get(text), commit)
-
-
-def _commit(observed: Observed | None, entry: Entry) -> str | None:
-    return observed.commit if observed is not None and observed.commit else entry.head.anchor
+def _pieces(subject: Subject) -> Iterator[Piece]:
+    """Yield the evidence of the entries, each with its recorded state if there is one."""
+    observed = subject.recorded.observed
+    for entry in subject.entries:
+        evidence = entry.head.evidence
+        if not evidence:
+            continue
+        id_ = entry.id
+        recorded = observed.get(id_)
+        states = recorded.evidence if recorded is not None else None
+        commit = recorded.commit if recorded is not None and recorded.commit else entry.head.anchor
+        if states is None:
+            yield from (Piece(id_, text, None, commit) for text in dict.fromkeys(evidence))
+            continue
+        by_text = {one.evidence: one for one in states}
+        for text in evidence:
+            yield Piece(id_, text, by_text.get(text), commit)
 
 
 def _finding(subject: Subject, entry: Entry, state: State) -> Finding | None:

@@ -42,7 +42,9 @@ def cited(tmp_path: Path) -> Cited:
     folder = tmp_path / "project"
     folder.mkdir()
     cited = Cited(folder)
-    cited.write("src/pay.py", "LIMIT = 30\n\n\ndef charge(amount):\n    total = amount + 2\n    return total\n")
+    cited.write(
+        "src/pay.py", "LIMIT = 30\n\n\ndef charge(amount):\n    total = amount + 2\n    return total\n"
+    )
     cited.write("docs/guide.md", "# Guide\n\n## Usage\n\nRun it.\n")
     cited.plane = plane_in(folder)
     cited.commit("first")

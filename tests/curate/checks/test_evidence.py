@@ -56,7 +56,12 @@ def test_moved_evidence_can_be_updated(cited: Cited, records: bool) -> None:
 @EACH_WAY
 def test_nothing_is_found_where_nothing_changed(cited: Cited, records: bool) -> None:
     cited.cite(
-        "A charge has a fee of two.", CITED, "docs/guide.md#usage", "https://example.test", "src", records=records
+        "A charge has a fee of two.",
+        CITED,
+        "docs/guide.md#usage",
+        "https://example.test",
+        "src",
+        records=records,
     )
     cited.replace("src/pay.py", "    total", "    # with the fee\n    total")
     cited.write("docs/guide.md", "# Guide\n\nNew.\n\n## Usage\n\nRun it.\n")
@@ -84,7 +89,9 @@ def test_a_finding_keeps_its_key_until_the_evidence_changes_again(cited: Cited) 
     assert before.key == committed.key != later.key
 
 
-def test_a_second_pass_reads_no_file_and_asks_git_nothing(cited: Cited, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_pass_reads_no_file_and_asks_git_nothing(
+    cited: Cited, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It also finds the same, and sees a change that keeps the size of the file."""
     monkeypatch.setattr(known, "_TICK", 0)
     cited.cite("A charge has a fee of two.", CITED, "src/pay.py:1", "docs/guide.md")
