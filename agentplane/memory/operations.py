@@ -75,7 +75,7 @@ def _durable_ids(memory: Memory, wanted: Sequence[str], texts: Mapping[str, byte
         if durable in used:
             raise Refused(
                 f"{durable} is already in use.",
-                todo=f"Assign another ID to the entry with the highest {kind.prefix} number.",
+                todo=f"Assign a different ID to the entry with the highest {kind.prefix} number.",
             )
         numbers[kind.prefix] += 1
         durables[entry.id] = durable
