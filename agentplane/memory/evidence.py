@@ -134,6 +134,11 @@ def parse(raw: str, exists: Exists, *, was_path: bool = False) -> Reference:
     return EntryId(text) if ids.is_plain(text) else Other(text)
 
 
+def is_file_name(name: str) -> bool:
+    """True if a name ends like the names of files, such as `.py`."""
+    return _ENDING.fullmatch(name.lower()) is not None
+
+
 def shown(place: Place, path: str) -> str:
     """Return the text of a reference to the same part of another file."""
     match place:

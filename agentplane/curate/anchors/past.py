@@ -56,6 +56,7 @@ class Past:
         self._steps: dict[str, list[Step]] = {}
         self._renames: dict[ObjectId, list[Step]] = {}
         self._commits: dict[str, ObjectId | None] = {}
+        self._files: dict[ObjectId, list[str]] = {}
         self._text = lru_cache(_TEXTS_KEPT)(self._read_text)
 
     @cached_property
@@ -107,6 +108,17 @@ class Past:
 
     def tree(self, commit: ObjectId) -> CommitTree:
         return CommitTree(self._reader, commit)
+
+    def files_of(self, commit: ObjectId) -> list[str]:
+        """Return the paths of the files of a commit."""
+        if commit not in self._files:
+            self._files[commit] = code_history.files(self._project, commit).paths
+        return self._files[commit]
+
+    def text_in(self, commit: ObjectId, path: str) -> Text | None:
+        """Return the text of a file in a commit."""
+        found = self._reader.find(commit, path)
+        return self.text(found.oid, path) if found is not None and found.kind == "blob" else None
 
     def text(self, oid: ObjectId | None, path: str) -> Text | None:
         """Return a version of a file."""

@@ -54,6 +54,10 @@ class Files(msgspec.Struct, frozen=True):
         return [_path_of(row) for row in self._with(b" %s\t" % oid.encode())]
 
     @property
+    def paths(self) -> list[str]:
+        return [_path_of(row) for row in self.rows.split(b"\0") if row]
+
+    @property
     def submodules(self) -> list[str]:
         return [_path_of(row) for row in self._with(b"160000 commit ") if row.startswith(b"160000 ")]
 
