@@ -4,6 +4,7 @@ them.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,24 +39,30 @@ class Piece(NamedTuple):
     commit: str | None
 
 
-def compared(pieces: Iterable[Piece], layout: Layout, report: Report) -> Iterator[tuple[Piece, State]]:
+Asked = tuple[str, str, Observation | None, str | None]
+"""The fields of a `Piece`. Making a tuple is faster."""
+
+
+def compared(pieces: Iterable[Asked], layout: Layout, report: Report) -> Iterator[tuple[Piece, State]]:
     """Yield the pieces of evidence that aren't plainly unchanged, each with its state."""
     memo = Memo(layout)
     try:
         with ObjectReader(layout.project) as reader:
-            is_quiet = _FirstLook(layout.project, memo, reader).is_quiet
+            first = _FirstLook(layout.project, memo, reader)
             with uncollected():
-                rest = [piece for piece in _reported(pieces, report) if not is_quiet(*piece)]
+                rest = [Piece(*piece) for piece in _reported(pieces, report) if not first.is_quiet(*piece)]
             yield from _closely(rest, layout, memo, reader, report)
     finally:
         memo.save()  # also if the pass was cancelled
 
 
-def _reported(pieces: Iterable[Piece], report: Report) -> Iterator[Piece]:
-    for number, piece in enumerate(pieces):
-        if number % _STEP == 0:
-            report(number, 0, _WHAT)
-        yield piece
+def _reported(pieces: Iterable[Asked], report: Report) -> Iterator[Asked]:
+    rest = iter(pieces)
+    done = 0
+    while some := list(islice(rest, _STEP)):
+        report(done, 0, _WHAT)
+        yield from some
+        done += len(some)
 
 
 def _closely(
@@ -93,7 +100,7 @@ class _FirstLook:
         if path is not None and observed.content is not None and (file := self._memo.file(path)) is not None:
             if file == (observed.file or observed.content):
                 return True
-            if self._memo.known.settled.get(evidence) == (file, observed.content):
+            if self._memo.is_settled(evidence, file, observed.content):
                 return True
         return self._is_quiet(evidence, observed)
 
@@ -200,10 +207,11 @@ def _known_changes(pieces: Sequence[Piece], layout: Layout, memo: Memo) -> dict[
     """Return the changes that an earlier pass explained, if their commits are still in the history."""
     found: dict[Piece, State] = {}
     for piece in pieces:
-        known, path = memo.known.changes.get(piece.evidence), memo.path_in(piece.evidence)
-        if known is None or path is None or piece.observed is None or known.file != memo.file(path):
+        path = memo.path_in(piece.evidence)
+        if path is None or piece.observed is None:
             continue
-        if known.observed == piece.observed.content:
+        known = memo.change(piece.evidence, memo.file(path), piece.observed.content)
+        if known is not None:
             change = Change(known.where, known.diff, known.commit, known.author, known.date, known.subject)
             found[piece] = Changed(piece.evidence, piece.evidence, change)
     named = {one.change.commit for one in found.values() if isinstance(one, Changed)}
