@@ -71,6 +71,8 @@ class _Looks(msgspec.Struct, array_like=True):
     settled: dict[str, tuple[str, str]] = {}
     """The version of the file and the observed content that a closer look found to be the same."""
     changes: dict[str, KnownChange] = {}
+    derived: dict[str, dict[str, Observation]] = {}
+    """States in the commits of approvals that recorded none, by commit and evidence."""
 
 
 _T = TypeVar("_T")
@@ -136,6 +138,14 @@ class Memo:
     def approved(self, commit: str, path: str) -> str | None:
         """Return the digest that a file had in a commit, if it is known."""
         return self._approved.get(commit, {}).get(path)
+
+    def derived(self, commit: str | None, evidence: str) -> Observation | None:
+        """Return the state that a piece of evidence had in a commit, if it is known."""
+        return self._looks.derived.get(commit or "", {}).get(evidence)
+
+    def add_derived(self, commit: str, observed: Observation) -> None:
+        self._looks.derived.setdefault(commit, {})[observed.evidence] = observed
+        self._has_looked = True
 
     def add_file(self, path: str, digest: str, stamp: files.Stamp | None) -> None:
         """Remember a file that was read."""
