@@ -22,7 +22,7 @@ _LONGEST = 1024
 _QUOTES = "`'\"<>"
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|(?:mailto|doi|urn|tel):", re.IGNORECASE)
-_COMMIT = re.compile(r"(?:commit[: ]|git:)?([0-9a-f]{7,40})", re.IGNORECASE)
+_COMMIT = re.compile(r"(?:commit[: ] ?|git:)?([0-9a-f]{7,40})", re.IGNORECASE)
 # After the first line comes the last line, or the column of a compiler's message.
 _LINES = re.compile(r"(?P<path>.+?):L?(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9})|:L?[0-9]{1,9})?")
 _LINE_ANCHOR = re.compile(r"L(?P<first>[0-9]{1,9})(?:C[0-9]+)?(?:-L?(?P<last>[0-9]{1,9})(?:C[0-9]+)?)?")
