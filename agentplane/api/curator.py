@@ -302,9 +302,6 @@ def _merge(ids: tuple[str, ...], memory: Memory) -> MergeEntries:
     from agentplane.curate import merge_draft
 
     entries = accepted(memory, ids)
+    names = _once(entry.id for entry in entries)
     seen = tuple((entry.id, entry.digest) for entry in entries)
-    return MergeEntries(
-        _once(entry.id for entry in entries),
-        merge_draft.drafted(memory, [entry.id for entry in entries]),
-        seen,
-    )
+    return MergeEntries(names, merge_draft.drafted(memory, names), seen)
