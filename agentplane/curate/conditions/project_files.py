@@ -57,7 +57,7 @@ class ProjectFiles:
     def state(self, path: str) -> Present | Missing | Unclear:
         """Return whether something is at a path."""
         full = os.path.join(self._tree.root, path)
-        if self._tree.real(path) is None:
+        if not self._is_inside(full):
             return Unclear(REASONS["outside"])
         if os.path.exists(full):
             return Present()
@@ -118,6 +118,10 @@ class ProjectFiles:
         data = self._tree.look(".gitmodules")
         text = (data.data or b"") if isinstance(data, Content) else b""
         return [os.fsdecode(path.strip()) for path in re.findall(rb"(?m)^\s*path\s*=\s*(.+)$", text)]
+
+    def _is_inside(self, full: str) -> bool:
+        found = os.path.realpath(full)
+        return found == self._tree.root or found.startswith(os.path.join(self._tree.root, ""))
 
     def _is_in_empty_submodule(self, path: str) -> bool:
         return any(

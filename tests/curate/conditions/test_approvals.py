@@ -96,11 +96,11 @@ def test_nothing_runs_without_an_approval(plane: Plane) -> None:
     add(plane, "Buttons are round.", "assumption", check="file: a missing")
     shelf = plane.memory.read().shelf
     assert results.unapproved(plane.layout, shelf) == {"touch touched": ("ASM-001",)}
-    assert results.run_approved(plane.layout, shelf, lambda: NOW) == []
+    assert results.run_approved(plane.layout, shelf, lambda: NOW, 30) == []
     assert not touched.exists()
     approvals.approve(plane.layout, results.unapproved(plane.layout, shelf))
     assert results.unapproved(plane.layout, shelf) == {}
-    (ran,) = results.run_approved(plane.layout, shelf, lambda: NOW)
+    (ran,) = results.run_approved(plane.layout, shelf, lambda: NOW, 30)
     assert (ran.exit_code, touched.exists()) == (0, True)
 
 
@@ -117,13 +117,13 @@ def test_a_result_counts_until_the_project_changes(project: Path, with_git: bool
     assert LastResults(plane.layout).of(command) == Unapproved()
     approvals.approve(plane.layout, [command])
     assert LastResults(plane.layout).of(command) == NotRun()
-    results.run_approved(plane.layout, shelf, lambda: NOW)
+    results.run_approved(plane.layout, shelf, lambda: NOW, 30)
     assert isinstance(LastResults(plane.layout).of(command), Fails)
     (project / "flag").write_text("yes")
     old = LastResults(plane.layout).of(command)
     assert isinstance(old, CantTell)
     assert "failed on 2031-05-10" in old.why
-    results.run_approved(plane.layout, shelf, lambda: NOW)
+    results.run_approved(plane.layout, shelf, lambda: NOW, 30)
     assert isinstance(LastResults(plane.layout).of(command), Holds)
     (project / "other").write_text("y")
     assert LastResults(plane.layout).of(command) == NotRun()
@@ -151,6 +151,6 @@ def test_old_results_are_dropped(plane: Plane, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(kept, "_MOST", 2)
     commands = ["true", "true 1", "true 2"]
     for count, command in enumerate(commands):
-        ran = results.run(command, plane.layout.project)
+        ran = results.run(command, plane.layout.project, 30)
         kept.save(plane.layout, "state", ran, NOW + timedelta(hours=count))
     assert set(kept.load(plane.layout)) == set(commands[1:])

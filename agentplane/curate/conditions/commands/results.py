@@ -7,7 +7,7 @@ import msgspec
 
 from agentplane.curate.conditions.commands import approvals, kept
 from agentplane.curate.conditions.commands.kept import KeptResult
-from agentplane.curate.conditions.commands.run import SECONDS, Ran, run
+from agentplane.curate.conditions.commands.run import Ran, run
 from agentplane.curate.conditions.result import HOLDS, CantTell, Fails, Result
 from agentplane.curate.finding import Output
 from agentplane.jobs import Report, ignore
@@ -56,7 +56,7 @@ def run_approved(
     layout: Layout,
     entries: Collection[Entry],
     now: Callable[[], datetime],
-    seconds: float = SECONDS,
+    seconds: float,
     report: Report = ignore,
 ) -> Sequence[Ran]:
     """Run the approved commands of entries, one after the other, and keep their results.
