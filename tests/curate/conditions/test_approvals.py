@@ -70,9 +70,11 @@ def test_an_approval_is_for_one_user(plane: Plane, tmp_path: Path, monkeypatch: 
     assert not approvals.is_approved(plane.layout, "make test")
 
 
-def test_a_forged_approval_counts_for_nothing(plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forged_approval_counts_for_nothing(
+    plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "ada"))
-    approvals.approve(plane.layout, ["make test", ])
+    approvals.approve(plane.layout, ["make test"])
     file = _file()
     for data in (b"", b"0" * 32 + b"\n", file.read_bytes()[1:]):
         file.write_bytes(data)
