@@ -133,20 +133,24 @@ def test_a_result_counts_until_the_project_changes(project: Path, with_git: bool
 
 def test_the_state_of_a_project(git_project: Path) -> None:
     layout = plane_in(git_project).layout
-    states = [kept.state_of(layout)]
+    def state() -> str:
+        found = kept.state_of(layout)
+        assert found is not None
+        return found.digest
+
+    states = [state()]
     (git_project / "new").write_text("a")
-    states.append(kept.state_of(layout))
+    states.append(state())
     (git_project / "new").write_text("bb")
-    states.append(kept.state_of(layout))
+    states.append(state())
     git(git_project, "add", "new")
     git(git_project, "-c", "user.name=A", "-c", "user.email=a@b.test", "commit", "-qm", "a", "new")
-    states.append(kept.state_of(layout))
-    assert None not in states
+    states.append(state())
     assert len(set(states)) == 4
     # The memory itself is no part of it.
     (layout.root / "cache").mkdir(exist_ok=True)
     (layout.memory / "facts.md").write_text("x")
-    assert kept.state_of(layout) == states[-1]
+    assert state() == states[-1]
 
 
 def test_old_results_are_dropped(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,5 +158,27 @@ def test_old_results_are_dropped(plane: Plane, monkeypatch: pytest.MonkeyPatch) 
     commands = ["true", "true 1", "true 2"]
     for count, command in enumerate(commands):
         ran = results.run(command, plane.layout.project, 30)
-        kept.save(plane.layout, "state", ran, NOW + timedelta(hours=count))
+        kept.save(plane.layout, kept.state_of(plane.layout), ran, NOW + timedelta(hours=count))
     assert set(kept.load(plane.layout)) == set(commands[1:])
+
+
+@pytest.mark.parametrize("with_git", [True, False])
+@pytest.mark.parametrize(
+    ("command", "is_kept"),
+    [("echo x > report.xml", True), ("echo y > flag", False), ("echo y > new; rm flag", False)],
+)
+def test_a_result_is_kept_unless_the_project_changed_meanwhile(
+    project: Path, with_git: bool, command: str, is_kept: bool
+) -> None:
+    if with_git:
+        git(project, "init", "-q")
+    (project / "flag").write_text("no")
+    if with_git:
+        git(project, "add", "flag")
+        git(project, "-c", "user.name=A", "-c", "user.email=a@b.test", "commit", "-qm", "a")
+    plane = plane_in(project)
+    add(plane, "Reports are CSV files.", "assumption", check=f"run: {command}")
+    approvals.approve(plane.layout, [command])
+    results.run_approved(plane.layout, plane.memory.read().shelf, lambda: NOW, 30)
+    assert (command in kept.load(plane.layout)) == is_kept
+    assert LastResults(plane.layout).of(command) == (Holds() if is_kept else NotRun())
