@@ -3,7 +3,7 @@
 import fnmatch
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -65,9 +65,7 @@ class ProjectFiles:
             return Unclear(_BROKEN_LINK)
         if self._is_in_empty_submodule(path):
             return Unclear(_SUBMODULE_EMPTY)
-        found = git.in_index(self.project, path)
-        is_left_out = found is not None and not found.is_checked_out
-        return Unclear(_NOT_CHECKED_OUT) if is_left_out else Missing()
+        return Unclear(_NOT_CHECKED_OUT) if self._is_left_out(path) else Missing()
 
     def read(self, path: str) -> bytes | Missing | Unclear:
         """Return the bytes of a file."""
@@ -102,6 +100,14 @@ class ProjectFiles:
         tracked = git.tracked(self.project, (".",))
         listed = self._walked() if tracked is None else {*tracked, *git.untracked(self.project)}
         return sorted(listed)
+
+    def _is_left_out(self, path: str) -> bool:
+        return path in self._left_out or any(one.startswith(f"{path}/") for one in self._left_out)
+
+    @cached_property
+    def _left_out(self) -> Collection[str]:
+        """The files that Git tracks, and leaves out of the work tree."""
+        return git.not_checked_out(self.project)
 
     def _walked(self) -> Iterator[str]:
         count = 0

@@ -133,6 +133,7 @@ def test_a_result_counts_until_the_project_changes(project: Path, with_git: bool
 
 def test_the_state_of_a_project(git_project: Path) -> None:
     layout = plane_in(git_project).layout
+
     def state() -> str:
         found = kept.state_of(layout)
         assert found is not None
