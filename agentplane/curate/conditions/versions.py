@@ -1,7 +1,7 @@
 """The version of a package, compared with the range of a check."""
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -26,6 +26,8 @@ FORMS: Mapping[Ecosystem, Sequence[Form]] = {
     "go": go.FORMS,
     "maven": maven.FORMS,
 }
+_PLAIN: Mapping[Ecosystem, Callable[[str], str]] = {"python": python.plain, "cargo": cargo.plain}
+"""Functions that make different spellings of a name equal."""
 _TITLES: Mapping[Ecosystem, str] = {
     "python": "Python",
     "npm": "npm",
@@ -70,6 +72,7 @@ class Packages:
     def __init__(self, files: ProjectFiles) -> None:
         self._files = files
         self._texts: dict[str, str | None] = {}
+        self._plain: dict[str, str] = {}
 
     @cached_property
     def paths(self) -> Sequence[tuple[str, Ecosystem, Form]]:
@@ -92,6 +95,16 @@ class Packages:
             else:
                 self._texts[path] = None
         return self._texts[path]
+
+    def mentions(self, path: str, ecosystem: Ecosystem, name: str) -> bool:
+        """True if a file can be about a package. It saves parsing the others."""
+        text = self.text(path) or ""
+        if ecosystem not in _PLAIN:
+            return (name.rpartition(":")[2] if ecosystem == "maven" else name) in text
+        plain = _PLAIN[ecosystem]
+        if path not in self._plain:
+            self._plain[path] = plain(text)
+        return plain(name) in self._plain[path]
 
 
 def evaluate(condition: VersionIs, packages: Packages) -> Result:
@@ -196,7 +209,7 @@ def _places(ecosystem: Ecosystem, name: str, packages: Packages) -> tuple[Sequen
         if one != ecosystem or (found and path.endswith("go.sum")):
             continue
         text = packages.text(path)
-        if text is None or not _mentions(ecosystem, name, text):
+        if text is None or not packages.mentions(path, ecosystem, name):
             unread = unread or (CantTell("it can't be read", path) if text is None else None)
             continue
         try:
@@ -210,15 +223,6 @@ def _places(ecosystem: Ecosystem, name: str, packages: Packages) -> tuple[Sequen
 
 _BROKEN = (ValueError, RecursionError, msgspec.MsgspecError, SyntaxError)
 """The errors of parsers of JSON, TOML and XML."""
-
-
-def _mentions(ecosystem: Ecosystem, name: str, text: str) -> bool:
-    """True if a file can be about a package. It saves parsing the others."""
-    if ecosystem == "python":
-        return python.plain(name) in python.plain(text)
-    if ecosystem == "cargo":
-        return cargo.plain(name) in cargo.plain(text)
-    return (name.rpartition(":")[2] if ecosystem == "maven" else name) in text
 
 
 def _direct(name: str, packages: Packages) -> Iterator[str]:
