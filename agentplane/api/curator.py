@@ -127,7 +127,8 @@ class Curator:
 
         committer = self._committer
         now, report = committer.store.clock, committer.listeners.progress
-        return results.run_approved(committer.layout, self._entries(wanted), now, report=report)
+        seconds = committer.store.settings().curate.check_seconds
+        return results.run_approved(committer.layout, self._entries(wanted), now, seconds, report)
 
     def _entries(self, wanted: Sequence[str]) -> tuple[Entry, ...]:
         memory = self._committer.read()

@@ -391,6 +391,14 @@ class Curate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "`0`: no entry counts as unused.",
         ),
     ] = 20
+    check_seconds: Annotated[
+        int,
+        msgspec.Meta(ge=1, le=3600),
+        says(
+            "Maximum number of seconds that the command of a check may run.",
+            "reference/conditions.md#commands",
+        ),
+    ] = 60
     withhold: Annotated[
         Literal["never", "error"],
         says(

@@ -28,7 +28,7 @@ PYTHON = shlex.quote(sys.executable)
 
 def _works(level: Level) -> bool:
     """True if this machine can isolate a command in this way."""
-    return run("true", Path("/"), levels=(level,)).ended is not None
+    return run("true", Path("/"), 30, levels=(level,)).ended is not None
 
 
 @pytest.fixture(scope="module")
@@ -247,7 +247,7 @@ def test_the_network(tmp_path: Path, level: Level) -> None:
 
 def test_without_a_wish_the_strictest_level_is_taken(tmp_path: Path, works: dict[Level, bool]) -> None:
     best = next(level for level in isolation.levels() if works[level])
-    assert run("true", tmp_path).has_network == (best == "none")
+    assert run("true", tmp_path, 30).has_network == (best == "none")
 
 
 def test_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,7 +262,7 @@ def test_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setenv(variable, "hidden-value")
     monkeypatch.setenv("MY_SETTING", "shown")
     monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
-    found = run("env", tmp_path).output
+    found = run("env", tmp_path, 30).output
     assert "hidden-value" not in found
     assert "MY_SETTING=shown" in found
     assert f"PATH={programs.path()}" in found
@@ -273,13 +273,13 @@ def test_a_program_in_the_project_doesnt_replace_the_shell(tmp_path: Path) -> No
     for one in ("sh", "python", "json.py", "psutil.py", "msgspec.py", "agentplane.py"):
         (tmp_path / one).write_text("#!/bin/sh\necho replaced\n")
         (tmp_path / one).chmod(0o755)
-    assert run("echo real", tmp_path).output == "real\n"
+    assert run("echo real", tmp_path, 30).output == "real\n"
 
 
 def test_secrets_in_the_output_are_masked(tmp_path: Path) -> None:
     secret = "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"
     (tmp_path / "key").write_text(f"key {secret}\n")
-    found = run("cat key; printf '\\033[2J'; exit 1", tmp_path)
+    found = run("cat key; printf '\\033[2J'; exit 1", tmp_path, 30)
     assert secret not in found.output
     assert "masked" in found.output
     assert "\x1b" not in found.output
@@ -294,7 +294,7 @@ def test_secrets_in_the_output_are_masked(tmp_path: Path) -> None:
     ],
 )
 def test_what_proves_nothing(tmp_path: Path, command: str, why: str) -> None:
-    result = result_of(run(command, tmp_path))
+    result = result_of(run(command, tmp_path, 30))
     assert isinstance(result, CantTell)
     assert why in result.why
 
@@ -326,7 +326,7 @@ def test_a_command_doesnt_outlive_a_killed_agentplane(tmp_path: Path, level: Lev
 
 def test_commands_run_in_a_thread(tmp_path: Path) -> None:
     found: list[Ran] = []
-    thread = threading.Thread(target=lambda: found.append(run("echo hi", tmp_path)))
+    thread = threading.Thread(target=lambda: found.append(run("echo hi", tmp_path, 30)))
     thread.start()
     thread.join()
     assert [one.output for one in found] == ["hi\n"]

@@ -198,6 +198,17 @@ def test_a_search_works_after_another_one_was_ended() -> None:
         assert searcher.search("c", "a\nb\n") == Found(0)
 
 
+def test_many_slow_searches_dont_take_long_together(tmp_path: Path) -> None:
+    for number in range(60):
+        write(tmp_path, f"{number}.txt", "a" * 5000 + "!\n")
+    started = time.monotonic()
+    assert "takes too long" in doubt(tmp_path, "regex: (a+)+$ in *.txt")
+    with Searcher(seconds=0.5) as searcher:
+        assert {searcher.search("(a+)+$", "a" * 5000 + "!") for _ in range(8)} == {TooSlow()}
+        assert searcher.search("b", "b") == Found(1)
+    assert time.monotonic() - started < 25
+
+
 def test_a_search_that_needs_too_much_memory_is_ended() -> None:
     with Searcher(seconds=20) as searcher:
         assert searcher.search(r"(?:(a)|b|c)*$", "a" * 60_000_000 + "!") == TooSlow()
