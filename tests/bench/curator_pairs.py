@@ -35,10 +35,7 @@ SHARE = 50
 """One of so many statements contradicts or repeats another one."""
 SAMPLE = 200
 """So many statements are compared with all others by spelling, and the time is scaled to all pairs."""
-<<<<<<< HEAD
-=======
 _KINDS = {kind.name: kind for kind in memory_kinds.BUILT_IN}
->>>>>>> cur-pairs
 _THINGS = (
     "invoice",
     "booking",

@@ -18,11 +18,8 @@ from agentplane.curate.pairs.compared import Judged
 from agentplane.curate.pairs.look_alikes import (
     THING,
     can_coexist,
-<<<<<<< HEAD
-=======
     have_other_names,
     have_other_words,
->>>>>>> cur-pairs
     have_swapped_roles,
     is_about_itself,
     words_of,

@@ -131,13 +131,18 @@ def test_entries_of_two_kinds_are_not_merged(plane: Plane) -> None:
 
 
 def test_documents_with_one_heading(plane: Plane) -> None:
-    queue = " ".join(
-        f"The queue keeps message {number} until a consumer confirms it." for number in range(10)
-    )
+    queue = " ".join(f"The queue keeps message {number} until a consumer confirms it." for number in range(10))
     colors = " ".join(f"Buttons of theme {number} have a border and rounded corners." for number in range(10))
-    accept(plane, f"Next release plan || {queue}", f"Next release plan || {colors}")
+    accept(plane, f"Next release plan || Rationale: {queue}", f"Next release plan || Rationale: {colors}")
     assert ids(plane) == []
-    accept(plane, f"Next release plan || {queue}", f"Next release plan || {queue} {colors}")
+    accept(plane, f"Next release plan || Rationale: {queue}", f"Next release plan || Rationale: {queue} Done.")
+    assert ids(plane) == ONE_PAIR
+
+
+def test_headings_of_short_texts(plane: Plane) -> None:
+    accept(plane, "Log format || Logs are JSON lines.", "Log format || Logs are plain text for people.")
+    assert ids(plane) == []
+    accept(plane, "Log format || Logs are JSON lines.", "Log format || Logs are JSON lines.")
     assert ids(plane) == ONE_PAIR
 
 
