@@ -299,8 +299,8 @@ def command_of(remedy: Remedy, memory: Memory) -> Decision:
 
 def _merge(ids: tuple[str, ...], memory: Memory) -> MergeEntries:
     """Return the command that merges entries as the draft that `agentplane merge` shows."""
-    from agentplane.curate import merged_draft
+    from agentplane.curate import merge_draft
 
     entries = accepted(memory, ids)
     seen = tuple((entry.id, entry.digest) for entry in entries)
-    return MergeEntries(_once(entry.id for entry in entries), merged_draft.draft(memory, entries), seen)
+    return MergeEntries(_once(entry.id for entry in entries), merge_draft.drafted(memory, [entry.id for entry in entries]), seen)
