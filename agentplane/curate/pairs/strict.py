@@ -61,7 +61,7 @@ def _certain(found: Relation, new: Statement, old: Statement) -> Judged | None:
     kind = found.kind
     if kind == "duplicate" and _is_same(found, new, old):
         return Judged("duplicate", found.score, found.reasons)
-    if not found.proven or can_coexist(found.reasons, new, old):
+    if not found.proven or can_coexist(new, old):
         return None
     if kind == "contradiction":
         return Judged("contradiction", found.score, found.reasons)
