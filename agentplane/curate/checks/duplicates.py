@@ -61,8 +61,8 @@ class _Alike:
 
     def _pairs(self, subject: Subject) -> Iterator[tuple[Entry, Entry, str]]:
         """Yield the pairs with the same statement, and then those that say the same in other words."""
-        for group in entry_pairs.by_statement(entry_pairs.in_force(subject)).values():
-            if len(group) > 1 and _is_sentence(group[0].statement):
+        for group in entry_pairs.groups(subject):
+            if _is_sentence(group[0].statement):
                 yield from ((one, other, _SAME_WORDS) for one, other in _copies(group))
         for pair in list(entry_pairs.related(subject)):
             judged = [judged for judged in (pair.forth, pair.back) if judged is not None]
