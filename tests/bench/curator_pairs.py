@@ -18,6 +18,7 @@ from typing import Any
 from rapidfuzz import fuzz, process
 
 from agentplane.api import Plane
+from agentplane.curate.kinds import Kind
 from agentplane.memory import kinds as memory_kinds
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
@@ -29,7 +30,7 @@ from tests.bench import propose
 from tests.bench.timing import rounds_of
 
 
-KINDS = ("contradiction", "assumptions-contradict", "duplicate")
+KINDS: tuple[Kind, ...] = ("contradiction", "assumptions-contradict", "duplicate")
 SHARE = 50
 """One of so many statements contradicts or repeats another one."""
 SAMPLE = 200

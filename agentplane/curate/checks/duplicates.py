@@ -25,7 +25,7 @@ LIKE_BODY = 0.95
 FEWEST_WORDS = 2
 """An entry with a shorter statement has a heading instead, such as `Context`."""
 
-_MARKUP = re.compile(r"[\[<{(].*[\])}>]|\W*")
+_MARKUP = re.compile(r"[\[<{(].*[\])}>]|[#|].*|\W*")
 _MOST_COPIES = 50
 """Up to this number of entries with the same statement, every two of them are compared."""
 _SHORT = 40

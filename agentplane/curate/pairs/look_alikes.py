@@ -19,6 +19,14 @@ _ABOUT_ITSELF = re.compile(
     r"|\b(?:below|above)(?! *\W?\d| \w+ (?:percent|%))(?: (?:is|are|was|were|we|shows?|lists?|describes?)\b|[.:,;]|$)"
     r"|\bthe following\b"
 )
+_NO_PROSE = re.compile(
+    r"\s*(?:#|\||//|/\*|<!--|\[[ xX]\]|[{}'\"├└│✅❌☑✔✗]|(?:_?last )?(?:updated|committed|created|date|version)\b.{0,3}:)",
+    re.IGNORECASE,
+)
+"""The beginning of a heading, a row of a table, a comment, a checkbox, a note with a date, or a line of code."""
+_CODE = re.compile(r"\s--?[a-zA-Z]| \| |\s(?:#|//)\s")
+"""An option of a command, a column of a table, or a comment after code."""
+_OPEN_END = (";", "{", "}", "(", "[", ",", "\\")
 _LABELLED = re.compile(
     r"(?i)\b(?:problem|action|option|alternative|step|phase|section|figure|table|part|chapter|item|rule|level|tier"
     r"|stage|question|case|scenario|example|milestone|sprint|issue|ticket|task|day|week|adr|rfc|pr)s?[ -]*#?\d+"
@@ -42,7 +50,7 @@ def can_coexist(new: Statement, old: Statement) -> bool:
     if have_swapped_roles(evidence) or have_other_names(evidence):
         return True
     if evidence.slots.clashes or evidence.slots.refused:
-        return not _COMPARING.isdisjoint((*words_of(new), *words_of(old)))
+        return _are_variants(evidence) or not _COMPARING.isdisjoint((*words_of(new), *words_of(old)))
     opposites = (*evidence.poles, *evidence.opposites)
     if _has_other_labels(evidence) or any(map(_is_opposite_action, opposites)):
         return True
@@ -52,13 +60,16 @@ def can_coexist(new: Statement, old: Statement) -> bool:
 
 
 def _is_apart(statement: Statement) -> bool:
-    """True if a statement is true only where it was written: a dated or numbered line, or a remark about its text."""
-    return is_about_itself(statement) or _DATE_FIRST.match(statement.source) is not None
+    """True if a statement is true only where it was written, such as a dated or numbered line."""
+    return is_no_statement(statement) or _DATE_FIRST.match(statement.source) is not None
 
 
-def is_about_itself(statement: Statement) -> bool:
-    """True for a remark about the text that it was taken from, such as `This ADR describes …`."""
-    return _ABOUT_ITSELF.search(statement.source) is not None
+def is_no_statement(statement: Statement) -> bool:
+    """True for code, markup, and remarks about the text that it was taken from, such as `This ADR describes …`."""
+    source = statement.source
+    if _NO_PROSE.match(source) or _CODE.search(source) or source.rstrip().endswith(_OPEN_END):
+        return True
+    return _ABOUT_ITSELF.search(source) is not None
 
 
 def words_of(statement: Statement) -> list[str]:
@@ -114,6 +125,16 @@ def have_other_names(evidence: Evidence) -> bool:
 def _spaced(text: str) -> str:
     """Return the words of a text with single spaces around them."""
     return f" {' '.join(_WORD.findall(text))} "
+
+
+def _are_variants(evidence: Evidence) -> bool:
+    """True if the choices name variants of one thing: `test-postgres` and `test-sqlite`, or `(Linux)` and `(macOS)`."""
+    names = {name for clash in evidence.slots.clashes for name in clash[1:] if name.isalnum()}
+    return any(
+        re.search(rf"[\w./-][_/.-]{name}\b|\b{name}[_/.-]\w|\(\s*{name}\s*\)", side.text)
+        for name in names
+        for side in (evidence.new, evidence.old)
+    )
 
 
 def _has_other_labels(evidence: Evidence) -> bool:

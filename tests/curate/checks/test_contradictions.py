@@ -37,6 +37,14 @@ CAN_BOTH_BE_RIGHT = (
     ("Sync attribute on async handler.", "Async attribute on sync handler."),
     ("Less complexity to manage, compared to Kubernetes.", "Less complexity to manage, compared to ECS."),
     ("Log Format", "Log Levels"),
+    ("## 4. Defining tasks", "## 5. Implementing tasks"),
+    ("tail -n 100 logs/server.log", "tail -n 500 logs/server.log"),
+    ("calculate(lines, 5.0); // 5% fee rate", "calculate(lines, 0.05); // 0.05% fee rate"),
+    (
+        "Run unit tests (Postgres): `just test-unit-postgres`.",
+        "Run unit tests (SQLite): `just test-unit-sqlite`.",
+    ),
+    ("Last updated: October 9, 2025 at 18:30.", "Last updated: October 9, 2025 at 17:45."),
     ("Use GOV.UK Notify", "Use GOV.UK Signon"),
     ("Upgrade to Cassandra driver 4", "Upgrade to netty 4"),
 )

@@ -24,6 +24,10 @@ SAME = (
 DIFFERENT = (
     ("Context", "Context"),
     ("[source, java]", "[source, java]"),
+    ("## Coding rules", "## Coding rules"),
+    ("## Coding rules", "## Coding Rules"),
+    ("`update-subtask` is fixed in the next release.", "`update-task` is fixed in the next release."),
+    ("Show the next task with `task-master next`.", "task-master next   # Show the next task"),
     ("Permitted Deletion", "Restricted Deletion"),
     ("Distributed Event bus", "Event bus"),
     ("Services log in JSON, except the mailer.", "All services log in JSON without exception."),
@@ -131,11 +135,15 @@ def test_entries_of_two_kinds_are_not_merged(plane: Plane) -> None:
 
 
 def test_documents_with_one_heading(plane: Plane) -> None:
-    queue = " ".join(f"The queue keeps message {number} until a consumer confirms it." for number in range(10))
+    queue = " ".join(
+        f"The queue keeps message {number} until a consumer confirms it." for number in range(10)
+    )
     colors = " ".join(f"Buttons of theme {number} have a border and rounded corners." for number in range(10))
     accept(plane, f"Next release plan || Rationale: {queue}", f"Next release plan || Rationale: {colors}")
     assert ids(plane) == []
-    accept(plane, f"Next release plan || Rationale: {queue}", f"Next release plan || Rationale: {queue} Done.")
+    accept(
+        plane, f"Next release plan || Rationale: {queue}", f"Next release plan || Rationale: {queue} Done."
+    )
     assert ids(plane) == ONE_PAIR
 
 
