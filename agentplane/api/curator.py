@@ -6,8 +6,21 @@ from pathlib import Path
 
 from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed
-from agentplane.commands import Adopt, Approve, Decision, Deprecate, DismissFindings, Renew, Revert
-from agentplane.curate import curator, kept, recorded, remedies
+from agentplane.commands import (
+    Adopt,
+    Approve,
+    ChangeKind,
+    Decision,
+    Deprecate,
+    DismissFindings,
+    MergeEntries,
+    Renew,
+    Revert,
+    SetFields,
+    SplitEntry,
+    Supersede,
+)
+from agentplane.curate import curator, kept, merge_draft, recorded, remedies, split_draft
 from agentplane.curate.curator import Curation
 from agentplane.curate.finding import Finding
 from agentplane.curate.kept import Counts, Mark, Point
@@ -17,9 +30,10 @@ from agentplane.curate.subject import Subject
 from agentplane.errors import BadInput
 from agentplane.memory import evidence
 from agentplane.memory.entry import Entry
+from agentplane.memory.entry_changes import FieldChanges
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
-from agentplane.text import globs
+from agentplane.text import days, globs
 from agentplane.text.visible import one_line
 from agentplane.tools.foreign_file import Change
 
@@ -79,11 +93,15 @@ class Curator:
         return done
 
     def preview(self, remedy: Remedy) -> tuple[Change, ...] | None:
-        """Return the files that a remedy would change, or None if a person has to choose something first."""
+        """Return the files that a remedy would change, or None if a person has to choose something first.
+
+        The preview of a merge or a split shows its draft.
+        """
         try:
-            return self._committer.preview(command_of(remedy))
+            command = drafted(remedy, self._committer.read()) or command_of(remedy)
         except NeedsPerson:
             return None
+        return self._committer.preview(command)
 
     def _ids_of(self, keys: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the entries that findings are about, by the keys of the findings."""
@@ -201,6 +219,20 @@ def combined(chosen: Iterable[Remedy]) -> list[Remedy]:
     return [*made, *others]
 
 
+def drafted(remedy: Remedy, memory: Memory) -> MergeEntries | SplitEntry | None:
+    """Return the merge or the split of a remedy with its draft, which a person edits first. None for other remedies."""
+    match remedy:
+        case remedies.MergeEntries():
+            entries = [memory.get(id_) for id_ in remedy.ids]
+            seen = tuple((entry.id, entry.digest) for entry in entries)
+            return MergeEntries(remedy.ids, merge_draft.drafted(memory, remedy.ids), seen)
+        case remedies.SplitEntry():
+            entry = memory.get(remedy.id)
+            return SplitEntry(entry.id, split_draft.texts(split_draft.draft(memory, entry)), entry.digest)
+        case _:
+            return None
+
+
 def command_of(remedy: Remedy) -> Decision:
     """Return the command that carries out a remedy."""
     match remedy:
@@ -208,6 +240,16 @@ def command_of(remedy: Remedy) -> Decision:
             return Renew(remedy.ids)
         case remedies.Deprecate():
             return Deprecate(remedy.ids)
+        case remedies.MoveEvidence():
+            return SetFields((remedy.id,), FieldChanges(evidence=((remedy.old, remedy.new),)))
+        case remedies.SetExpiry(day=str(text)) if (day := days.day_of(text)) is not None:
+            return SetFields(remedy.ids, FieldChanges(expires_at=day))
+        case remedies.SetScope(scope=scope) if scope:
+            return SetFields((remedy.id,), FieldChanges(scope=scope))
+        case remedies.SetKind():
+            return ChangeKind(remedy.id, remedy.kind)
+        case remedies.Supersede():
+            return Supersede(remedy.id, remedy.by)
         case remedies.ReviewEdit():
             return Adopt((remedy.id,)) if remedy.accept else Revert((remedy.id,))
         case remedies.ApproveInstead():

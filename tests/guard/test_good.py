@@ -236,7 +236,7 @@ def choose_between_two_candidates(repo: Repo) -> None:
 def merge_two_candidates(repo: Repo) -> None:
     plane = repo.plane()
     one, other = two_candidates(plane)
-    into, draft = resolve.merge_draft(plane.memory.read(), one, other)
+    into, draft = resolve.merged_draft(plane.memory.read(), one, other)
     text = draft.partition(b"Decision:")[0] + b"Decision: Use PostgreSQL or MySQL for the ledger."
     plane.inbox.merge(one, other, text, into.digest, "both are there")
 
