@@ -303,4 +303,8 @@ def _merge(ids: tuple[str, ...], memory: Memory) -> MergeEntries:
 
     entries = accepted(memory, ids)
     seen = tuple((entry.id, entry.digest) for entry in entries)
-    return MergeEntries(_once(entry.id for entry in entries), merge_draft.drafted(memory, [entry.id for entry in entries]), seen)
+    return MergeEntries(
+        _once(entry.id for entry in entries),
+        merge_draft.drafted(memory, [entry.id for entry in entries]),
+        seen,
+    )

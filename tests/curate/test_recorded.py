@@ -320,7 +320,7 @@ def successor(plane: Plane, verb: str, id_: str) -> str:
 
 @pytest.mark.parametrize("verb", ["change-kind", "split-entry", "merge-entries"])
 @pytest.mark.parametrize("is_recorded", [True, False], ids=["recorded", "earlier version"])
-def test_a_successor_hides_no_change_of_its_evidence(repo: Repository, verb: str, is_recorded: bool) -> None:  # noqa: FBT001
+def test_a_successor_hides_no_change_of_its_evidence(repo: Repository, verb: str, is_recorded: bool) -> None:
     plane = repo.plane
     text = "The rate is 19 percent. Buttons have round corners."
     with pytest.MonkeyPatch.context() as patch:
