@@ -387,6 +387,15 @@ def test_a_split_gives_each_statement_its_own_entry(several: Plane) -> None:
     assert entry(several, "DEC-001").head.superseded_by == ("DEC-004", "DEC-005")
 
 
+def test_the_id_of_a_program_stays_with_the_entry_that_is_split(several: Plane) -> None:
+    several.do(split(several, "DEC-001", lambda text: text.replace(b"tags:", b"external_id: both\ntags:")))
+    assert [entry(several, id_).head.external_id for id_ in ("DEC-001", "DEC-002", "DEC-003")] == [
+        "both",
+        None,
+        None,
+    ]
+
+
 def test_a_split_is_no_fork_for_doctor(several: Plane) -> None:
     several.do(split(several, "DEC-001"))
     assert [finding for finding in collect(several.store) if finding.severity != "info"] == []
