@@ -61,9 +61,10 @@ class Curator:
         """
         memory = self._committer.read()
         named = self._named(memory, wanted, since)
-        made = curator.collect(self._subject(memory, named), only=only, named=named)
+        subject = self._subject(memory, named)
+        made = curator.collect(subject, only=only, named=named)
         if not only:
-            self._keep(memory, made, named)
+            self._keep(subject, made, named)
         return made
 
     def kept(self) -> Counts | None:
@@ -156,16 +157,16 @@ class Curator:
         """Look at some entries again, after an operation on them."""
         memory = self._committer.read()
         named = frozenset(id_ for id_ in ids if id_ in memory.entries)
-        made = curator.collect(self._subject(memory, named), named=named)
+        subject = self._subject(memory, named)
+        made = curator.collect(subject, named=named)
         state = kept.state_of(memory.snapshot.ledger) if was_current else None
-        kept.keep_part(self._committer.layout, memory.snapshot.ledger, made, ids, state)
+        kept.keep_part(subject, made, ids, state)
 
-    def _keep(self, memory: Memory, made: Curation, named: frozenset[str] | None) -> None:
-        ledger = memory.snapshot.ledger
+    def _keep(self, subject: Subject, made: Curation, named: frozenset[str] | None) -> None:
         if named is None:
-            kept.keep(self._committer.layout, ledger, made, self._committer.store.clock().astimezone(UTC))
+            kept.keep(subject, made, self._committer.store.clock().astimezone(UTC))
         else:
-            kept.keep_part(self._committer.layout, ledger, made, named)
+            kept.keep_part(subject, made, named)
 
     def _subject(self, memory: Memory, named: frozenset[str] | None) -> Subject:
         entries = (entry for entry in memory.approved() if entry.head.status == "accepted")
