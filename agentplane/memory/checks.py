@@ -65,7 +65,9 @@ def _broken(memory: Memory) -> Iterator[Finding]:
                 remedy = Shell(_RECONCILE, "Run ", " to merge the two entries.")
                 yield Finding("entry-twice", "warning", where, trouble.what, (remedy,))
             else:
-                after = " if a Git merge left both entries. Otherwise, give one of the entries a different ID."
+                after = (
+                    " if a Git merge left both entries. Otherwise, give one of the entries a different ID."
+                )
                 remedy = Shell(_RECONCILE, "Run ", after)
                 yield Finding("entry-twice", "error", where, trouble.what, (remedy,))
 

@@ -65,7 +65,6 @@ LINES: dict[str, list[tuple[list[str], str]]] = {
     "run diff": [(["run", "diff", "--run", "latest"], "")],
     "run artifacts": [(["run", "artifacts"], "")],
     "reconcile": [(["reconcile"], "")],
-    "renew": [(["renew", "DEC-001"], "")],
     "curate": [(["curate"], ""), (["curate", "--json"], ""), (["curate", "--since", "HEAD"], "")],
     "doctor": [(["doctor"], ""), (["doctor", "--fix"], "")],
     "check": [(["check", "--base", "HEAD"], "")],

@@ -40,7 +40,7 @@ def _contradiction(pair: EntryPair) -> tuple[Entry, Entry, Judged] | None:
 def _finding(subject: Subject, entry: Entry, other: Entry, judged: Judged) -> Finding:
     name, other_name = one_line(entry.id, _SHORT), one_line(other.id, _SHORT)
     reasons = (named(reason, f"in {name}", f"in {other_name}") for reason in judged.reasons)
-    verb = "contradicts" if judged.kind == "contradiction" else "says that it replaces a choice of"
+    verb = "contradicts" if judged.kind == "contradiction" else "claims to replace a choice in"
     both = entry.head.type == other.head.type == _ASSUMPTION
     return Finding(
         "assumptions-contradict" if both else "contradiction",

@@ -141,7 +141,7 @@ def _is_kept(path: PurePosixPath) -> bool:
 
 
 def _is_kept_npm(path: PurePosixPath) -> bool:
-    """npm packages contain the compiled code too."""
+    """Npm packages contain the compiled code too."""
     return _is_kept(path) and (len(path.parts) == 1 or path.parts[0] in _SOURCES)
 
 
