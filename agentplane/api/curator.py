@@ -4,10 +4,24 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, date
 from pathlib import Path
 
+import msgspec
+
 from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed
-from agentplane.commands import Adopt, Approve, Decision, Deprecate, DismissFindings, Renew, Revert
-from agentplane.curate import curator, kept, recorded, remedies
+from agentplane.commands import (
+    Adopt,
+    Approve,
+    ChangeKind,
+    Decision,
+    Deprecate,
+    DismissFindings,
+    Renew,
+    Revert,
+    SetFields,
+    Supersede,
+)
+from agentplane.curate import changed_entries, curator, kept, recorded, remedies
+from agentplane.curate.changed_entries import Seen
 from agentplane.curate.curator import Curation
 from agentplane.curate.finding import Finding
 from agentplane.curate.kept import Counts, Mark, Point
@@ -17,11 +31,19 @@ from agentplane.curate.subject import Subject
 from agentplane.errors import BadInput
 from agentplane.memory import evidence
 from agentplane.memory.entry import Entry
+from agentplane.memory.entry_changes import FieldChanges
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
 from agentplane.text import globs
 from agentplane.text.visible import one_line
 from agentplane.tools.foreign_file import Change
+
+
+class Look(msgspec.Struct, frozen=True):
+    """A pass over all entries, and the state in which it saw them."""
+
+    made: Curation
+    seen: Seen
 
 
 class Curator:
@@ -45,6 +67,27 @@ class Curator:
             self._keep(memory, made, named)
         return made
 
+    def look(self, before: Look | None = None) -> Look:
+        """Run the checks over all entries. With `before`, only over the entries that changed since then.
+
+        Code that changed since then isn't looked at again.
+        """
+        memory = self._committer.read()
+        subject = self._subject(memory, None)
+        seen = changed_entries.seen(memory, subject.recorded)
+        if before is None:
+            made = curator.collect(subject)
+            self._keep(memory, made, None)
+            return Look(made, seen)
+        changed = changed_entries.between(before.seen, seen)
+        if not changed:
+            return before
+        ids = changed | {id_ for about in before.made.about if not changed.isdisjoint(about) for id_ in about}
+        part = curator.collect(_limited(subject, ids), named=ids)
+        ledger = memory.snapshot.ledger
+        kept.keep_part(self._committer.layout, ledger, part, ids, kept.state_of(ledger))
+        return Look(curator.with_part(before.made, part, ids, subject), seen)
+
     def kept(self) -> Counts | None:
         """Return the counts of the last pass without running a check, or None if there was none."""
         return kept.counts(self._committer.layout)
@@ -64,6 +107,8 @@ class Curator:
     def apply(self, findings: Sequence[Finding]) -> list[Committed]:
         """Carry out the first remedy of each finding, in as few operations as possible."""
         chosen = [first_remedy(finding) for finding in findings]
+        for remedy in chosen:
+            _check_no_choice(remedy)
         was_current = self._is_kept_current()
         done = [required(self._committer.do(command_of(one))) for one in combined(chosen)]
         self._look_again({id_ for finding in findings for id_ in finding.ids}, was_current=was_current)
@@ -150,6 +195,11 @@ class Curator:
         )
 
 
+def _limited(subject: Subject, ids: Collection[str]) -> Subject:
+    entries = tuple(entry for entry in subject.entries if entry.id in ids)
+    return msgspec.structs.replace(subject, entries=entries)
+
+
 def _about(entries: Sequence[Entry], names: Collection[str], project: Path) -> set[str]:
     """Return the entries that cite one of these files, or whose scope covers one of them, by id."""
     exists = evidence.exists_in(project)
@@ -183,6 +233,17 @@ def first_remedy(finding: Finding) -> Remedy:
     )
 
 
+def _check_no_choice(remedy: Remedy) -> None:
+    """Refuse a remedy that decides which of two entries is right."""
+    if isinstance(remedy, remedies.Supersede | remedies.SetKind):
+        raise _needs_person(remedy)
+
+
+def _needs_person(remedy: Remedy) -> NeedsPerson:
+    todo = f"Run `{' '.join(remedy.argv)}`."
+    return NeedsPerson(f"This remedy needs a decision: {remedy.title}.", todo=todo)
+
+
 def combined(chosen: Iterable[Remedy]) -> list[Remedy]:
     """Return the remedies as few remedies, each with the ids of all remedies that do the same."""
     renewed: list[str] = []
@@ -214,7 +275,15 @@ def command_of(remedy: Remedy) -> Decision:
             from agentplane.review.conflicts.resolve import Choice
 
             return Approve((remedy.candidate,), Choice(supersede=(remedy.id,)))
+        case remedies.MoveEvidence():
+            return SetFields((remedy.id,), FieldChanges(evidence=((remedy.old, remedy.new),)))
+        case remedies.Supersede():
+            return Supersede(remedy.id, remedy.by)
+        case remedies.SetExpiry(ids=ids, day=str(day)):
+            return SetFields(ids, FieldChanges(expires_at=date.fromisoformat(day)))
+        case remedies.SetScope(scope=scope) if scope:
+            return SetFields((remedy.id,), FieldChanges(scope=scope))
+        case remedies.SetKind():
+            return ChangeKind(remedy.id, remedy.kind)
         case _:
-            raise NeedsPerson(
-                f"This remedy needs a decision: {remedy.title}.", todo=f"Run `{' '.join(remedy.argv)}`."
-            )
+            raise _needs_person(remedy)
