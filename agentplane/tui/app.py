@@ -52,7 +52,6 @@ from agentplane.tui.widgets.footer import StatusBar
 
 
 if TYPE_CHECKING:
-    from agentplane.curate.kept import Counts
     from agentplane.errors import AgentplaneError
     from agentplane.tui.backend.file_watch import Watch
     from agentplane.tui.backend.model import PlaneModel, PlaneView
@@ -307,10 +306,6 @@ class PlaneApp(App[None]):
     def figures(self) -> "Figures":
         """Return the figures for the header of a screen."""
         return self.notices.figures()
-
-    def show_findings(self, counts: "Counts | None") -> None:
-        """Show the counts of a pass of the curator in the headers."""
-        self.notices.set_findings(counts)
 
     def may_decide(self) -> bool:
         """True if a person can decide here. If not, show the reason."""

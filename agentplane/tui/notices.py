@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.widgets import header_counts
 from agentplane.tui.widgets.footer import StatusBar
@@ -14,7 +12,6 @@ from agentplane.tui.widgets.hint_line import HintLine
 
 
 if TYPE_CHECKING:
-    from agentplane.curate.kept import Counts
     from agentplane.errors import AgentplaneError
     from agentplane.tools.receivers import Receivers
     from agentplane.tui.app import PlaneApp
@@ -38,8 +35,6 @@ class Notices:
         """The extensions whose failure was shown."""
         self._unchecked = 0
         """The number of candidates that were not checked yet."""
-        self._findings: Counts | None = None
-        """The counts of the curator's last pass, or None if there was none."""
 
     # The status line
 
@@ -89,12 +84,6 @@ class Notices:
         self.unreadable = ""
         # The thread that checks candidates reports later which of the other results are outdated.
         self._unchecked = sum(entry.id not in shown.reviewed for entry in shown.inbox)
-        self._findings = shown.findings
-
-    def set_findings(self, counts: "Counts | None") -> None:
-        """Record the counts of the curator's last pass."""
-        self._findings = counts
-        self.show_figures()
 
     def set_unreadable(self, error: "AgentplaneError") -> None:
         """Show the error that keeps the plane from being read, unless it is already shown."""
@@ -127,8 +116,7 @@ class Notices:
         dot = "*" if app.plain else "●"
         if app.shown is not None:
             problem = self._problem if self.unreadable else ""
-            shown = msgspec.structs.replace(app.shown, findings=self._findings)
-            return header_counts.of_shown(shown, dot, self._unchecked, problem, self._tools)
+            return header_counts.of_shown(app.shown, dot, self._unchecked, problem, self._tools)
         if self.unreadable:
             return Figures(dot=dot, problem=one_line(self.unreadable.partition("\n")[0], 60))
         return header_counts.of_glimpse(app.glimpse, dot)

@@ -143,7 +143,11 @@ class Badge(Line, can_focus=False):
             labels[row.name] = f"{keys.key(row.name)} {row.title}" + (
                 f" {count:,}" if count is not None else ""
             )
-        gap = _gap([cell_len(label) for label in labels.values()], width - 1)
+        widths = [cell_len(label) for label in labels.values()]
+        gap = _gap(widths, width - 1)
+        if sum(widths) + gap * (len(widths) - 1) > width - 1 and self._here in labels:
+            # In a header without room for all tabs, the open screen comes first.
+            labels = {self._here: labels[self._here], **labels}
         for name, label in labels.items():
             start = line.cell_len
             line.append(label, self.look("here" if name == self._here else "there"))

@@ -93,7 +93,7 @@ class HealthLine(Line, can_focus=False):
         line = Text(end="")
         for part in _parts(health) if health else ():
             if line.cell_len + len(part) + 3 <= width:
-                line.append(f"{'   ' if line else ''}{part}", self.look("muted"))
+                line.append(f"{' · ' if line else ''}{part}", self.look("muted"))
         return line
 
     @property
@@ -108,7 +108,7 @@ class HealthLine(Line, can_focus=False):
         blocks = _PLAIN_BLOCKS if self._plain else _BLOCKS
         line = "".join(blocks[min(day.percent * len(blocks) // 101, len(blocks) - 1)] for day in days)
         text = Text(f"{_day(days[0].day)} ", self.look("muted"), end="")
-        text.append(line, self.look(_look(days[-1].percent)))
+        text.append(line, self.look("text"))
         return text.append(f" {_day(days[-1].day)}", self.look("muted"))
 
     def _chart(self, width: int) -> list[Text]:
@@ -140,8 +140,8 @@ def _sound(health: Health) -> str:
 
 def _parts(health: Health) -> Sequence[str]:
     return (
-        f"evidence unchanged {health.unchanged:,} of {health.bound:,}",
-        f"never bound {health.never_bound:,}",
+        f"Evidence unchanged {health.unchanged:,} of {health.bound:,}",
+        f"no recorded evidence {health.never_bound:,}",
         f"checked in time {health.checked:,} of {health.entries:,}",
     )
 

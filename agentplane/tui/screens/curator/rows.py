@@ -43,7 +43,7 @@ def _row(one: Listed, entries: Mapping[str, Entry], width: int, age: str, *, pla
         id=one.key,
         badge=sign(one, plain=plain),
         letter=entry.head.type[:1].upper() if entry and entry.head.type else "-",
-        text=f"{id_:<{width}}  {kind.title}  {what}",
+        text=f"{id_:<{width}}  {kind.title}{f' · {what}' if what else ''}",
         right=age,
         state=SIGNS[one.severity][1],
         group=GROUPS[kind.group],

@@ -192,14 +192,20 @@ class CuratorScreen(EntryScreen):
     def _looked(self, message: Looked) -> None:
         same = message.curated.look is self.curated.look
         self._curated = message.curated
-        self.plane_app.show_findings(message.curated.counts)
         if not self.plane_app.pending:
             self.view.reopen(tuple(self.view.listing.settled))
         self._say_troubles()
         if not same:
             self.read(force=True)
+            self._reload_view()
         self._show_health()
         self.update_status()
+
+    def _reload_view(self) -> None:
+        """Read the plane again if the headers and the memory screen have an earlier result of the curator."""
+        shown, curated = self.plane_app.shown, self.curated
+        if shown is not None and (shown.findings, shown.marks) != (curated.counts, curated.marks):
+            self.plane_app.reload()
 
     def on_work_failed(self, message: WorkFailed) -> None:
         self.plane_app.fail(message.error)
@@ -368,8 +374,7 @@ class CuratorScreen(EntryScreen):
             first = findings[0].remedies[0]
             names["curator.apply"] = remedy_actions.short_name(first)
             # The same remedy isn't named twice in the footer.
-            same = remedy_actions.action_of(first)
-            names |= {same: ""} if same in by_key else {}
+            names[remedy_actions.action_of(first)] = ""
         return names
 
     # Remedies

@@ -128,7 +128,7 @@ def _side_by_side(left: RenderableType, right: RenderableType, share: int, other
 def _proof(proof: Proof, look: Look) -> Section:
     match proof:
         case Diff(where, text, commit, author, day):
-            by = [f"commit {one_line(commit, 12)}" if commit else "not committed yet"]
+            by = [f"commit {one_line(commit[:10], 10)}" if commit else "not committed yet"]
             by += [f"by {one_line(author, 60)}"] if author else []
             by += [one_line(day[:10], 20)] if day else []
             return [
