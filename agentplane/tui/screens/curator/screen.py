@@ -81,6 +81,8 @@ class CuratorScreen(EntryScreen):
         """The commit and the branch of the last pass over all entries."""
         self._wanted_entries: tuple[str, ...] = ()
         """The entries to whose findings the cursor goes."""
+        self._has_looked = False
+        """True if a pass ended since the rows were made."""
         self._troubles: tuple[str, ...] = ()
 
     @property
@@ -123,6 +125,8 @@ class CuratorScreen(EntryScreen):
     def rows_replaced(self) -> None:
         if self._wanted_entries:
             self._go_to_wanted()
+        if self._has_looked:
+            self._wanted_entries, self._has_looked = (), False
         self._show_health()
 
     def go_to(self, id_: str) -> None:
@@ -132,9 +136,14 @@ class CuratorScreen(EntryScreen):
             self._go_to_wanted()
 
     def _go_to_wanted(self) -> None:
-        """Put the cursor on the finding about the wanted entry. If there are several findings, list only these."""
-        ids, self._wanted_entries = self._wanted_entries, ()
+        """Put the cursor on the finding about the wanted entry. If there are several findings, list only these.
+
+        If there is none, the next pass may find one.
+        """
+        ids = self._wanted_entries
         keys = [one.key for one in self.curated.listed if not set(ids).isdisjoint(one.ids)]
+        if keys:
+            self._wanted_entries = ()
         if keys and self.view.listing.place_of(keys[0]) is None and self._words:
             self._close_filter(keep=False)
         if len(keys) > 1 and len(ids) == 1:
@@ -195,6 +204,7 @@ class CuratorScreen(EntryScreen):
         if not self.plane_app.pending:
             self.view.reopen(tuple(self.view.listing.settled))
         self._say_troubles()
+        self._has_looked = True
         if not same:
             self.read(force=True)
             self._reload_view()
