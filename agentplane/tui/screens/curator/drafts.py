@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from agentplane.commands import MergeEntries, SplitEntry
-from agentplane.curate import merged_draft, split_draft
+from agentplane.curate import merge_draft, split_draft
 from agentplane.memory import entry_changes
 from agentplane.memory.operations import Stamp
 from agentplane.memory.view import Memory
@@ -30,7 +30,7 @@ def of_merge(memory: Memory, ids: Sequence[str]) -> Draft:
         id=names[0],
         title=f"Merge {others} into {names[0]}",
         hint=f"When you save, {names[0]} gets this text, and it supersedes {others}. You can undo this later.",
-        text=merged_draft.draft(memory, entries).decode(errors="replace"),
+        text=merge_draft.drafted(memory, names).decode(errors="replace"),
         layout=memory.snapshot.layout,
         check=check,
         op=lambda text: MergeEntries(names, text, tuple(seen.items())),

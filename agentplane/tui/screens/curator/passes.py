@@ -1,12 +1,12 @@
 """The passes of the curator in the background of its screen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
 from textual.message import Message
 
-from agentplane.api import Plane
+from agentplane.api import Listeners, Plane
 from agentplane.api.curator import Look
 from agentplane.jobs import Done, Failed, Job, Lane, Progress, Result
 from agentplane.tui.backend import curation
@@ -15,7 +15,7 @@ from agentplane.tui.backend.model import as_error
 from agentplane.tui.messages import WorkFailed
 
 
-_WHOLE, _AGAIN = "whole", "again"
+_WHOLE, _AGAIN, _RUN = "whole", "again", "run"
 _FIRST, _LATER = 0, 1
 
 
@@ -44,10 +44,15 @@ class Passes:
         """Look at the entries that changed since the last pass."""
         self._lane.submit(Job(partial(self._look, plane, whole=False), self._tell, _AGAIN, _LATER))
 
+    def run_checks(self, plane: Plane, ids: Sequence[str], commands: Sequence[str]) -> None:
+        """Allow commands that a person has read, run the commands of these entries, and look at all entries."""
+        work = partial(self._run, plane, ids, commands)
+        self._lane.submit(Job(work, self._tell, _RUN, _FIRST))
+
     def cancel(self) -> None:
         """Stop the passes that wait or run."""
-        self._lane.cancel(_WHOLE)
-        self._lane.cancel(_AGAIN)
+        for key in (_WHOLE, _AGAIN, _RUN):
+            self._lane.cancel(key)
 
     def close(self) -> None:
         self._lane.close()
@@ -67,6 +72,14 @@ class Passes:
         return (
             f"{step.what or 'Checking entries'}{f', {step.done:,} of {step.total:,}' if step.total else '…'}"
         )
+
+    def _run(self, plane: Plane, ids: Sequence[str], commands: Sequence[str], progress: Progress) -> Curated:
+        """Run the commands of checks. Runs in the thread of the lane."""
+        progress.report(0, 0, "Running commands")
+        curator = plane.with_listeners(Listeners(progress=progress.report)).curator
+        curator.approve_commands(commands)
+        curator.run_checks(ids)
+        return self._look(plane, progress, whole=True)
 
     def _look(self, plane: Plane, progress: Progress, *, whole: bool) -> Curated:
         """Run a pass. Runs in the thread of the lane."""

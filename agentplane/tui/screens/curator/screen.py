@@ -20,7 +20,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.review.confirm import Unconfirmed
 from agentplane.text import ages
 from agentplane.text.numbers import counted
-from agentplane.text.visible import one_line
+from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions
 from agentplane.tui.backend import curation
 from agentplane.tui.backend.curation import Curated
@@ -46,6 +46,10 @@ if TYPE_CHECKING:
 
 STILL_CHECKED = "the findings are still being checked"
 NO_REMEDY = "the finding has no remedy for this key"
+_RUNS = (
+    "The command comes from the project memory. agentplane runs exactly this text on this machine, with a time "
+    "limit. A command can read your files and write to the project."
+)
 ONE_ONLY = "this works for one finding at a time"
 _PROGRESS_SECONDS = 0.25
 _DECIDING = (
@@ -69,6 +73,14 @@ class CuratorScreen(EntryScreen):
             self.command = command
             self.remedy = remedy
             self.changes = changes
+
+    class _Commands(Message, bubble=False):
+        """A thread found the commands of an entry that a person has to allow."""
+
+        def __init__(self, id_: str, commands: tuple[str, ...]) -> None:
+            super().__init__()
+            self.id = id_
+            self.commands = commands
 
     def __init__(self) -> None:
         super().__init__()
@@ -492,9 +504,36 @@ class CuratorScreen(EntryScreen):
             case remedies.ReviewEdit(id=id_):
                 self.carry_out(Revert((id_,)))
             case remedies.ApproveCheck():
-                self.plane_app.say(f"To read and allow the command, run {' '.join(remedy.argv)}", stays=True)
+                run_latest(self, partial(self._read_commands, remedy.id), "commands")
             case _:
-                self._preview(command_of(remedy), remedy)
+                self._preview(command_of(remedy, shown.memory), remedy)
+
+    def _read_commands(self, id_: str) -> None:
+        """Find the commands of an entry that a person has not allowed yet. Runs in a thread."""
+        model = self.plane_app.model
+        if model is not None:
+            model.check_person("allowing commands")
+            self.post_message(self._Commands(id_, tuple(model.plane.curator.unapproved_commands([id_]))))
+
+    @on(_Commands)
+    async def _ask_to_run(self, message: _Commands) -> None:
+        """Show the commands before they run."""
+        from agentplane.tui.widgets.modals.question_modal import Question
+
+        def answered(yes: bool | None) -> None:
+            model = self.plane_app.model
+            if yes and model is not None:
+                self._passes.run_checks(model.plane, [message.id], message.commands)
+
+        id_, commands = one_line(message.id, 40), message.commands
+        if not commands:
+            title, text = f"Run the command of {id_} again?", _RUNS
+        else:
+            title, text = (
+                f"Allow and run the command of {id_}?",
+                "\n\n".join((*map(visible, commands), _RUNS)),
+            )
+        await self.app.push_screen(Question(title, text, "run"), answered)
 
     def _carry_out_later(self, remedy: Remedy) -> None:
         self.call_later(self._carry_out, remedy)
