@@ -744,3 +744,29 @@ def test_the_day_of_a_finding_is_the_day_of_the_first_pass(shop: Shop) -> None:
         assert "1 d" in desk.words
 
     sit(shop.plane, steps)
+
+
+def test_a_command_is_read_before_it_runs(shop: Shop) -> None:
+    id_ = shop.add("The marker is never written.", "assumption", check="run: echo the-marker-is-there; exit 3")
+
+    async def steps(sitting: Sitting) -> None:
+        desk = await Desk(sitting).open()
+        found = await desk.at(id_)
+        assert found.kind == "check-unapproved"
+        assert desk.keys.startswith(" a allow command")
+        await desk.press("a")
+        await sitting.until(lambda: not desk.is_here, "the question")
+        assert "echo the-marker-is-there; exit 3" in desk.words
+        await desk.press("escape")
+        await desk.looked()
+        assert shop.plane.curator.unapproved_commands([id_])
+        await desk.press("a")
+        await sitting.until(lambda: not desk.is_here, "the question")
+        await desk.press("y")
+        await desk.looked()
+        found = await desk.at(id_)
+        assert found.kind == "check-failed"
+        assert "Exit code: 3" in desk.words
+        assert "the-marker-is-there" in desk.words
+
+    sit(shop.plane, steps)
