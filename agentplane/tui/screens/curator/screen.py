@@ -94,7 +94,7 @@ class CuratorScreen(EntryScreen):
         self._wanted_entries: tuple[str, ...] = ()
         """The entries to whose findings the cursor goes."""
         self._has_looked = False
-        """True if a pass ended since the rows were made."""
+        """True if a pass ended since an entry was wanted."""
         self._troubles: tuple[str, ...] = ()
 
     @property
@@ -143,7 +143,7 @@ class CuratorScreen(EntryScreen):
 
     def go_to(self, id_: str) -> None:
         """Show the findings about an entry."""
-        self._wanted_entries = (id_,)
+        self._wanted_entries, self._has_looked = (id_,), False
         if self._shown is not None:
             self._go_to_wanted()
 
@@ -646,7 +646,7 @@ class CuratorScreen(EntryScreen):
 
     def on_op_done(self, message: OpDone) -> None:
         if message.done.verb in ("undo", "redo"):
-            self._wanted_entries = message.done.ids[:1]
+            self._wanted_entries, self._has_looked = message.done.ids[:1], False
         self.update_status()
 
     def on_op_failed(self, message: OpFailed) -> None:
