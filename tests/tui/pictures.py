@@ -35,6 +35,7 @@ from agentplane.tui.app import PlaneApp
 from agentplane.tui.backend.model import PlaneModel
 from agentplane.tui.backend.sessions import session_watch
 from agentplane.tui.backend.sessions.session_watch import WatchedSession
+from agentplane.tui.screens.curator.screen import CuratorScreen
 from agentplane.tui.screens.entry import sections
 from agentplane.tui.screens.inbox import screen as inbox
 from agentplane.tui.screens.runs import detail
@@ -48,6 +49,7 @@ NOW = datetime(2026, 9, 12, 9, 0, tzinfo=UTC)
 SHOWN = ROOT / "docs" / "pictures"
 COMPARED = Path(__file__).parent / "pictures"
 WIDE, USUAL, NARROW, SMALL = (120, 40), (80, 24), (60, 20), (40, 12)
+_WIDER = (140, 40)
 _SETTINGS = "[tui]\ntheme = {theme!r}\n"
 _FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
@@ -122,6 +124,8 @@ PICTURES = (
     Picture("packtool", WIDE, ("4", "w", "y", "5", "B", *"600", "enter", "down"), documented=True),
     *(Picture("pack", size, _PACK) for size in (USUAL, NARROW, SMALL)),
     Picture("no-pack", USUAL, ("5",), empty=True),
+    Picture("curator", WIDE, ("6",), documented=True),
+    *(Picture("curator", size, ("6",)) for size in (_WIDER, USUAL, (40, 24))),
     Picture("light", WIDE, theme="textual-light"),
     Picture("ansi", USUAL, theme="ansi-light"),
     Picture("no-colour", WIDE, colour=False),
@@ -251,6 +255,10 @@ async def _drawn(app: PlaneApp, picture: Picture, sizes: Sequence[tuple[int, int
             if picture.sessions:
                 await sitting.until(
                     lambda: app.sessions.restarts and app.sessions.restarts.watched, "sessions"
+                )
+            if isinstance(screen := app.screen, CuratorScreen):
+                await sitting.until(
+                    lambda: screen.curated.look is not None and not screen.checking, "the findings"
                 )
             await sitting.calm()
         await asyncio.sleep(0.3)

@@ -56,6 +56,11 @@ _DECIDING = (
     *remedy_actions.ACTIONS.values(), "edit_outside", "curator.apply", "curator.discard", "curator.other",
     "curator.dismiss", "curator.snooze",
 )  # fmt: skip
+_ONLY_WITH_REMEDY = (
+    "curator.renew", "curator.move", "curator.merge", "curator.supersede", "curator.discard",
+)  # fmt: skip
+"""The actions that the footer shows only if the finding has such a remedy."""
+_NAMED = (*remedy_actions.ACTIONS.values(), "curator.discard")
 
 
 class CuratorScreen(EntryScreen):
@@ -340,7 +345,7 @@ class CuratorScreen(EntryScreen):
     def reason(self) -> str:
         here = self.curated.findings.get(self.current or "")
         has_pane = self.panes.has_class("-right") or self.panes.has_class("-bottom")
-        return here.where if here and not has_pane else ""
+        return here.what if here and not has_pane else ""
 
     def what_is_off(self) -> dict[str, str]:
         shown, listing = self.plane_app.shown, self.view.listing
@@ -390,13 +395,14 @@ class CuratorScreen(EntryScreen):
         names = {"leave": "back"}
         findings = self._findings
         hidden = self._without_remedy(findings) if findings else {}
-        by_key = ("curator.renew", "curator.move", "curator.merge", "curator.supersede", "curator.discard")
-        names |= {id_: "" for id_ in by_key if not findings or id_ in hidden}
+        names |= {id_: "" for id_ in _ONLY_WITH_REMEDY if not findings or id_ in hidden}
         if findings and "curator.apply" not in hidden:
-            first = findings[0].remedies[0]
+            first, *others = findings[0].remedies
             names["curator.apply"] = remedy_actions.short_name(first)
             # The same remedy isn't named twice in the footer.
-            names[remedy_actions.action_of(first)] = ""
+            same = remedy_actions.action_of(first)
+            if same in _NAMED and not any(isinstance(other, type(first)) for other in others):
+                names[same] = ""
         return names
 
     # Remedies

@@ -28,6 +28,7 @@ _PAIR_WIDTH = 60
 """Width of the pane from which two statements are side by side."""
 _PROOF_WIDTH = 100
 """Width of the pane from which the statement is next to a diff or an output."""
+_DAY_WIDTH = 50
 _LOOKS = {"error": "bad", "warning": "warn", "info": "muted"}
 
 Section = list[RenderableType]
@@ -71,7 +72,8 @@ def _title(one: Listed, facts: Facts, look: Look) -> Section:
     kind = curation.row_of(one)
     line = Text(f"{rows.sign(one, plain=facts.plain)} ", look(_LOOKS[one.severity]))
     line.append(kind.title, look(_LOOKS[one.severity]))
-    since = f"   {one.severity}" + (f" · found {facts.since}" if facts.since else "")
+    has_day = facts.since is not None and facts.width >= _DAY_WIDTH
+    since = f"   {one.severity}" + (f" · found {facts.since}" if has_day else "")
     return [line.append(since, look("muted"))]
 
 
@@ -96,7 +98,7 @@ def _statement(id_: str, facts: Facts, look: Look) -> Section:
         return [line.append("  not in its file", look("muted"))]
     line.append(f"  {one_line(entry.head.type, 30)}", look("strong"))
     checked = facts.checked.get(id_)
-    line.append(f"   last checked {checked}" if checked else "   never checked", look("muted"))
+    line.append(f"   checked {checked}" if checked else "   never checked", look("muted"))
     return [line, Text(visible(entry.statement), look("text"))]
 
 

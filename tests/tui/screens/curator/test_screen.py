@@ -747,7 +747,9 @@ def test_the_day_of_a_finding_is_the_day_of_the_first_pass(shop: Shop) -> None:
 
 
 def test_a_command_is_read_before_it_runs(shop: Shop) -> None:
-    id_ = shop.add("The marker is never written.", "assumption", check="run: echo the-marker-is-there; exit 3")
+    id_ = shop.add(
+        "The marker is never written.", "assumption", check="run: echo the-marker-is-there; exit 3"
+    )
 
     async def steps(sitting: Sitting) -> None:
         desk = await Desk(sitting).open()
