@@ -92,8 +92,9 @@ class HealthLine(Line, can_focus=False):
         health = self._health
         line = Text(end="")
         for part in _parts(health) if health else ():
-            if line.cell_len + len(part) + 3 <= width:
-                line.append(f"{' · ' if line else ''}{part}", self.look("muted"))
+            text = f"{' · ' if line else ''}{part}"
+            if line.cell_len + len(text) <= width:
+                line.append(text, self.look("muted"))
         return line
 
     @property
