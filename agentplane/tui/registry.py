@@ -125,7 +125,7 @@ SCREENS: tuple[ScreenRow, ...] = (
         "Curator",
         "Curator: entries that may no longer be true, with the proof",
         Tab(
-            "Go to the curator's findings about approved entries.",
+            "Go to the curator's findings.",
             "agentplane.tui.screens.curator.screen:CuratorScreen",
             lambda view: view.findings.to_decide if view.findings else None,
             also="stale health check outdated findings",

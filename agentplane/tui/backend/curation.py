@@ -1,6 +1,6 @@
 """The findings of the curator as its screen shows them. It doesn't use Textual. Threads call it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from agentplane.curate.finding import Diff, Finding, Lines, Output, Pair
 from agentplane.curate.kept import Counts, Mark, Point
 from agentplane.curate.kinds import KINDS, KindRow
 from agentplane.curate.remedies import Remedy
-from agentplane.findings import Severity
 from agentplane.jobs import Report
 
 
@@ -31,48 +30,46 @@ class Curated(msgspec.Struct, frozen=True):
     """The counts of the kept result, or None if there never was a pass."""
     course: tuple[Point, ...] = ()
     """The health figure over time, oldest first."""
+    by_key: Mapping[str, Listed] = {}
+    """The findings in the order of the list."""
+    since: Mapping[str, date] = {}
+    """The day on which a pass found each finding first, by key."""
 
     @property
-    def listed(self) -> Sequence[Listed]:
-        """The findings in the order of the list."""
-        return self.marks if self.look is None else self.look.made.findings
+    def listed(self) -> Collection[Listed]:
+        return self.by_key.values()
 
-    @property
-    def findings(self) -> Mapping[str, Finding]:
-        """The findings with proofs and remedies, by key."""
-        return {one.key: one for one in self.look.made.findings} if self.look else {}
-
-    @property
-    def since(self) -> Mapping[str, date]:
-        """The day on which a pass found each finding first, by key."""
-        return {mark.key: mark.since for mark in self.marks}
-
-    @property
-    def to_decide(self) -> int | None:
-        """The number of findings that need a decision, or None if there never was a pass."""
-        return self.counts.to_decide if self.counts else None
+    def finding(self, key: str | None) -> Finding | None:
+        """Return a finding with its proof and its remedies, or None before the first pass ended."""
+        found = self.by_key.get(key or "")
+        return found if isinstance(found, Finding) else None
 
 
 def kept(plane: Plane) -> Curated:
     """Return the result of the last pass of any program, without running a check."""
     curator = plane.curator
-    return Curated(marks=curator.marks(), counts=curator.kept(), course=curator.course())
+    marks = curator.marks()
+    return Curated(
+        None,
+        marks,
+        curator.kept(),
+        curator.course(),
+        {mark.key: mark for mark in marks},
+        {mark.key: mark.since for mark in marks},
+    )
 
 
 def looked(plane: Plane, before: Look | None, report: Report) -> Curated:
     """Run a pass over all entries, or over the entries that changed since `before`."""
     curator = plane.with_listeners(Listeners(progress=report)).curator
     look = curator.look(before)
-    return msgspec.structs.replace(kept(plane), look=look)
+    by_key: Mapping[str, Listed] = {one.key: one for one in look.made.findings}
+    return msgspec.structs.replace(kept(plane), look=look, by_key=by_key)
 
 
 def row_of(one: Listed) -> KindRow:
     """Return the group, the usual severity and the title of a finding's kind."""
     return KINDS[one.kind]
-
-
-def severity(one: Listed) -> Severity:
-    return one.severity
 
 
 def shared(findings: Sequence[Finding], kind: type[Remedy]) -> list[list[Remedy]]:

@@ -24,8 +24,6 @@ class Figures(msgspec.Struct, frozen=True):
     conflicts: int = 0
     hand_edits: int = 0
     broken: int = 0
-    to_decide: int = 0
-    """The number of the curator's findings that need a decision, according to its last pass."""
     counts: Mapping[str, int] = {}
     """The numbers of the tabs, by screen."""
     unchecked: int = 0
@@ -39,6 +37,8 @@ class Figures(msgspec.Struct, frozen=True):
     dot: str = "●"
     problem: str = ""
     """Why the plane can't be read or nothing can be decided, or empty."""
+    to_decide: int = 0
+    """The number of the curator's findings that need a decision, according to its last pass."""
 
 
 def of_glimpse(glimpse: Mapping[str, Any], dot: str) -> Figures:

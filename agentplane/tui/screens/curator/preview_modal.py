@@ -9,7 +9,7 @@ from agentplane.tui.screens.confirm_files_modal import Writes
 
 
 NO_FILES = (
-    "No memory file changes. The operation records that you looked at the entry today, "
+    "No memory file changes. agentplane records that you confirmed the entry today, "
     "and the current state of its evidence."
 )
 

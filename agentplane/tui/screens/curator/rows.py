@@ -81,11 +81,6 @@ def _texts(one: Listed, entries: Mapping[str, Entry]) -> Iterator[str]:
             yield from (entry.statement, entry.head.type, *entry.head.tags)
 
 
-def first_about(id_: str, listed: Sequence[Listed]) -> str | None:
-    """Return the key of the most urgent finding about an entry, or None."""
-    return next((one.key for one in listed if id_ in one.ids), None)
-
-
 def counts_text(curated: Curated) -> str:
     """Return a text such as `12 findings · 3 dismissed · 1 snoozed`."""
     count = len(curated.listed)
