@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.curate.anchors import moved_lines, parts, search, text_blocks
+from agentplane.curate.anchors import line_map, moved_lines, parts, search, text_blocks
 from agentplane.curate.anchors.now import Now
 from agentplane.curate.anchors.observe import observe, of_place
 from agentplane.curate.anchors.part_diff import diff_of
@@ -34,6 +34,7 @@ from agentplane.plane.git.object_reader import ObjectReader
 from agentplane.plane.store.records import Observation
 
 
+_OTHER = 0.3
 _UNCOMPARABLE: frozenset[str] = frozenset(
     ("outside", "submodule", "special", "unreadable", "too-large", "binary", "no-git", "no-commit")
 )
@@ -230,7 +231,8 @@ class Comparison:
                 if place != was:
                     return self._kept(observed, was, place, rename)
                 return Reformatted(observed.evidence, observed.evidence)
-        if place == was and (new := self._now.copy_of(observed, was.path, commit)):
+        is_other = place == was and _is_other(old.text if old is not None else None, text)
+        if is_other and (new := self._now.copy_of(observed, was.path, commit)):
             return Moved(observed.evidence, new)
         part = parts.at(text, place) if text is not None and not text.is_binary else None
         return self._changed(observed, was, place, part, old, rename)
@@ -467,6 +469,13 @@ def _meaning(observed: Observation, old: Old | None, like: str | None = None) ->
     part = old.part if old is not None else None
     found = part.meaning if part is not None else None
     return found.digest if found is not None else recorded
+
+
+def _is_other(before: Text | None, now: Text | None) -> bool:
+    """True if a file has so little of its old text that the old file may have moved, and a new one taken its place."""
+    if before is None or now is None or before.is_binary or now.is_binary:
+        return True
+    return line_map.similarity(before.plain.splitlines(), now.plain.splitlines()) < _OTHER
 
 
 def _comparable(observed: Observation, part: Part) -> bool:

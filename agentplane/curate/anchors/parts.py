@@ -36,6 +36,11 @@ class Text:
     def source(self) -> Source:
         return definitions.parse(self.path, self.plain, self.data)
 
+    @cached_property
+    def whole(self) -> Meaning | None:
+        """The meaning of the whole text."""
+        return self.source.whole()
+
     def cut(self, spans: Sequence[tuple[int, int]]) -> bytes:
         return cut(self.lines, spans)
 
@@ -71,7 +76,7 @@ class Part:
             return _joined([one for one in found if one is not None]) if all(found) else None
         first, last = self.spans[0]
         if (first, last) == (1, len(self.text.lines)):
-            return self.text.source.whole()
+            return self.text.whole
         return _joined([self._between(*span) for span in self.spans])
 
     def _between(self, first: int, last: int) -> Meaning:

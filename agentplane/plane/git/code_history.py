@@ -54,6 +54,16 @@ class Files(msgspec.Struct, frozen=True):
         return [_path_of(row) for row in self._with(b" %s\t" % oid.encode())]
 
     @property
+    def paths(self) -> list[str]:
+        return [_path_of(row) for row in self.rows.split(b"\0") if row]
+
+    @property
+    def blobs(self) -> dict[str, str]:
+        """The objects by path."""
+        rows = (row.partition(b"\t") for row in self.rows.split(b"\0") if b" blob " in row[:16])
+        return {os.fsdecode(path): about[12:].decode() for about, _, path in rows}
+
+    @property
     def submodules(self) -> list[str]:
         return [_path_of(row) for row in self._with(b"160000 commit ") if row.startswith(b"160000 ")]
 

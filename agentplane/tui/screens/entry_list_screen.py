@@ -252,7 +252,7 @@ class EntryScreen(ListScreen):
         listing, shown = self.view.listing, self.plane_app.shown
         entries = self._entries_of(listing.target_ids if listing.marks else [row.id for row in listing.shown])
         if shown is None or not entries:
-            self.plane_app.say(STILL_READ if shown is None else "There is no entry to export")
+            self.plane_app.say(STILL_READ if shown is None else "No entries to export")
             return
         project = shown.memory.snapshot.layout.project
         text = export.as_markdown(entries, shown.project)
@@ -310,6 +310,6 @@ class EntryScreen(ListScreen):
         if not self.may(action) or shown is None:
             return
         if entry is None:
-            self.plane_app.say("There is nothing to edit")
+            self.plane_app.say("Nothing to edit")
         else:
             await open_editor(self.app, of_entry(shown.memory, entry, shown.today))

@@ -16,7 +16,9 @@ DISAGREEMENTS = Path("/tmp/cur_disagreements.json")
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.curator")
-    parser.add_argument("--only", action="append", choices=list(PARTS), help="only this part; can be given several times")
+    parser.add_argument(
+        "--only", action="append", choices=list(PARTS), help="only this part; can be given several times"
+    )
     parser.add_argument("--package", action="append", default=[], help="only the history of this package")
     arguments = parser.parse_args()
     table = {}
@@ -32,7 +34,10 @@ def of_histories(arguments: argparse.Namespace) -> dict:
     for history, drawn, results in histories.results(frozenset(arguments.package)):
         wrong = [result for result in results if not result.is_right]
         left_out = sum(drawn.left_out.values())
-        print(f"{history.package:<22} {len(results):>4} anchors, {len(wrong):>3} wrong, {left_out:>3} left out", flush=True)
+        print(
+            f"{history.package:<22} {len(results):>4} anchors, {len(wrong):>3} wrong, {left_out:>3} left out",
+            flush=True,
+        )
         found += results
     print_disagreements(found)
     return figures(found)
@@ -55,7 +60,9 @@ def of_cases(cases: Iterable[mutations.Case]) -> dict:
     for result in found:
         if result.is_missed or result.is_false_alarm:
             mark = "MISSED" if result.is_missed else "false alarm"
-            print(f"{mark}: {result.case.title}\n  state: {result.state} {result.now}, committed: {result.case.is_committed}")
+            print(
+                f"{mark}: {result.case.title}\n  state: {result.state} {result.now}, committed: {result.case.is_committed}"
+            )
     still_true = sum(not result.case.is_broken for result in found)
     wrong = sum(result.is_missed or result.is_false_alarm for result in found)
     return {
@@ -75,7 +82,15 @@ def of_cases(cases: Iterable[mutations.Case]) -> dict:
 def print_disagreements(found: list[histories.Result]) -> None:
     for result in sorted((one for one in found if not one.is_right), key=lambda one: not one.is_missed):
         case = result.case
-        mark = "MISSED" if result.is_missed else "false alarm" if result.is_false_alarm else "misplaced" if result.is_misplaced else "other"
+        mark = (
+            "MISSED"
+            if result.is_missed
+            else "false alarm"
+            if result.is_false_alarm
+            else "misplaced"
+            if result.is_misplaced
+            else "other"
+        )
         print(
             f"{mark}: {case.package} {result.versions[0]} → {result.versions[1]} {case.anchor.evidence}\n"
             f"  state: {result.state} {result.now}\n"

@@ -93,14 +93,18 @@ def typescript() -> Path:
     """Return the folder of the TypeScript compiler."""
     folder = cache() / "typescript" / TYPESCRIPT
     if not folder.exists():
-        _extract(_npm("typescript", TYPESCRIPT), folder, keep=lambda path: path.parts[0] in ("lib", "package.json"))
+        _extract(
+            _npm("typescript", TYPESCRIPT), folder, keep=lambda path: path.parts[0] in ("lib", "package.json")
+        )
     return folder
 
 
 def _history(package: str, versions: list[str]) -> History:
     name = package.replace("/", "+")
     trees = [_tree(package, version) for version in versions]
-    project = cache() / "repositories" / f"{name}-{hashlib.sha256(' '.join(versions).encode()).hexdigest()[:8]}"
+    project = (
+        cache() / "repositories" / f"{name}-{hashlib.sha256(' '.join(versions).encode()).hexdigest()[:8]}"
+    )
     if not (project / ".git" / "complete").exists():
         _commit_all(project, versions, trees)
     commits = git(project, "rev-list", "--reverse", "main").split()
@@ -137,7 +141,7 @@ def _is_kept(path: PurePosixPath) -> bool:
 
 
 def _is_kept_npm(path: PurePosixPath) -> bool:
-    """npm packages contain the compiled code too."""
+    """Npm packages contain the compiled code too."""
     return _is_kept(path) and (len(path.parts) == 1 or path.parts[0] in _SOURCES)
 
 

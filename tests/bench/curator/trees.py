@@ -137,7 +137,9 @@ class Source:
             except (tokenize.TokenError, SyntaxError):
                 return []
             return [
-                Token(one.string, one.start[0], one.end[0], one.type == tokenize.STRING and one.start[0] in docs)
+                Token(
+                    one.string, one.start[0], one.end[0], one.type == tokenize.STRING and one.start[0] in docs
+                )
                 for one in found
                 if one.type not in _NO_CODE
             ]
@@ -171,7 +173,9 @@ class Source:
             for alias in node.names
         ]
         stored = [
-            node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            node.id
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         ]
         return frozenset(names + stored)
 

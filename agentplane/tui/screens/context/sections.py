@@ -230,7 +230,9 @@ def _where_stated(cut: Cut) -> str:
 
 
 def _as_given(view: ContextView, entry: Entry, form: str) -> Iterator[Text]:
-    lines = pack_text.item(entry, full=form == "full", against=view.sources.against)
+    lines = pack_text.item(
+        entry, full=form == "full", against=view.sources.against, doubts=view.sources.doubts
+    )
     yield from (Text(line) for line in lines.splitlines()[:_MOST_LINES])
 
 
@@ -255,7 +257,7 @@ def reasons(view: ContextView, entry: Entry) -> Iterator[str]:
         )
     if entry.head.updated:
         yield f"last updated {one_line(entry.head.updated, 20)}, {ago(entry.head.updated)} (newer entries come first)"
-    whole = pack_text.item(entry, full=True, against=view.sources.against)
+    whole = pack_text.item(entry, full=True, against=view.sources.against, doubts=view.sources.doubts)
     yield f"the full text has about {pack.tokens(whole):,} tokens"
 
 
