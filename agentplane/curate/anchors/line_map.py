@@ -1,4 +1,4 @@
-"""Which lines of a text are which lines of a later version of it.
+"""The mapping of the lines of a text to the lines of a later version.
 
 The time grows with the length of the texts, even for texts that were made to take long.
 """

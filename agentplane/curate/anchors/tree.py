@@ -19,7 +19,7 @@ from agentplane.text import files
 
 
 LARGEST = 8 << 20
-"""Maximum bytes of a file whose text is looked into. A larger file only has a digest."""
+"""Maximum size in bytes of a file whose text is read. A larger file has only a digest."""
 
 Problem = Literal[
     "no-git",
