@@ -151,7 +151,7 @@ def _assumption(plane: Plane, check: str | None, statement: str = UNLIKE[0]) -> 
 
 
 def test_a_proposal_with_a_check_that_cant_be_read_is_refused(plane: Plane) -> None:
-    with pytest.raises(Refused, match=r"can't be read at column 11: expected `exists` or `missing`"):
+    with pytest.raises(Refused, match=r"is invalid at column 11: expected `exists` or `missing`"):
         _assumption(plane, "file: a.md")
     assert plane.memory.read().inbox == []
     plane.layout.config.write_text('[gate]\ncheck = "flag"\n')

@@ -29,7 +29,7 @@ _MOST_PATCHES = 300
 
 
 class Old(msgspec.Struct, frozen=True):
-    """A file as it was when a person looked at the evidence."""
+    """A file as it was when a person checked the evidence."""
 
     text: Text | None
     """None for a file that is too large."""
