@@ -1,0 +1,79 @@
+"""`make bench-curator`: how often the curator names the right state of evidence. The last line is a JSON object."""
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.bench.curator import histories, truth
+
+
+DISAGREEMENTS = Path("/tmp/cur_disagreements.json")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.curator")
+    parser.add_argument("--only", action="append", choices=list(PARTS), help="only this part; can be given several times")
+    parser.add_argument("--package", action="append", default=[], help="only the history of this package")
+    arguments = parser.parse_args()
+    table = {}
+    for part in arguments.only or PARTS:
+        start = time.monotonic()
+        table[part] = {**PARTS[part](arguments), "seconds": round(time.monotonic() - start, 1)}
+    print(json.dumps(table))
+    return 0
+
+
+def of_histories(arguments: argparse.Namespace) -> dict:
+    found: list[histories.Result] = []
+    for history, drawn, results in histories.results(frozenset(arguments.package)):
+        wrong = [result for result in results if not result.is_right]
+        left_out = sum(drawn.left_out.values())
+        print(f"{history.package:<22} {len(results):>4} anchors, {len(wrong):>3} wrong, {left_out:>3} left out", flush=True)
+        found += results
+    print_disagreements(found)
+    return figures(found)
+
+
+def print_disagreements(found: list[histories.Result]) -> None:
+    for result in sorted((one for one in found if not one.is_right), key=lambda one: not one.is_missed):
+        case = result.case
+        mark = "MISSED" if result.is_missed else "false alarm" if result.is_false_alarm else "misplaced" if result.is_misplaced else "other"
+        print(
+            f"{mark}: {case.package} {result.versions[0]} → {result.versions[1]} {case.anchor.evidence}\n"
+            f"  state: {result.state} {result.now}\n"
+            f"  right: {' or '.join(sorted(case.truth.accepted))} ({case.truth.reason}) {' '.join(sorted(case.truth.places))}"
+        )
+
+
+def figures(found: list[histories.Result]) -> dict:
+    right = sum(result.is_right for result in found)
+    plain = [result for result in found if not result.case.is_rare]
+    return {
+        "anchors": len(found),
+        "kinds": dict(Counter(result.case.anchor.kind for result in found)),
+        "states": dict(Counter(result.state for result in found)),
+        "right": right,
+        "wrong": len(found) - right,
+        "agreement": share(right, len(found)),
+        "agreement_drawn": share(sum(result.is_right for result in plain), len(plain)),
+        "missed_changes": sum(result.is_missed for result in found),
+        "unchanged_but_changed": sum(
+            result.is_missed and result.state in (truth.UNCHANGED, truth.REFORMATTED) for result in found
+        ),
+        "false_alarms": sum(result.is_false_alarm for result in found),
+        "cant_tell": sum(result.state == "cant-tell" for result in found),
+    }
+
+
+def share(part: int, whole: int) -> float:
+    return round(part / whole, 4) if whole else 1.0
+
+
+PARTS = {"histories": of_histories}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
