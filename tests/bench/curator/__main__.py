@@ -5,9 +5,10 @@ import json
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
-from tests.bench.curator import histories, truth
+from tests.bench.curator import histories, mutations, truth
 
 
 DISAGREEMENTS = Path("/tmp/cur_disagreements.json")
@@ -35,6 +36,40 @@ def of_histories(arguments: argparse.Namespace) -> dict:
         found += results
     print_disagreements(found)
     return figures(found)
+
+
+def of_side_by_side(_: argparse.Namespace) -> dict:
+    return of_cases(mutations.side_by_side())
+
+
+def of_symbols(_: argparse.Namespace) -> dict:
+    return of_cases(mutations.cases("symbol"))
+
+
+def of_lines(_: argparse.Namespace) -> dict:
+    return of_cases(mutations.cases("lines"))
+
+
+def of_cases(cases: Iterable[mutations.Case]) -> dict:
+    found = [mutations.judged(case) for case in cases]
+    for result in found:
+        if result.is_missed or result.is_false_alarm:
+            mark = "MISSED" if result.is_missed else "false alarm"
+            print(f"{mark}: {result.case.title}\n  state: {result.state} {result.now}, committed: {result.case.is_committed}")
+    still_true = sum(not result.case.is_broken for result in found)
+    wrong = sum(result.is_missed or result.is_false_alarm for result in found)
+    return {
+        "cases": len(found),
+        "still_true": still_true,
+        "broken": len(found) - still_true,
+        "states": dict(Counter(result.state for result in found)),
+        "right": len(found) - wrong,
+        "wrong": wrong,
+        "agreement": share(len(found) - wrong, len(found)),
+        "missed_changes": sum(result.is_missed for result in found),
+        "false_alarms": sum(result.is_false_alarm for result in found),
+        "cant_tell": sum(result.state == "cant-tell" for result in found),
+    }
 
 
 def print_disagreements(found: list[histories.Result]) -> None:
@@ -72,7 +107,12 @@ def share(part: int, whole: int) -> float:
     return round(part / whole, 4) if whole else 1.0
 
 
-PARTS = {"histories": of_histories}
+PARTS = {
+    "side_by_side": of_side_by_side,
+    "symbols": of_symbols,
+    "lines": of_lines,
+    "histories": of_histories,
+}
 
 
 if __name__ == "__main__":
