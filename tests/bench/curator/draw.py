@@ -10,7 +10,7 @@ import msgspec
 
 from tests.bench.curator import truth
 from tests.bench.curator.releases import History, cache
-from tests.bench.curator.trees import PYTHON, SCRIPT, TEXTS, Source, Tree
+from tests.bench.curator.trees import PYTHON, SCRIPT, TEXTS, Source, Tree, trees_of
 from tests.bench.curator.truth import Anchor, LeftOut, Truth, truth_of
 
 
@@ -51,7 +51,7 @@ def kept_draw(history: History) -> Draw:
     kept = cache() / "draws" / f"{history.project.name}-{hashlib.sha256(rules).hexdigest()[:12]}.json"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(msgspec.json.encode(draw(history, [Tree(release) for release in history.releases])))
+        kept.write_bytes(msgspec.json.encode(draw(history, trees_of(history))))
     return msgspec.json.decode(kept.read_bytes(), type=Draw)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from tests.bench.curator.releases import Release, cache, typescript
+from tests.bench.curator.releases import History, Release, cache, typescript
 
 
 PYTHON = (".py",)
@@ -74,7 +74,7 @@ class Definition:
     @cached_property
     def code(self) -> str:
         """The code without comments, layout and docstrings."""
-        return "\0".join(self._found["tokens"]) if isinstance(self._found, dict) else _dump(self._found)
+        return "\0".join(self._found["tokens"]) if isinstance(self._found, dict) else self._source.form(self._found)
 
     @cached_property
     def documented(self) -> str:
@@ -86,7 +86,7 @@ class Definition:
         """The code without the name of the definition."""
         if isinstance(self._found, dict):
             return "\0".join(self._found["without"])
-        return _dump(_without_name(self._found))
+        return self._source.form(self._found, named=False)
 
     @cached_property
     def loose(self) -> str:
@@ -104,6 +104,7 @@ class Source:
         self.path = path
         self.data = data
         self._script = script
+        self._forms: dict[int, str] = {}
         self._tree: ast.Module | None = None
         if path.endswith(PYTHON):
             with warnings.catch_warnings():
@@ -179,7 +180,7 @@ class Source:
     def code(self) -> str | None:
         """The whole file without comments, layout and docstrings."""
         if self._tree is not None:
-            return _dump(self._tree)
+            return self.form(self._tree)
         return "\0".join(token.text for token in self.tokens) if self.is_parsed else None
 
     @cached_property
@@ -190,6 +191,10 @@ class Source:
     def loose(self) -> str | None:
         return loosely([token.text for token in self.tokens if not token.is_doc]) if self.is_parsed else None
 
+    def form(self, node: ast.AST, *, named: bool = True) -> str:
+        """Return code without comments, layout and docstrings."""
+        return _form(node, self._forms, named=named)
+
     def part(self, first: int, last: int) -> list[str]:
         return self.lines[first - 1 : last]
 
@@ -197,15 +202,16 @@ class Source:
 class Tree:
     """The files of a release."""
 
-    def __init__(self, release: Release) -> None:
-        self.release = release
+    def __init__(self, release: Release, known: dict[tuple[str, bytes], Source]) -> None:
+        """Read a release. Files that didn't change since another one are taken from `known`."""
         script = _script(release.tree)
-        self.sources = {
-            path: Source(path, (release.tree / path).read_bytes(), script.get(path))
-            for path in sorted(
-                str(found.relative_to(release.tree)) for found in release.tree.rglob("*") if found.is_file()
-            )
-        }
+        self.sources: dict[str, Source] = {}
+        for found in sorted(release.tree.rglob("*")):
+            if found.is_file():
+                path, data = str(found.relative_to(release.tree)), found.read_bytes()
+                if (path, data) not in known:
+                    known[path, data] = Source(path, data, script.get(path))
+                self.sources[path] = known[path, data]
 
     @cached_property
     def by_name(self) -> dict[str, list[Definition]]:
@@ -226,6 +232,11 @@ class Tree:
     def defined(self, path: str, name: str) -> list[Definition]:
         source = self.sources.get(path)
         return [one for one in source.definitions if one.name == name] if source else []
+
+
+def trees_of(history: History) -> list[Tree]:
+    known: dict[tuple[str, bytes], Source] = {}
+    return [Tree(release, known) for release in history.releases]
 
 
 def _grouped(pairs: Iterable[tuple[str, Definition]]) -> dict[str, list[Definition]]:
@@ -282,32 +293,26 @@ def _docstrings(tree: ast.AST) -> Iterator[ast.expr]:
     return (found for node in ast.walk(tree) if (found := _docstring(node)) is not None)
 
 
-def _dump(node: ast.AST) -> str:
-    """Return the code as a text without positions and docstrings."""
-    return ast.dump(_copied(node, docs=False))
-
-
-def _copied(node, *, docs: bool = True):
+def _form(node: object, known: dict[int, str], *, named: bool = True) -> str:
+    """Return code as a text without positions and docstrings. The texts of statements are kept in `known`."""
     if isinstance(node, list):
-        return [_copied(one, docs=docs) for one in node]
+        return f"[{','.join(_form(one, known) for one in node)}]"
     if not isinstance(node, ast.AST):
-        return node
-    fields = {name: _copied(value, docs=docs) for name, value in ast.iter_fields(node)}
-    if not docs and _docstring(node) is not None:
-        fields["body"] = fields["body"][1:]
-    return type(node)(**fields)
+        return repr(node)
+    kept = known.get(id(node)) if named else None
+    if kept is None:
+        fields = dict(ast.iter_fields(node))
+        if _docstring(node) is not None:
+            fields["body"] = fields["body"][1:]
+        if not named:
+            fields = {**fields, **_NAMELESS.get(type(node), {"name": ""})}
+        kept = f"{type(node).__name__}({','.join(_form(value, known) for value in fields.values())})"
+        if named and isinstance(node, ast.stmt):
+            known[id(node)] = kept
+    return kept
 
 
-def _without_name(node: ast.AST) -> ast.AST:
-    copied = _copied(node)
-    match copied:
-        case ast.Assign():
-            copied.targets[0].id = ""
-        case ast.AnnAssign():
-            copied.target.id = ""
-        case _:
-            copied.name = ""
-    return copied
+_NAMELESS = {ast.Assign: {"targets": ""}, ast.AnnAssign: {"target": ""}}
 
 
 def loosely(tokens: Sequence[str]) -> str:
