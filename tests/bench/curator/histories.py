@@ -1,7 +1,9 @@
 """Anchors drawn from the histories of real packages: the state that the curator names, against the truth."""
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import date
+from pathlib import Path
 
 import msgspec
 
@@ -47,15 +49,18 @@ def results(only: frozenset[str] = frozenset()) -> Iterator[tuple[History, Draw,
 
 def _judged(history: History, cases: Sequence[Case]) -> Iterator[Result]:
     """Observe each anchor at its earlier release, and ask for its state at the later one."""
-    observed = {}
-    for at, release in enumerate(history.releases):
-        git(history.project, "checkout", "-q", "--detach", release.commit)
-        for case in cases:
-            if case.old == at:
-                seen = tuple(observe([case.anchor.evidence], WorkTree(history.project)))
-                observed[case.anchor, case.old] = Observed(date(2026, 1, 1), release.commit, seen)
-        for case in cases:
-            if case.new == at:
-                (state,) = compare.states(observed[case.anchor, case.old], history.project)
-                versions = (history.releases[case.old].version, release.version)
-                yield Result(case, state.kind, state.now, versions)
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder).resolve() / "project"
+        git(history.project, "clone", "-q", "--shared", "--no-checkout", ".", str(project))
+        observed = {}
+        for at, release in enumerate(history.releases):
+            git(project, "checkout", "-q", "--detach", release.commit)
+            for case in cases:
+                if case.old == at:
+                    seen = tuple(observe([case.anchor.evidence], WorkTree(project)))
+                    observed[case.anchor, case.old] = Observed(date(2026, 1, 1), release.commit, seen)
+            for case in cases:
+                if case.new == at:
+                    (state,) = compare.states(observed[case.anchor, case.old], project)
+                    versions = (history.releases[case.old].version, release.version)
+                    yield Result(case, state.kind, state.now, versions)

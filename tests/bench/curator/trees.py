@@ -64,6 +64,11 @@ class Definition:
         return "\n".join(self._source.part(self.first, self.last))
 
     @cached_property
+    def lines(self) -> list[str]:
+        """The whole lines, with what else is on them."""
+        return self._source.part(self.first, self.last)
+
+    @cached_property
     def above(self) -> str:
         """The comment lines directly above."""
         lines, at = self._source.lines, self.first - 1
