@@ -143,6 +143,29 @@ class Deprecate(msgspec.Struct, frozen=True):
     why: str | None = None
 
 
+class Renew(msgspec.Struct, frozen=True):
+    """Confirm that entries are still true, and record the current state of their evidence."""
+
+    verb: ClassVar[str] = "renew"
+    ids: tuple[str, ...]
+    why: str | None = None
+
+
+class DismissFindings(msgspec.Struct, frozen=True):
+    """Put findings of the curator aside, for good or until a day."""
+
+    verb: ClassVar[str] = "dismiss"
+    findings: tuple[tuple[str, tuple[str, ...]], ...]
+    """The key of each finding, and the entries that the finding is about."""
+    why: str | None = None
+    until: "date | None" = None
+    """The day on which they are shown again. None means that they aren't, unless their proof changes."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(id_ for _, ids in self.findings for id_ in ids))
+
+
 class Pin(msgspec.Struct, frozen=True):
     """Put entries before the entries that aren't pinned."""
 
@@ -240,6 +263,8 @@ Decision = (
     | Edit
     | Mask
     | Deprecate
+    | Renew
+    | DismissFindings
     | Pin
     | Unpin
     | Tag

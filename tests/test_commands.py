@@ -13,6 +13,7 @@ from agentplane.commands import (
     Approve,
     ApproveClean,
     Deprecate,
+    DismissFindings,
     Edit,
     Mask,
     MemoryCommand,
@@ -21,6 +22,7 @@ from agentplane.commands import (
     Propose,
     Redo,
     Reject,
+    Renew,
     Revert,
     SendBack,
     SetSetting,
@@ -121,6 +123,8 @@ COMMANDS: dict[type, Callable[[Plane], MemoryCommand]] = {
     Edit: edit,
     Mask: mask,
     Deprecate: lambda plane: Deprecate((entry(plane),), "old"),
+    Renew: lambda plane: Renew((entry(plane),), "still so"),
+    DismissFindings: lambda plane: DismissFindings((("0123456789", (entry(plane),)),), "known"),
     Pin: lambda plane: Pin((entry(plane),)),
     Unpin: unpin,
     Tag: lambda plane: Tag((entry(plane), candidate(plane, UNLIKE[1])), ("ui",), ("old",)),
@@ -154,7 +158,7 @@ def test_what_is_previewed_is_what_is_written(plane: Plane, kind: type) -> None:
         assert [UNLIKE[0] in (change.after or b"").decode() for change in changes] == [True]
     else:
         assert {change.path: change.after for change in changes} == {path: after[path] for path in changed}
-    if kind is Adopt:  # its text is in the file already
+    if kind in (Adopt, Renew, DismissFindings):  # they change no text
         assert not changes
     else:
         assert changes

@@ -136,7 +136,7 @@ class Committer:
         `keep_badge` when it knows the conflicts.
         """
         return self._commit(
-            lambda snapshot: _with_receipts(plan, Memory(snapshot)), by or self.origin, badge=badge
+            lambda snapshot: _checked_and_observed(plan, Memory(snapshot)), by or self.origin, badge=badge
         )
 
     def commit_snapshot(self, plan: Callable[[Snapshot], Plan | None]) -> Committed:
@@ -294,14 +294,19 @@ def required(done: Committed | None) -> Committed:
     return done
 
 
-def _with_receipts(plan: Callable[[Memory], Plan | None], memory: Memory) -> Plan | None:
-    """Refuse a plan whose texts cite no receipts, if the settings require them."""
+def _checked_and_observed(plan: Callable[[Memory], Plan | None], memory: Memory) -> Plan | None:
+    """Return a plan with the state of the evidence that it approves.
+
+    Refuse a plan whose texts cite no receipts, if the settings require them.
+    """
+    from agentplane.curate.recording import with_observations
     from agentplane.review.gate import receipts
 
     planned = plan(memory)
-    if planned is not None:
-        receipts.require(memory, planned)
-    return planned
+    if planned is None:
+        return None
+    receipts.require(memory, planned)
+    return with_observations(planned, memory)
 
 
 def _left_beside(done: Committed, met: "Mapping[str, Sequence[Conflict]]") -> tuple[LeftBeside, ...]:

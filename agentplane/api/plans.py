@@ -14,6 +14,7 @@ from agentplane.commands import (
     Approve,
     ApproveClean,
     Deprecate,
+    DismissFindings,
     Edit,
     Mask,
     MemoryCommand,
@@ -22,6 +23,7 @@ from agentplane.commands import (
     Propose,
     Redo,
     Reject,
+    Renew,
     Revert,
     SendBack,
     Snooze,
@@ -39,6 +41,7 @@ from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import undo
 from agentplane.plane.store.plan import Plan
+from agentplane.plane.store.records import Dismissed
 from agentplane.review import confirm
 
 
@@ -114,6 +117,10 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
             return Planned(mask_entry.plan(memory, command.id, command.seen))
         case Deprecate():
             return Planned(operations.deprecate(memory, command.ids, by.stamp.today, command.why))
+        case Renew():
+            return Planned(operations.renew(memory, command.ids, command.why))
+        case DismissFindings():
+            return Planned(_dismiss(command, memory, by))
         case Pin():
             return Planned(operations.pin(memory, command.ids))
         case Unpin():
@@ -211,6 +218,16 @@ def _send_back(command: SendBack, memory: Memory, by: By) -> Plan:
 
     feedback.check_comment(command.comment)
     return postpone.send_back(memory, command.ids, command.comment, by.stamp.today)
+
+
+def _dismiss(command: DismissFindings, memory: Memory, by: By) -> Plan:
+    for id_ in command.ids:
+        memory.get(id_)
+    if command.until is not None and command.until <= by.stamp.today:
+        raise BadInput(f"The date {command.until} isn't in the future.", todo="Choose a later date.")
+    until = command.until.isoformat() if command.until else ""
+    dismissed = {key: Dismissed(list(ids), until) for key, ids in command.findings}
+    return Plan("dismiss", (), why=command.why, dismissed=dismissed)
 
 
 def _tag(command: Tag, memory: Memory) -> Plan:

@@ -92,6 +92,19 @@ ops, runs = _from_plane(_ops), _from_plane(_runs)
 kinds = _from_plane(lambda plane: ((name, kind.prefix) for name, kind in plane.memory.read().kinds.items()))
 
 
+def finding_kinds(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Complete the kinds of the curator's findings."""
+    from click.shell_completion import CompletionItem
+
+    from agentplane.curate.kinds import KINDS
+
+    return [
+        CompletionItem(kind, help=row.title)
+        for kind, row in KINDS.items()
+        if kind.startswith(incomplete.lower())
+    ]
+
+
 def query(target: "Target") -> Complete:
     """Complete a term of a query: a field, or a value that the list has."""
 

@@ -19,6 +19,7 @@ Kind = Literal[
     "evidence-gone",
     "reported",
     "superseded-twice",
+    "superseded-in-force",
     "manual-edit",
     "expired",
     "evidence-changed",
@@ -35,6 +36,7 @@ Kind = Literal[
     "source-missing",
     "scope-empty",
     "unused",
+    "other",
 ]
 
 
@@ -52,6 +54,7 @@ KINDS: Mapping[Kind, KindRow] = {
     "evidence-gone": KindRow("decide", "error", "Evidence is gone"),
     "reported": KindRow("decide", "error", "Reported as wrong by a tool"),
     "superseded-twice": KindRow("decide", "error", "Superseded by several entries, or in a loop"),
+    "superseded-in-force": KindRow("decide", "error", "Superseded, but still in force"),
     "manual-edit": KindRow("decide", "warning", "Manual edit not reviewed"),
     "expired": KindRow("stale", "warning", "Expired"),
     "evidence-changed": KindRow("stale", "warning", "Evidence changed"),
@@ -68,4 +71,5 @@ KINDS: Mapping[Kind, KindRow] = {
     "source-missing": KindRow("tidy", "info", "Source run is missing"),
     "scope-empty": KindRow("tidy", "warning", "Scope matches no file"),
     "unused": KindRow("tidy", "info", "Never used since its approval"),
+    "other": KindRow("stale", "warning", "Found by a check of another package"),
 }

@@ -1,5 +1,6 @@
 """What the checks of the curator look at: the memory, the code, and what was recorded at approvals."""
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -33,4 +34,16 @@ class Subject(msgspec.Struct, frozen=True):
 
     def shown(self, entry: Entry) -> str:
         """Return the place of an entry, such as `.agentplane/memory/decisions.md:12`."""
-        return f"{self.layout.shown(entry.file)}:{entry.line}"
+        return f"{self.layout.shown(entry.file)}:{self._in_file(entry).line}"
+
+    def shown_key(self, entry: Entry, key: str) -> str:
+        """Return the place of a key in the header of an entry, or the place of the entry if the key is missing."""
+        here = self._in_file(entry)
+        found = re.search(rb"^[\"']?%s[\"']?[ \t]*:" % re.escape(key.encode()), here.header, re.MULTILINE)
+        # The header begins in the line after the ---, which is the line of the entry.
+        line = here.line + (1 + here.header.count(b"\n", 0, found.start()) if found else 0)
+        return f"{self.layout.shown(entry.file)}:{line}"
+
+    def _in_file(self, entry: Entry) -> Entry:
+        """Return the entry as its file has it. After a manual edit, the approved text is in an operation."""
+        return self.memory.entries.get(entry.id, entry)

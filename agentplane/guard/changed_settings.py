@@ -104,6 +104,12 @@ def _automatic(was: str, is_: str) -> str | None:
     return _from_to(was, is_, "lets sessions restart without asking a person") if is_ == "auto" else None
 
 
+def _not_withheld(was: str, is_: str) -> str | None:
+    if is_ != "never":
+        return None
+    return _from_to(was, is_, "gives tools the entries that the curator found to be wrong")
+
+
 _RAW = (
     "outputs/stdout", "outputs/stdout.zst", "outputs/stderr", "outputs/changes.patch", "inputs/uncommitted.patch",
     "inputs/files/data.csv", "outputs/files/report.bin", "work/x", "zebra.bin",
@@ -154,6 +160,7 @@ JUDGED: dict[str, Judge] = {
     "runs.share": _shares,
     "runs.environment": _notes,
     "tools.restart": _automatic,
+    "curate.withhold": _not_withheld,
     "tui.keys": lambda _, __: None,
     "kinds": lambda _, __: None,
 }

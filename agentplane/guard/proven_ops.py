@@ -132,7 +132,7 @@ def only_proposes(record: Record) -> bool:
 
     Everyone may add new candidates to the inbox, or write an operation that changes no entry.
     """
-    if record.prunes or record.redacted or record.undoes:
+    if record.prunes or record.redacted or record.undoes or record.observed or record.dismissed:
         return False
     fresh = all(map(_is_new_candidate, record.changes))
     return fresh and (record.verb == "propose" or not record.changes)

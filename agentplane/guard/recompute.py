@@ -261,7 +261,7 @@ def _edit(case: Case) -> str | None:
     if case.is_pruned(change):
         return case.moved(change)
     text = case.text(change, change.left)
-    return case.compared(operations.edit(case.memory(), change.id, text, change.found))
+    return case.compared(operations.edit(case.memory(), change.id, text, change.found, reads_check=False))
 
 
 def _merge(case: Case) -> str | None:
@@ -375,6 +375,8 @@ _CHECKS: dict[str, Callable[[Case], str | None]] = {
     "send-back": _send_back,
     "snooze": _snooze,
     "deprecate": _deprecate,
+    "renew": _nothing,
+    "dismiss": _nothing,
     "pin": _pin,
     "unpin": _pin,
     "tag": _tag,

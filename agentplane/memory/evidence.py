@@ -129,7 +129,7 @@ def parse(raw: str, exists: Exists, *, was_path: bool = False) -> Reference:
     place = _place(text, exists)
     if ".." in re.split(r"[/\\]", place.path):
         return Outside(text, is_relative=True)
-    if exists(place.path) or was_path or _is_path(place.path, text, exists):
+    if was_path or exists(place.path) or _is_path(place.path, text, exists):
         return place
     return EntryId(text) if ids.is_plain(text) else Other(text)
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import BadInput, Refused
-from agentplane.memory import ids
+from agentplane.memory import condition_place, ids
 from agentplane.memory.entry import (
     ARRIVING,
     INBOX_STATUS,
@@ -132,6 +132,23 @@ def deprecate(memory: Memory, wanted: Sequence[str], today: date, why: str | Non
     return Plan("deprecate", edits, why=why)
 
 
+def renew(memory: Memory, wanted: Sequence[str], why: str | None) -> Plan:
+    """Confirm that accepted entries are still true. Their texts stay the same."""
+    entries = _distinct(memory, wanted)
+    for entry in entries:
+        if entry.file == INBOX:
+            raise BadInput(
+                f"{entry.id} is a candidate, not an approved entry.", todo="Approve the candidate instead."
+            )
+        if entry.head.status != "accepted":
+            raise BadInput(
+                f"{entry.id} can't be renewed, because its status is {one_line(entry.head.status, 20)}.",
+                todo="Renew an accepted entry instead. Tools get only accepted entries.",
+            )
+        check_untouched(memory, entry)
+    return Plan("renew", (), why=why, observed={entry.id: () for entry in entries})
+
+
 def pin(memory: Memory, wanted: Sequence[str]) -> Plan:
     """Pin accepted entries. In every context pack whose scope they match, they come before unpinned
     entries.
@@ -178,9 +195,11 @@ def tag(memory: Memory, wanted: Sequence[str], add: Sequence[str], remove: Seque
     return Plan("tag", edits)
 
 
-def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | None:
+def edit(
+    memory: Memory, wanted: str, text: bytes, seen_digest: str, *, reads_check: bool = True
+) -> Plan | None:
     """Replace an entry with `text` by a person who saw the entry with the digest `seen_digest`. None if nothing
-    changed.
+    changed. Without `reads_check`, the check can have any text, as in edits by earlier versions.
     """
     entry = memory.get(wanted)
     if entry.digest != seen_digest:
@@ -192,6 +211,8 @@ def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | N
     core = _single(memory, entry, text)
     if core == _core(memory, entry):
         return None
+    if reads_check:
+        condition_place.refuse_unreadable(text, _core(memory, entry), entry.id)
     return Plan("edit", [Edit(entry.id, entry.file, core)])
 
 

@@ -189,6 +189,13 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     outside: Annotated[
         Action, says("How to handle a proposal that cites files outside the project.", _GATE_PAGE)
     ] = "flag"
+    check: Annotated[
+        Action,
+        says(
+            "How to handle a proposal whose `check` can't be read.",
+            "reference/conditions.md",
+        ),
+    ] = "refuse"
     restated: Annotated[
         Action,
         says(
@@ -354,6 +361,50 @@ class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 7
 
 
+_AGE_PAGE = "guides/curator.md#not-checked-for-a-long-time"
+_Days = Annotated[int, msgspec.Meta(ge=0, le=36500)]
+
+
+class Curate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The curator, which looks for approved entries that may no longer be true."""
+
+    assumption_days: Annotated[
+        _Days,
+        says("Number of days after which an assumption needs a check.", _AGE_PAGE, "`0`: never."),
+    ] = 90
+    fact_days: Annotated[
+        _Days, says("Number of days after which a fact needs a check.", _AGE_PAGE, "`0`: never.")
+    ] = 180
+    decision_days: Annotated[
+        _Days, says("Number of days after which a decision needs a check.", _AGE_PAGE, "`0`: never.")
+    ] = 365
+    invariant_days: Annotated[
+        _Days, says("Number of days after which an invariant needs a check.", _AGE_PAGE, "`0`: never.")
+    ] = 365
+    other_days: Annotated[
+        _Days,
+        says("Number of days after which an entry of a custom kind needs a check.", _AGE_PAGE, "`0`: never."),
+    ] = 365
+    unused_contexts: Annotated[
+        int,
+        msgspec.Meta(ge=0, le=100_000),
+        says(
+            "Number of contexts without an entry after which the entry counts as unused.",
+            "guides/curator.md#never-used-since-its-approval",
+            "`0`: no entry counts as unused.",
+        ),
+    ] = 20
+    withhold: Annotated[
+        Literal["never", "error"],
+        says(
+            "Which entries with open findings to withhold from tools.",
+            "guides/curator.md#marks-in-the-context",
+            '`"never"`: tools get every entry, and the context marks an entry that has an open finding of severity'
+            ' `error`. `"error"`: tools don\'t get such an entry.',
+        ),
+    ] = "never"
+
+
 class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deliver: Annotated[
         bool,
@@ -437,6 +488,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     context: Context = Context()
     inbox: Inbox = Inbox()
     expiry: Expiry = Expiry()
+    curate: Curate = Curate()
     tools: Tools = Tools()
     hooks: Hooks = Hooks()
     tui: Tui = Tui()

@@ -61,6 +61,7 @@ LINES: dict[str, list[tuple[list[str], str]]] = {
     "run diff": [(["run", "diff", "--run", "latest"], "")],
     "run artifacts": [(["run", "artifacts"], "")],
     "reconcile": [(["reconcile"], "")],
+    "curate": [(["curate"], ""), (["curate", "--json"], ""), (["curate", "--since", "HEAD"], "")],
     "doctor": [(["doctor"], ""), (["doctor", "--fix"], "")],
     "check": [(["check", "--base", "HEAD"], "")],
     "completion": [(["completion", "bash"], "")],

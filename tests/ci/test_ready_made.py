@@ -17,7 +17,7 @@ from tests.guard.branches import MEMORY, Repo, made, swap
 
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
-(HOOK,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+HOOK, CURATOR = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 ZEROS = "0" * 40
 
 
@@ -152,6 +152,33 @@ def test_the_action_takes_another_folder(repo: Repo, programs: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "- sub dir/.memory/: the project memory was moved here" in done.stdout
     assert act(repo, programs, inputs__base="main").returncode == 2
+
+
+def test_the_action_runs_the_curator_if_it_is_asked_to(repo: Repo, programs: Path) -> None:
+    """A finding that the branch didn't cause fails nothing: the guard passes, and so does the curator."""
+    repo.approved("Handlers are small.", scope=("handlers/**",))
+    repo.commit()
+    base = sha(repo, "main")
+    assert act(repo, programs, inputs__base=base).returncode == 0
+    assert act(repo, programs, inputs__base=base, inputs__curate="error").returncode == 0
+    done = act(repo, programs, inputs__base=base, inputs__curate="warning")
+    assert done.returncode == 1
+    assert "The scope of DEC-003 matches no file" in done.stdout
+    assert "::warning file=.agentplane/memory/decisions.md,line=" in done.stderr
+    repo.git("update-ref", "refs/heads/main", sha(repo, "work"))
+    assert act(repo, programs, inputs__base="main", inputs__curate="warning").returncode == 0
+
+
+def test_the_hook_of_the_curator_has_the_form_of_one() -> None:
+    assert CURATOR["id"] == "agentplane-curate"
+    assert [CURATOR["entry"], *CURATOR["args"]] == [
+        "agentplane curate",
+        "--since",
+        "HEAD",
+        "--fail-on",
+        "error",
+    ]
+    assert CURATOR.keys() == HOOK.keys()
 
 
 def test_the_hook_has_the_form_of_one() -> None:

@@ -9,11 +9,13 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
+from agentplane.commands import DismissFindings, Renew
 from agentplane.memory import proposing
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records
 from agentplane.plane.store.plan import Edit, Plan
+from agentplane.plane.store.records import Dismissed, Observation
 from agentplane.plane.store.store import Store, random_token
 from agentplane.text.log import chain
 from agentplane.text.markdown import document, header
@@ -436,6 +438,29 @@ def line_that_is_no_record(repo: Repo) -> None:
 def approval_over_mcp(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
     repo.plane("codex", "mcp", "codex").inbox.approve([id_])
+
+
+@bad(rf"{LOG}:\d+", r"renew DEC-001\) was made through the channel `mcp`")
+def renewal_by_a_tool(repo: Repo) -> None:
+    repo.plane("codex", "mcp", "codex").do(Renew(("DEC-001",)))
+
+
+@bad(rf"{LOG}:\d+", r"dismiss DEC-001\) was made by the tool claude-code")
+def finding_dismissed_by_a_tool(repo: Repo) -> None:
+    tool = repo.plane("claude-code", "terminal", "claude-code")
+    tool.do(DismissFindings((("0123456789", ("DEC-001",)),), "fine"))
+
+
+@bad(rf"{LOG}:\d+", "records the state of evidence, which `pin` never does")
+def evidence_recorded_by_what_should_pin(repo: Repo) -> None:
+    seen = {"DEC-001": [Observation("README.md", content="0" * 64)]}
+    repo.plane().store.commit(lambda _: Plan("pin", (), observed=seen), repo.plane().origin)
+
+
+@bad(rf"{LOG}:\d+", "dismisses findings, which `renew` never does")
+def finding_dismissed_by_what_should_renew(repo: Repo) -> None:
+    dismissed = {"0123456789": Dismissed(["DEC-001"])}
+    repo.plane().store.commit(lambda _: Plan("renew", (), dismissed=dismissed), repo.plane().origin)
 
 
 @bad(f"{LOG}:9", "was made through the channel `hook`")

@@ -3,12 +3,13 @@
 import os
 import shutil
 from collections.abc import Callable
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
 from agentplane.api import Plane
+from agentplane.commands import DismissFindings, Renew
 from agentplane.errors import BadInput
 from agentplane.findings import Finding
 from agentplane.guard import guard
@@ -242,6 +243,21 @@ def confirm_a_flag(repo: Repo) -> None:
     assert plane.history.ops()[0].confirmed == ["command"]
 
 
+def cite_evidence(repo: Repo) -> None:
+    repo.approved("Deploys wait for the bank.", evidence=["README.md"])
+
+
+def renew_and_dismiss(repo: Repo) -> None:
+    plane = repo.plane()
+    plane.do(Renew(("DEC-001", "DEC-002"), "Looked it up"))
+    plane.do(DismissFindings((("0123456789", ("DEC-001",)),), "Known", plane.today() + timedelta(days=1)))
+
+
+def undo_a_renewal(repo: Repo) -> None:
+    repo.plane().do(Renew(("DEC-001",)))
+    repo.plane().history.undo()
+
+
 GOOD: list[Callable[[Repo], None]] = [
     choose_between_two_candidates,
     merge_two_candidates,
@@ -262,6 +278,9 @@ GOOD: list[Callable[[Repo], None]] = [
     tag,
     approve_what_a_tool_proposed,
     deprecate,
+    cite_evidence,
+    renew_and_dismiss,
+    undo_a_renewal,
     supersede,
     undo_and_redo,
     undo_what_the_base_approved,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.curate.anchors import moved_lines, parts, search
+from agentplane.curate.anchors import moved_lines, parts, search, text_blocks
 from agentplane.curate.anchors.now import Now
 from agentplane.curate.anchors.observe import observe, of_place
 from agentplane.curate.anchors.part_diff import diff_of
@@ -67,11 +67,31 @@ class Comparison:
         self._now = Now(project, past)
 
     def states(self, observed: Observed, evidence: Sequence[str]) -> list[State]:
-        commit = self._past.commit(observed.commit)
-        recorded = observed.evidence
-        if recorded is None:
-            recorded = tuple(self.derived(evidence, observed.commit))
-        return [self.state(one, commit) for one in recorded]
+        if observed.evidence is None:
+            return [self.state_of(text, None, observed.commit) for text in evidence]
+        return [self.state_of(one.evidence, one, observed.commit) for one in observed.evidence]
+
+    def state_of(self, evidence: str, observed: Observation | None, commit: str | None) -> State:
+        """Return what became of one piece of evidence. Without a recorded state, the commit has it."""
+        if observed is None:
+            (observed,) = self.derived([evidence], commit)
+        return self.state(observed, self._past.commit(commit))
+
+    def prepare(self, evidence: Sequence[str]) -> None:
+        """Ask Git about many pieces of evidence together, before their states are determined one by one."""
+        places = [one for text in evidence if isinstance(one := forms.parse(text, self._now.exists), Place)]
+        self._past.load([place.path for place in places])
+        self._now.load_names(
+            [
+                text_blocks.last_part(place.name)
+                for place in places
+                if isinstance(place, Symbol | Heading) and not self._has_name(place)
+            ]
+        )
+
+    def _has_name(self, place: Symbol | Heading) -> bool:
+        text = self._now.text(place.path)
+        return text is not None and not text.is_binary and parts.is_defined(text, place.name)
 
     def derived(self, evidence: Sequence[str], commit: str | None) -> list[Observation]:
         """Return the state that evidence had in a commit."""
@@ -80,11 +100,11 @@ class Comparison:
             problem: Problem = "no-git" if self._past.head is None else "no-commit"
             return [Observation(text, problem=problem) for text in evidence]
         tree = self._past.tree(known)
-        return [self._since_added(one) for one in observe(evidence, tree)]
+        return [self._since_added(one, known) for one in observe(evidence, tree)]
 
-    def _since_added(self, observed: Observation) -> Observation:
+    def _since_added(self, observed: Observation, commit: ObjectId) -> Observation:
         """Return the state in the first commit that has the file, if the approval came before that commit."""
-        place = self._place(observed)
+        place = self._place(observed, commit)
         is_absent = observed.problem == "missing" and observed.file is None
         if not isinstance(place, Place) or not (is_absent or observed == Observation(observed.evidence)):
             return observed
@@ -94,7 +114,7 @@ class Comparison:
     def state(self, observed: Observation, commit: ObjectId | None) -> State:
         """Return what became of one piece of evidence."""
         text = observed.evidence
-        reference = self._place(observed)
+        reference = self._place(observed, commit)
         match reference:
             case Commit(name=name):
                 return self._of_commit(text, name)
@@ -105,12 +125,12 @@ class Comparison:
             case _:
                 return Unbound(text, text)
 
-    def _place(self, observed: Observation) -> forms.Reference:
-        return forms.parse(
-            observed.evidence,
-            self._now.exists,
-            was_path=observed.content is not None or observed.file is not None,
-        )
+    def _place(self, observed: Observation, commit: ObjectId | None) -> forms.Reference:
+        def exists(path: str) -> bool:
+            return self._now.exists(path) or (commit is not None and self._past.exists(commit, path))
+
+        was_path = observed.content is not None or observed.file is not None
+        return forms.parse(observed.evidence, exists, was_path=was_path)
 
     def _of_commit(self, text: str, name: str) -> State:
         found = self._past.state_of_commit(name)
@@ -430,8 +450,6 @@ def _at(place: Place, path: str) -> Place:
 
 
 def _renamed_symbol(place: Symbol | Heading, hit: search.Hit) -> Place:
-    from agentplane.curate.anchors import text_blocks
-
     is_same_name = text_blocks.last_part(hit.name) == text_blocks.last_part(place.name)
     written = ".".join(text_blocks.parts_of(place.name))
     keeps = is_same_name and (hit.name == written or hit.name.endswith(f".{written}"))

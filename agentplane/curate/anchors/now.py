@@ -93,16 +93,13 @@ class Now:
             return self._same_file_by_walk(observed, path)
         if commit is None:
             return None
-        before = (
-            code_history.files(self._project, commit) if commit != self._past.head else self._past.head_files
-        )
-        oid = before.blobs.get(path)
+        oid = self._past.oid(commit, path)
         if oid is None:
             return None
         found = [
             other
-            for other, one in self._past.head_files.blobs.items()
-            if one == oid and other != path and other not in before.blobs and self.exists(other)
+            for other in self._past.head_files.having(oid)
+            if other != path and self._past.oid(commit, other) is None and self.exists(other)
         ]
         found = [other for other in found if self._has(other, observed)]
         if not found:
@@ -112,8 +109,7 @@ class Now:
     def untracked_copy(self, path: str, old: Text) -> str | None:
         """Return the new file, not committed yet, to which a missing file was moved."""
         ending = os.path.splitext(path)[1]
-        added = self._past.head_files.blobs
-        new = [one for one in self._past.untracked if os.path.splitext(one)[1] == ending and one not in added]
+        new = [one for one in self._past.untracked if os.path.splitext(one)[1] == ending]
         lines = old.plain.splitlines()
         rated = []
         for one in new[:_MOST_UNTRACKED]:

@@ -8,8 +8,8 @@ _NONE = "/dev/null"
 
 
 def diff_of(before: Part | None, after: Part | None, old_path: str, new_path: str) -> str:
-    """Return the change of exactly one part. Empty if its text from before isn't known."""
-    if before is None:
+    """Return the change of exactly one part. Empty if its text from before isn't known, or isn't text."""
+    if before is None or before.text.is_binary or (after is not None and after.text.is_binary):
         return ""
     return line_map.unified(
         _lines(before),

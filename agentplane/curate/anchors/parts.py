@@ -62,7 +62,9 @@ class Part:
 
     @cached_property
     def meaning(self) -> Meaning | None:
-        """The code without comments and layout, or None after a syntax error."""
+        """The code without comments and layout, or None after a syntax error and in binary data."""
+        if self.text.is_binary:
+            return None
         if self.definitions:
             found = [self.text.source.meaning(one) for one in self.definitions]
             return _joined([one for one in found if one is not None]) if all(found) else None

@@ -61,7 +61,7 @@ class Past:
     @cached_property
     def head(self) -> ObjectId | None:
         """The checked-out commit, or None without a repository."""
-        return git.commit(self._project, "HEAD")
+        return self._reader.head()
 
     @cached_property
     def is_shallow(self) -> bool:
@@ -69,7 +69,7 @@ class Past:
 
     @cached_property
     def head_files(self) -> Files:
-        return code_history.files(self._project, self.head) if self.head else Files({}, frozenset())
+        return code_history.files(self._project, self.head) if self.head else Files(b"")
 
     @cached_property
     def not_checked_out(self) -> set[str]:
@@ -83,6 +83,19 @@ class Past:
     @cached_property
     def uncommitted_renames(self) -> dict[str, str]:
         return dict(code_history.uncommitted_renames(self._project)) if self.head else {}
+
+    def is_in_head(self, path: str) -> bool:
+        """True if the checked-out commit has a file."""
+        return self.head is not None and self._reader.find(self.head, path) is not None
+
+    def exists(self, commit: ObjectId, path: str) -> bool:
+        """True if a commit has something at a path."""
+        return self._reader.find(commit, path.rstrip("/")) is not None
+
+    def oid(self, commit: ObjectId, path: str) -> ObjectId | None:
+        """Return the object at a path of a commit."""
+        found = self._reader.find(commit, path)
+        return found.oid if found is not None else None
 
     def commit(self, name: str | None) -> ObjectId | None:
         """Return the full name of a commit, or None if it isn't here."""
@@ -128,7 +141,7 @@ class Past:
             there = step.new_path
             seen.add(there)
             taken.append(step)
-            if there in self.head_files.blobs and there not in self.uncommitted_renames:
+            if self.is_in_head(there) and there not in self.uncommitted_renames:
                 break
         return Rename(there, tuple(reversed(taken))) if taken else None
 

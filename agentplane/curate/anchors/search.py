@@ -75,7 +75,7 @@ class _Candidate(msgspec.Struct, frozen=True):
     path: str
     part: Part
     definition: Definition
-    is_new: bool
+    is_new: bool | None
     """True if the definition wasn't there before. None if that isn't known."""
     likeness: float
     """How alike the names are."""
@@ -84,10 +84,10 @@ class _Candidate(msgspec.Struct, frozen=True):
 def find(wanted: Wanted, files: Files) -> Hit | None:
     """Return where a definition is now, or None. Code that was there before isn't taken for it."""
     same_file = list(_in_file(wanted, files))
-    if hit := _same(wanted, same_file, files):
+    if hit := _same(wanted, same_file):
         return hit
     elsewhere = list(_elsewhere(wanted, files))
-    if hit := _same(wanted, elsewhere, files):
+    if hit := _same(wanted, elsewhere):
         return hit
     return _similar(wanted, same_file, elsewhere)
 
@@ -96,9 +96,9 @@ def _in_file(wanted: Wanted, files: Files) -> Iterator[_Candidate]:
     text = files.text(wanted.path)
     if text is None or text.is_binary:
         return
-    before = {one.name for one in wanted.text.source.definitions} if wanted.text else set()
+    before = {one.name for one in wanted.text.source.definitions} if wanted.text else None
     for definition in text.source.definitions:
-        is_new = bool(wanted.text) and definition.name not in before
+        is_new = None if before is None else definition.name not in before
         yield _Candidate(
             wanted.path, parts.part_of(text, definition), definition, is_new, _likeness(wanted, definition)
         )
@@ -119,7 +119,9 @@ def _elsewhere(wanted: Wanted, files: Files) -> Iterator[_Candidate]:
             continue
         before = files.before(path)
         for definition in _definitions(text, wanted):
-            is_new = files.knows_before and not (before is not None and _had(before, definition))
+            is_new = None
+            if files.knows_before:
+                is_new = before is None or not _had(before, definition)
             yield _Candidate(
                 path, parts.part_of(text, definition), definition, is_new, _likeness(wanted, definition)
             )
@@ -138,14 +140,14 @@ def _had(before: Text, definition: Definition) -> bool:
     return any(one.name == definition.name for one in before.source.definitions)
 
 
-def _same(wanted: Wanted, candidates: Sequence[_Candidate], files: Files) -> Hit | None:
+def _same(wanted: Wanted, candidates: Sequence[_Candidate]) -> Hit | None:
     found = []
     for one in candidates:
         if one.part.content != wanted.content:
             meaning = one.part.meaning
             if meaning is None or meaning.digest != wanted.meaning:
                 continue
-        if _is_believable(one, wanted, files):
+        if _is_believable(one, wanted):
             found.append(one)
     if not found:
         return None
@@ -153,17 +155,14 @@ def _same(wanted: Wanted, candidates: Sequence[_Candidate], files: Files) -> Hit
     return Hit(best.path, best.definition.name, best.part, is_same=True)
 
 
-def _is_believable(candidate: _Candidate, wanted: Wanted, files: Files) -> bool:
+def _is_believable(candidate: _Candidate, wanted: Wanted) -> bool:
     """True if equal code is the code that is looked for, and not equal by chance."""
-    knows = files.knows_before and wanted.text is not None
-    if knows and not candidate.is_new:
-        return False
     meaning = candidate.part.meaning
     is_distinct = meaning is not None and meaning.weight >= _DISTINCT
-    if candidate.definition.own == wanted.own:
-        return knows or is_distinct
-    is_alike = candidate.likeness >= _SIMILAR
-    return (is_distinct or is_alike) if knows else (is_distinct and is_alike)
+    is_alike = candidate.definition.own == wanted.own or candidate.likeness >= _SIMILAR
+    if candidate.is_new is None:
+        return is_distinct and is_alike
+    return candidate.is_new and (is_distinct or is_alike)
 
 
 def _similar(wanted: Wanted, same_file: Sequence[_Candidate], elsewhere: Sequence[_Candidate]) -> Hit | None:

@@ -3,6 +3,7 @@
 Nothing outside of the project is read, whatever link leads there. Nothing but a plain file is opened.
 """
 
+import errno
 import hashlib
 import os
 import re
@@ -13,7 +14,6 @@ from typing import Literal, Protocol
 import msgspec
 
 from agentplane.curate.anchors.source import digest
-from agentplane.errors import AgentplaneError
 from agentplane.plane.git.object_reader import ObjectReader
 from agentplane.text import files
 
@@ -42,6 +42,8 @@ _POINTER = re.compile(
 )
 _MOST_LINKS = 8
 _DIGEST_LENGTH = 32
+_PIECE = 1 << 20
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -83,37 +85,28 @@ class WorkTree:
     def exists(self, path: str) -> bool:
         return "\0" not in path and os.path.lexists(os.path.join(self.root, path))
 
-    def stamp(self, path: str) -> files.Stamp | None:
-        """Return the stamp of a file without opening it."""
-        return files.stamp(f"{self._inside}{path}")
-
     def look(self, path: str) -> Content | Absent:
-        there = self.real(path)
-        if there is None:
-            return Absent("outside")
-        full = f"{self._inside}{there}"
+        folder, _, name = path.rpartition("/")
+        is_plain = self._is_plain(folder) and name not in ("", ".", "..")
         try:
-            status = os.lstat(full)
+            status = os.lstat(f"{self._inside}{path}") if is_plain else None
+            if status is None or stat.S_ISLNK(status.st_mode):
+                if (there := self._real(path)) is None:
+                    return Absent("outside")
+                path, status = there, os.lstat(f"{self._inside}{there}")
         except (OSError, ValueError):
-            return Absent("submodule" if self._is_in_submodule(there) else "missing")
+            return Absent("submodule" if self._is_in_submodule(path) else "missing")
         if stat.S_ISDIR(status.st_mode):
             return Absent("folder")
         if not stat.S_ISREG(status.st_mode):
             return Absent("missing" if stat.S_ISLNK(status.st_mode) else "special")
         try:
-            return _read(full, there)
-        except AgentplaneError:
+            return _read(f"{self._inside}{path}", path)
+        except OSError:
             return Absent("unreadable")
 
-    def real(self, path: str) -> str | None:
+    def _real(self, path: str) -> str | None:
         """Return the path to which links in a path lead, or None if that is outside of the project."""
-        folder, _, name = path.rpartition("/")
-        if (
-            self._is_plain(folder)
-            and not os.path.islink(f"{self._inside}{path}")
-            and name not in ("", ".", "..")
-        ):
-            return path
         found = os.path.realpath(f"{self._inside}{path}")
         if found == self.root:
             return ""
@@ -204,15 +197,36 @@ def _digest(data: bytes) -> str:
 
 
 def _read(full: str, path: str) -> Content:
-    before = files.stamp(full)
-    if before is not None and before[2] > LARGEST:
-        found = hashlib.sha256()
-        for piece in files.pieces(full, 0):
-            found.update(piece)
-        return Content(path, found.hexdigest()[:_DIGEST_LENGTH], None, _unless_changed(full, before))
-    data = files.read(full, LARGEST)
-    return Content(path, _digest(data), data, _unless_changed(full, before))
+    fd = os.open(full, _FLAGS)
+    try:
+        before = os.fstat(fd)
+        if not stat.S_ISREG(before.st_mode):
+            raise OSError(errno.EINVAL, full)  # it was replaced just now
+        if before.st_size > LARGEST:
+            data, found = None, hashlib.sha256()
+            while piece := os.read(fd, _PIECE):
+                found.update(piece)
+            digest_found = found.hexdigest()[:_DIGEST_LENGTH]
+        else:
+            data = _all(fd, before.st_size)
+            digest_found = _digest(data)
+        after = stamp_of(os.fstat(fd))
+    finally:
+        os.close(fd)
+    return Content(path, digest_found, data, after if after == stamp_of(before) else None)
 
 
-def _unless_changed(full: str, before: files.Stamp | None) -> files.Stamp | None:
-    return before if files.stamp(full) == before else None
+def _all(fd: int, size: int) -> bytes:
+    data = os.read(fd, size + 1)
+    if len(data) == size:
+        return data
+    # The file has changed, or the system returned less at once.
+    pieces = [data]
+    while size <= LARGEST and (piece := os.read(fd, _PIECE)):
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces)
+
+
+def stamp_of(status: os.stat_result) -> files.Stamp:
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino

@@ -3,7 +3,8 @@
 Paths are relative to the folder. Commits and objects have full names.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -44,10 +45,29 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Files(msgspec.Struct, frozen=True):
-    """The files of a commit."""
+    """The files of a commit below a folder, as Git lists them. The list can be long, so it is searched as it is."""
 
-    blobs: Mapping[str, ObjectId]
-    submodules: frozenset[str]
+    rows: bytes
+
+    def having(self, oid: ObjectId) -> list[str]:
+        """Return the files with this content."""
+        return [_path_of(row) for row in self._with(b" %s\t" % oid.encode())]
+
+    @property
+    def submodules(self) -> list[str]:
+        return [_path_of(row) for row in self._with(b"160000 commit ") if row.startswith(b"160000 ")]
+
+    def _with(self, text: bytes) -> Iterator[bytes]:
+        at = self.rows.find(text)
+        while at >= 0:
+            start = self.rows.rfind(b"\0", 0, at) + 1
+            end = self.rows.find(b"\0", at)
+            yield self.rows[start : end if end >= 0 else len(self.rows)]
+            at = self.rows.find(text, at + 1)
+
+
+def _path_of(row: bytes) -> str:
+    return os.fsdecode(row.partition(b"\t")[2])
 
 
 def steps(folder: Path, paths: Sequence[str], since: str | None, most: int) -> list[Step]:
@@ -89,16 +109,7 @@ def uncommitted_renames(folder: Path) -> list[tuple[str, str]]:
 
 def files(folder: Path, of: ObjectId) -> Files:
     """Return the files of a commit below the folder."""
-    rows = (process.output(folder, "ls-tree", "-r", "-z", hexes=(of,), seconds=LONG) or b"").split(b"\0")
-    blobs, submodules = {}, set()
-    for row in rows:
-        about, _, name = row.decode(errors="surrogateescape").partition("\t")
-        kind, oid = about.split(" ")[1:3] if name else ("", "")
-        if kind == "commit":
-            submodules.add(name)
-        elif kind == "blob":
-            blobs[name] = _known(oid)
-    return Files(blobs, frozenset(submodules))
+    return Files(process.output(folder, "ls-tree", "-r", "-z", hexes=(of,), seconds=LONG) or b"")
 
 
 def naming(folder: Path, words: Sequence[str]) -> dict[str, set[str]] | None:

@@ -71,6 +71,11 @@ class ObjectReader:
         found = self._find(f"{name}^{{commit}}") if _is_hex(name) else None
         return found.oid if found is not None else None
 
+    def head(self) -> ObjectId | None:
+        """Return the checked-out commit."""
+        found = self._find("HEAD^{commit}")
+        return found.oid if found is not None else None
+
     def read(self, oid: str) -> bytes | None:
         """Return the bytes of an object."""
         pieces = list(self.pieces(oid))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from agentplane.plane.store.records import Observation
+from agentplane.plane.store.records import Dismissed, Observation
 from agentplane.plane.store.snapshot import Snapshot
 from agentplane.text.markdown.draft import Gap
 
@@ -42,8 +42,8 @@ class Plan(msgspec.Struct, frozen=True):
     """The state of the evidence of each entry that the operation approves or renews."""
     commit: str | None = None
     """The commit that was checked out when that evidence was observed."""
-    dismissed: Mapping[str, str] = {}
-    """Keys of findings that a person put aside, each with the day on which it is shown again, or an empty text."""
+    dismissed: Mapping[str, Dismissed] = {}
+    """The curator's findings that a person put aside, by their keys."""
 
 
 class Done(msgspec.Struct, frozen=True):

@@ -24,6 +24,8 @@ from agentplane.text.markdown.draft import Gap
 
 
 _SEAM = b',"texts":{'
+OBSERVING = frozenset({"approve", "supersede", "merge", "edit", "adopt", "renew"})
+"""The verbs whose operations record the state of evidence."""
 SIZES = CacheFile("records")
 """Cache file with the result of `sizes` after the last operation."""
 
@@ -74,6 +76,15 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A code for the reason why there is no content, such as `missing`."""
 
 
+class Dismissed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A finding of the curator that a person put aside."""
+
+    ids: list[str]
+    """The entries that the finding is about."""
+    until: str = ""
+    """The day on which it is shown again. Without a day, it isn't shown again unless its proof changes."""
+
+
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     op: str
     ts: str
@@ -102,10 +113,15 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """The state of the evidence of each entry that the operation approved or renewed."""
     commit: str | None = None
     """The commit that was checked out when that evidence was observed."""
-    dismissed: dict[str, str] = {}
-    """Keys of the curator's findings that a person put aside. Each has the day on which it is shown again, or
-    an empty text.
-    """
+    dismissed: dict[str, Dismissed] = {}
+    """The curator's findings that a person put aside, by their keys."""
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids that the operation is about, those with a changed text first."""
+        about = (id_ for found in self.dismissed.values() for id_ in found.ids)
+        changed = [change.id for change in self.changes]
+        return changed + [id_ for id_ in dict.fromkeys((*self.observed, *about)) if id_ not in set(changed)]
 
 
 class Stored(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from agentplane.memory import condition, condition_place
 from agentplane.memory.entry import LINKS, Entry
 from agentplane.memory.proposing import MAX_TEXT, Proposal
 from agentplane.memory.view import Memory
@@ -281,6 +282,8 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         yield from _aimed(texts_for_reader)
     yield from _size(proposal)
     yield from _evidence(proposal, context)
+    if context.looks_for("check"):
+        yield from _condition(proposal, context)
     clipped = dict(texts)
     statement = clipped["statement"]
     if context.looks_for("status"):
@@ -422,6 +425,17 @@ def _evidence(proposal: Proposal, context: Context) -> Iterator[_Noticed]:
         yield lack.trouble, f"{name} {lack.what}", f"evidence {lack.place + 1}"
     if len(proposal.evidence) > evidence_lookup.MOST:
         yield "gone", f"only the first {evidence_lookup.MOST} pieces of evidence were checked", "evidence"
+
+
+def _condition(proposal: Proposal, context: Context) -> Iterator[_Noticed]:
+    problem = condition.parse(proposal.check) if proposal.check else None
+    if not isinstance(problem, condition.Problem):
+        return
+    at = f"column {problem.offset + 1}"
+    if context.header:
+        place = condition_place.place(raw_header.text_of(context.header), problem.offset)
+        at = f"line {place.line}, column {place.column} of the header"
+    yield "check", f"can't be read at {at}: {problem.what}", "check"
 
 
 def _shown(text: str) -> str:

@@ -21,6 +21,7 @@ class Repo:
 
     def __init__(self, folder: Path, *, is_git: bool = True) -> None:
         self.folder = folder
+        self.is_git = is_git
         if is_git:
             self.git("init", "-q", "-b", "main")
 
@@ -51,8 +52,8 @@ class Repo:
         return self.git("rev-parse", "HEAD")
 
     @property
-    def head(self) -> str:
-        return self.git("rev-parse", "HEAD")
+    def head(self) -> str | None:
+        return self.git("rev-parse", "HEAD") if self.is_git else None
 
     def observed(self, *evidence: str, commit: str | None = None) -> Observed:
         """The state that an approval records now."""

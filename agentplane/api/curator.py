@@ -1,0 +1,220 @@
+"""`plane.curator`, which finds approved entries that may no longer be true, and carries out remedies."""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, date
+from pathlib import Path
+
+from agentplane.api.committer import Committer, required
+from agentplane.api.results import Committed
+from agentplane.commands import Adopt, Approve, Decision, Deprecate, DismissFindings, Renew, Revert
+from agentplane.curate import curator, kept, recorded, remedies
+from agentplane.curate.curator import Curation
+from agentplane.curate.finding import Finding
+from agentplane.curate.kept import Counts, Mark, Point
+from agentplane.curate.kinds import Kind
+from agentplane.curate.remedies import Remedy
+from agentplane.curate.subject import Subject
+from agentplane.errors import BadInput
+from agentplane.memory import evidence
+from agentplane.memory.entry import Entry
+from agentplane.memory.view import Memory
+from agentplane.plane.git import git
+from agentplane.text import globs
+from agentplane.text.visible import one_line
+from agentplane.tools.foreign_file import Change
+
+
+class Curator:
+    """The curator of one plane."""
+
+    def __init__(self, committer: Committer) -> None:
+        self._committer = committer
+
+    def collect(
+        self, wanted: Sequence[str] = (), *, only: Collection[Kind] = (), since: str | None = None
+    ) -> Curation:
+        """Run the checks and return the findings. The result is kept for `status` and for contexts.
+
+        `wanted` limits the pass to entries, `only` to kinds of findings, and `since` to entries that changed
+        since a Git revision, or whose evidence or scope did.
+        """
+        memory = self._committer.read()
+        named = self._named(memory, wanted, since)
+        made = curator.collect(self._subject(memory, named), only=only, named=named)
+        if not only:
+            self._keep(memory, made, named)
+        return made
+
+    def kept(self) -> Counts | None:
+        """Return the counts of the last pass without running a check, or None if there was none."""
+        return kept.counts(self._committer.layout)
+
+    def marks(self) -> tuple[Mark, ...]:
+        """Return the open findings of the last pass without their proofs."""
+        return kept.marks(self._committer.layout)
+
+    def course(self) -> tuple[Point, ...]:
+        """Return the health figure over time, one point for each day with a whole pass."""
+        return kept.course(self._committer.layout)
+
+    def is_current(self, counts: Counts) -> bool:
+        """True if the memory is the one that the last pass saw."""
+        return counts.state == kept.state_of(self._committer.read().snapshot.ledger)
+
+    def apply(self, findings: Sequence[Finding]) -> list[Committed]:
+        """Carry out the first remedy of each finding, in as few operations as possible."""
+        chosen = [first_remedy(finding) for finding in findings]
+        was_current = self._is_kept_current()
+        done = [required(self._committer.do(command_of(one))) for one in combined(chosen)]
+        self._look_again({id_ for finding in findings for id_ in finding.ids}, was_current=was_current)
+        return done
+
+    def dismiss(self, keys: Sequence[str], why: str | None = None, until: date | None = None) -> Committed:
+        """Put findings aside, for good or until a day. They return earlier if their proof changes."""
+        was_current = self._is_kept_current()
+        about = self._ids_of(keys)
+        command = DismissFindings(tuple((key, about[key]) for key in keys), why, until)
+        done = required(self._committer.do(command))
+        self._look_again(set(command.ids), was_current=was_current)
+        return done
+
+    def preview(self, remedy: Remedy) -> tuple[Change, ...] | None:
+        """Return the files that a remedy would change, or None if a person has to choose something first."""
+        try:
+            return self._committer.preview(command_of(remedy))
+        except NeedsPerson:
+            return None
+
+    def _ids_of(self, keys: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the entries that findings are about, by the keys of the findings."""
+        about = {mark.key: mark.ids for mark in self.marks()}
+        if not about.keys() >= set(keys):
+            made = self.collect()
+            about = {
+                one.key: one.ids for one in (*made.findings, *(aside.finding for aside in made.put_aside))
+            }
+        for key in keys:
+            if key not in about:
+                what = f"No finding has the key {one_line(key, 40)}."
+                raise BadInput(what, todo="Run `agentplane curate` to list findings with their keys.")
+        return about
+
+    def _is_kept_current(self) -> bool:
+        found = self.kept()
+        return found is not None and self.is_current(found)
+
+    def _look_again(self, ids: Collection[str], *, was_current: bool) -> None:
+        """Look at some entries again, after an operation on them."""
+        memory = self._committer.read()
+        named = frozenset(id_ for id_ in ids if id_ in memory.entries)
+        made = curator.collect(self._subject(memory, named), named=named)
+        state = kept.state_of(memory.snapshot.ledger) if was_current else None
+        kept.keep_part(self._committer.layout, memory.snapshot.ledger, made, ids, state)
+
+    def _keep(self, memory: Memory, made: Curation, named: frozenset[str] | None) -> None:
+        ledger = memory.snapshot.ledger
+        if named is None:
+            kept.keep(self._committer.layout, ledger, made, self._committer.store.clock().astimezone(UTC))
+        else:
+            kept.keep_part(self._committer.layout, ledger, made, named)
+
+    def _subject(self, memory: Memory, named: frozenset[str] | None) -> Subject:
+        entries = (entry for entry in memory.approved() if entry.head.status == "accepted")
+        wanted = tuple(entry for entry in entries if named is None or entry.id in named)
+        progress = self._committer.listeners.progress
+        return Subject(memory, wanted, recorded.of(memory), self._committer.today(), progress)
+
+    def _named(self, memory: Memory, wanted: Sequence[str], since: str | None) -> frozenset[str] | None:
+        """Return the ids of the entries to look at, or None for all of them."""
+        if since is not None:
+            changed = self._changed(memory, since)
+            return changed & {memory.get(id_).id for id_ in wanted} if wanted else changed
+        return frozenset(memory.get(id_).id for id_ in wanted) if wanted else None
+
+    def _changed(self, memory: Memory, since: str) -> frozenset[str]:
+        """Return the entries that changed since a revision, or that cite or cover a file that changed."""
+        from agentplane.api import memory_diff
+
+        project = self._committer.layout.project
+        commit = git.commit(project, since)
+        if commit is None:
+            what = f"Git revision not found: {one_line(since, 60)}."
+            raise BadInput(what, todo="Use a commit, a branch or a tag, such as HEAD~1.")
+        # On a branch, only its own changes count, and not those of the branch that it comes from.
+        head = git.commit(project, "HEAD")
+        base = next(iter(git.merge_bases(project, head, commit) if head else ()), commit)
+        names = {*git.changed_since(project, base), *git.uncommitted(project), *git.untracked(project)}
+        changed = memory_diff.between(memory, base, self._committer.store.clock).entries
+        return frozenset(
+            _about(memory.shelf, names, project) | {one.id for one in changed if one.id in memory.entries}
+        )
+
+
+def _about(entries: Sequence[Entry], names: Collection[str], project: Path) -> set[str]:
+    """Return the entries that cite one of these files, or whose scope covers one of them, by id."""
+    exists = evidence.exists_in(project)
+    touched = set(names) | {folder for name in names for folder in _folders(name)}
+    scopes = {glob for entry in entries for glob in entry.head.scope}
+    hit = {glob for glob in scopes if any(globs.matches(glob, name) for name in names)}
+
+    def cites(entry: Entry) -> bool:
+        # The files changed since a revision, so they exist or existed.
+        cited = (evidence.parse(text, exists, was_path=True) for text in entry.head.evidence)
+        return any(isinstance(one, evidence.Place) and one.path in touched for one in cited)
+
+    return {entry.id for entry in entries if not hit.isdisjoint(entry.head.scope) or cites(entry)}
+
+
+def _folders(path: str) -> Iterable[str]:
+    parts = path.split("/")
+    return ("/".join(parts[:count]) for count in range(1, len(parts)))
+
+
+class NeedsPerson(BadInput):
+    """A remedy in which a person has to choose or write something, so it can't be applied in bulk."""
+
+
+def first_remedy(finding: Finding) -> Remedy:
+    """Return the usual remedy of a finding."""
+    for remedy in finding.remedies:
+        return remedy
+    raise NeedsPerson(
+        f"The finding about {one_line(finding.id, 40)} has no remedy that a command can carry out."
+    )
+
+
+def combined(chosen: Iterable[Remedy]) -> list[Remedy]:
+    """Return the remedies as few remedies, each with the ids of all remedies that do the same."""
+    renewed: list[str] = []
+    deprecated: list[str] = []
+    others: dict[Remedy, None] = {}
+    for remedy in chosen:
+        match remedy:
+            case remedies.Renew(ids=ids):
+                renewed += ids
+            case remedies.Deprecate(ids=ids):
+                deprecated += ids
+            case _:
+                others[remedy] = None
+    made: list[Remedy] = [remedies.Renew(tuple(dict.fromkeys(renewed)))] if renewed else []
+    made += [remedies.Deprecate(tuple(dict.fromkeys(deprecated)))] if deprecated else []
+    return [*made, *others]
+
+
+def command_of(remedy: Remedy) -> Decision:
+    """Return the command that carries out a remedy."""
+    match remedy:
+        case remedies.Renew():
+            return Renew(remedy.ids)
+        case remedies.Deprecate():
+            return Deprecate(remedy.ids)
+        case remedies.ReviewEdit():
+            return Adopt((remedy.id,)) if remedy.accept else Revert((remedy.id,))
+        case remedies.ApproveInstead():
+            from agentplane.review.conflicts.resolve import Choice
+
+            return Approve((remedy.candidate,), Choice(supersede=(remedy.id,)))
+        case _:
+            raise NeedsPerson(
+                f"This remedy needs a decision: {remedy.title}.", todo=f"Run `{' '.join(remedy.argv)}`."
+            )

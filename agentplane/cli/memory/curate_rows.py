@@ -1,0 +1,208 @@
+"""Findings of the curator as text and as JSON."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from agentplane.api import Plane
+from agentplane.api.curator import first_remedy
+from agentplane.cli import findings as shown
+from agentplane.cli import output
+from agentplane.cli.output import Piece
+from agentplane.curate.curator import Curation, PutAside
+from agentplane.curate.finding import Diff, Finding, Lines, Output, Pair
+from agentplane.curate.health import Health
+from agentplane.curate.kinds import GROUPS
+from agentplane.curate.remedies import Remedy
+from agentplane.errors import AgentplaneError
+from agentplane.findings import Severity
+from agentplane.text.numbers import counted
+from agentplane.text.visible import one_line, visible
+from agentplane.tools.foreign_file import Change
+
+
+_MARKS: Mapping[Severity, str] = {"error": "x", "warning": "!", "info": "-"}
+_COLORS = {"+": "green", "-": "red", "@": "cyan"}
+_MARK_COLORS: Mapping[Severity, str | None] = {"error": "red", "warning": "yellow", "info": None}
+_FEW_LINES = 6
+_FEW_REMEDIES = 3
+_LONGEST = 200
+_MOST_PREVIEWS = 20
+"""Number of findings up to which JSON has the previews of all remedies. Each preview plans an operation."""
+
+
+def print_all(made: Curation, *, full: bool, put_aside: bool) -> None:
+    """Print the findings by group, and the health of the memory."""
+    for trouble in made.troubles:
+        shown.say(trouble)
+    for group, title in GROUPS.items():
+        found = [finding for finding in made.findings if finding.row.group == group]
+        if found:
+            output.line(f"{title} ({len(found)})", bold=True)
+            for finding in found:
+                _print(finding, full=full)
+            output.line("")
+    if put_aside and made.put_aside:
+        output.line(f"Dismissed or snoozed ({len(made.put_aside)})", bold=True)
+        for one in made.put_aside:
+            output.line(f"{visible(one.finding.where)}: {visible(one.finding.what)} ({_until(one)})")
+        output.line("")
+    if made.health is not None:
+        for text in health_lines(made.health):
+            output.line(text)
+    for text in _notes(made):
+        output.note(text)
+
+
+def print_remedy(finding: Finding) -> None:
+    """Print what a finding says, and the command that its first remedy is."""
+    output.line(f"{visible(finding.where)}: {visible(finding.what)}")
+    output.line(f"    {_command(first_remedy(finding))}", dim=True)
+
+
+def _until(one: PutAside) -> str:
+    return "dismissed" if one.by.until is None else f"snoozed until {one.by.until}"
+
+
+def _notes(made: Curation) -> Iterator[str]:
+    if not made.findings and not made.troubles:
+        yield "No findings."
+    aside = [
+        f"{number} {word}"
+        for number, word in ((made.dismissed, "dismissed"), (made.snoozed, "snoozed"))
+        if number
+    ]
+    if aside:
+        yield f"Not listed: {' and '.join(aside)}. Use --show-dismissed to list them."
+
+
+def health_lines(health: Health) -> Iterator[str]:
+    """Yield the health figure and its parts."""
+    entries = health.entries
+    if not entries:
+        return
+    yield f"Health: {health.percent}% ({health.sound:,} of {counted(entries, 'entry', 'entries')} have nothing to decide and no sign of being stale)"
+    yield f"  Evidence unchanged: {health.unchanged:,} of {health.bound:,} with recorded evidence. Never bound: {health.never_bound:,}"
+    yield f"  Checked within the interval of their kind: {health.checked:,} of {entries:,}"
+
+
+def _print(finding: Finding, *, full: bool) -> None:
+    mark = Piece(_MARKS[finding.severity], _style(_MARK_COLORS[finding.severity]))
+    output.line(
+        mark, f" {visible(finding.where)}: {visible(finding.what)}", Piece(f"  [{finding.key}]", _DIM)
+    )
+    lines = list(proof_lines(finding)) if full else _main_lines(finding)
+    for text in lines if full else lines[:_FEW_LINES]:
+        output.line(f"    {text if full else one_line(text, _LONGEST)}", **_style(_color(finding, text)))
+    if len(lines) > _FEW_LINES and not full:
+        output.line(f"    … {counted(len(lines) - _FEW_LINES, 'more line')}", **_DIM)
+    for remedy in finding.remedies if full else finding.remedies[:_FEW_REMEDIES]:
+        output.line(f"    {remedy.title}: {_command(remedy)}", **_DIM)
+
+
+def _main_lines(finding: Finding) -> list[str]:
+    """Return the proof without the lines of a diff that didn't change."""
+    if not isinstance(finding.proof, Diff):
+        return list(proof_lines(finding))
+    changed = (line for line in proof_lines(finding) if line[:1] in "+-" or line.startswith("commit "))
+    return [line for line in changed if not line.startswith(("---", "+++"))]
+
+
+_DIM: Mapping[str, Any] = {"dim": True}
+
+
+def _style(color: str | None) -> Mapping[str, Any]:
+    return {"fg": color} if color else {}
+
+
+def _color(finding: Finding, text: str) -> str | None:
+    return _COLORS.get(text[:1]) if isinstance(finding.proof, Diff) else None
+
+
+def proof_lines(finding: Finding) -> Iterator[str]:
+    """Yield the proof of a finding as lines of text."""
+    match finding.proof:
+        case Lines(where, text):
+            if where != finding.where:
+                yield f"{where}:"
+            yield from text.splitlines()
+        case Diff(_, text, commit, author, day):
+            if commit:
+                yield " ".join(filter(None, (f"commit {commit}", f"by {author}" if author else "", day)))
+            yield from text.splitlines()
+        case Pair(one, other, one_text, other_text, reason):
+            yield f"{one}: {one_text}"
+            yield f"{other}: {other_text}"
+            yield reason
+        case Output(command, text, exit_code):
+            yield f"$ {command}"
+            yield from text.splitlines()
+            yield "The command was ended." if exit_code is None else f"Exit code: {exit_code}"
+
+
+def _command(remedy: Remedy) -> str:
+    return shlex.join(visible(word) for word in remedy.argv)
+
+
+def fields(plane: Plane, made: Curation, *, show_dismissed: bool) -> dict[str, Any]:
+    """Return the result of a pass as JSON."""
+    previews = len(made.findings) <= _MOST_PREVIEWS
+    return {
+        "revision": made.revision,
+        "findings": [_row(plane, finding, previews=previews) for finding in made.findings],
+        "health": None if made.health is None else _health(made.health),
+        "dismissed": made.dismissed,
+        "snoozed": made.snoozed,
+        "put_aside": [_aside(one) for one in made.put_aside] if show_dismissed else [],
+        "checked": {id_: day.isoformat() for id_, day in made.checked.items()},
+        "troubles": [shown.row(trouble) for trouble in made.troubles],
+    }
+
+
+def _health(health: Health) -> dict[str, Any]:
+    made: dict[str, Any] = msgspec.to_builtins(health)
+    return {"percent": health.percent, **made}
+
+
+def _row(plane: Plane, finding: Finding, *, previews: bool) -> dict[str, Any]:
+    return {
+        "kind": finding.kind,
+        "id": finding.id,
+        "ids": list(finding.ids),
+        "key": finding.key,
+        "severity": finding.severity,
+        "group": finding.row.group,
+        "where": finding.where,
+        "what": finding.what,
+        "proof": msgspec.to_builtins(finding.proof),
+        "remedies": [
+            {
+                "name": remedy.name,
+                "title": remedy.title,
+                "command": shlex.join(remedy.argv),
+                "preview": _preview(plane, remedy) if previews else None,
+            }
+            for remedy in finding.remedies
+        ],
+    }
+
+
+def _aside(one: PutAside) -> dict[str, Any]:
+    finding = one.finding
+    until = one.by.until.isoformat() if one.by.until else None
+    return {"kind": finding.kind, "id": finding.id, "key": finding.key, "what": finding.what, "until": until}
+
+
+def _preview(plane: Plane, remedy: Remedy) -> list[dict[str, Any]] | None:
+    """Return the changed lines of each file that a remedy writes, or None if that can't be known yet."""
+    try:
+        changes = plane.curator.preview(remedy)
+    except AgentplaneError:
+        return None  # the command itself says why it can't be carried out
+    return None if changes is None else [_change(one) for one in changes]
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {"file": change.path, "diff": "\n".join(change.diff())}

@@ -1,0 +1,52 @@
+"""Checks of the curator in other installed packages."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import get_args
+
+import msgspec
+
+from agentplane import extensions
+from agentplane.curate.finding import Check, Finding, Proof
+from agentplane.curate.kinds import KINDS
+from agentplane.curate.remedies import Remedy
+from agentplane.curate.subject import Subject
+from agentplane.extensions import CURATOR_CHECKS, MOST_FINDINGS, Extension, ExtensionError
+from agentplane.findings import Finding as Trouble
+from agentplane.findings import Severity
+
+
+def findings(subject: Subject) -> Iterator[Finding | Trouble]:
+    """Yield the findings of other packages, and the reason for each check that can't be used."""
+    for name in extensions.names(CURATOR_CHECKS):
+        try:
+            yield from _found(extensions.get(CURATOR_CHECKS, name), subject)
+        except ExtensionError as error:
+            yield extensions.failed(error)
+
+
+def _found(extension: Extension, subject: Subject) -> list[Finding]:
+    """Return the findings of one check. Its name is part of their keys, so no other check has the same ones."""
+    check: Check = extension.target
+    found = extension.call(lambda: list(islice(check(subject), MOST_FINDINGS)))
+    if not all(_is_sound(subject, one) for one in found):
+        raise extension.error("returned something other than findings about approved entries")
+    return [msgspec.structs.replace(one, basis=f"{extension.name}:{one.basis}") for one in found]
+
+
+def _is_sound(subject: Subject, one: object) -> bool:
+    """True if every field has its declared type, and the finding is about entries of the memory."""
+    if not isinstance(one, Finding):
+        return False
+    kind, ids, where, what, proof, remedies, basis, severity = msgspec.structs.astuple(one)
+    return (
+        kind in KINDS
+        and isinstance(ids, tuple)
+        and bool(ids)
+        and all(isinstance(id_, str) and id_ in subject.memory.entries for id_ in ids)
+        and all(isinstance(text, str) for text in (where, what, basis))
+        and isinstance(proof, Proof)
+        and isinstance(remedies, tuple)
+        and all(isinstance(remedy, Remedy) for remedy in remedies)
+        and severity in (None, *get_args(Severity))
+    )
