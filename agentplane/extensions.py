@@ -285,7 +285,7 @@ def _installed(group: str, folders: tuple[str, ...]) -> "dict[str, EntryPoint]":
     for package in distributions(path=list(folders)):
         try:
             entries = [one for one in package.entry_points if one.group == group and package.name]
-        except Exception:  # noqa: BLE001, S112 -- broken metadata of any package says nothing about the others
+        except Exception:  # noqa: BLE001, S112 -- broken metadata raises what its finder and this Python raise
             continue
         for entry in entries:
             found.setdefault(entry.name, entry)

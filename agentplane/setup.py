@@ -15,7 +15,7 @@ from agentplane.findings import Finding, Shell
 from agentplane.plane import create, origin
 from agentplane.plane.derived.badge_stamp import FOLDER
 from agentplane.plane.git import git, merge_driver
-from agentplane.plane.layout import Layout, is_plane
+from agentplane.plane.layout import LOG, Layout, is_plane
 from agentplane.plane.store.store import Store
 from agentplane.text.visible import visible
 from agentplane.tools import connections, presence
@@ -23,7 +23,6 @@ from agentplane.tools.connections import Wired
 from agentplane.tools.memory_file import git_conflicts
 
 
-_LOG = "memory/log.jsonl"
 _NOT_HERE = "Git tracks the project memory, but its files are missing from this directory."
 
 
@@ -74,12 +73,12 @@ def preview(folder: Path, tools: Sequence[Tool]) -> Preview:
 
 def _check_checked_out(folder: Path) -> None:
     """Refuse if Git has a plane that the work tree lacks, because a new plane would be a second history."""
-    if (folder / _LOG).is_file() or not folder.parent.is_dir():
+    if (folder / LOG).is_file() or not folder.parent.is_dir():
         return
-    known = git.in_index(folder.parent, f"{folder.name}/{_LOG}")
+    known = git.in_index(folder.parent, f"{folder.name}/{LOG}")
     if known is None:
         return
-    name = shlex.quote(visible(known.path.removesuffix(f"/{_LOG}")))
+    name = shlex.quote(visible(known.path.removesuffix(f"/{LOG}")))
     todo = (
         f"Run `git checkout -- :/{name}` to restore the files."
         if known.is_checked_out
@@ -91,10 +90,10 @@ def _check_checked_out(folder: Path) -> None:
 def not_checked_out(here: Path) -> Finding | None:
     """Return the finding about a sparse checkout that leaves the plane out, or None."""
     folder = folder_for(here) if ".git" not in here.parts else here
-    known = git.in_index(folder.parent, f"{folder.name}/{_LOG}") if folder.parent.is_dir() else None
+    known = git.in_index(folder.parent, f"{folder.name}/{LOG}") if folder.parent.is_dir() else None
     if known is None or known.is_checked_out:
         return None
-    name = shlex.quote(visible(known.path.removesuffix(f"/{_LOG}")))
+    name = shlex.quote(visible(known.path.removesuffix(f"/{LOG}")))
     return Finding("not-checked-out", "info", visible(str(folder)), _NOT_HERE, (_check_out(name),))
 
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -125,9 +124,6 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
     for name, value in wanted.items():
         monkeypatch.setenv(name, value)
-
-
-MakePlane = Callable[..., Plane]
 
 
 def plane_in(folder: Path, actor: str = "Ada", channel: str = "terminal") -> Plane:

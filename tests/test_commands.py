@@ -12,12 +12,14 @@ from agentplane.commands import (
     Adopt,
     Approve,
     ApproveClean,
+    ChangeKind,
     Deprecate,
     DismissFindings,
     Edit,
     Mask,
     MemoryCommand,
     Merge,
+    MergeEntries,
     Pin,
     Propose,
     Redo,
@@ -25,8 +27,11 @@ from agentplane.commands import (
     Renew,
     Revert,
     SendBack,
+    SetFields,
     SetSetting,
     Snooze,
+    SplitEntry,
+    Supersede,
     Sync,
     Tag,
     ToolCommand,
@@ -35,7 +40,9 @@ from agentplane.commands import (
     Unwire,
     Wire,
 )
+from agentplane.curate import merged_draft, split_draft
 from agentplane.errors import Refused
+from agentplane.memory.entry_changes import FieldChanges
 from agentplane.review.conflicts.relation import Relation
 from agentplane.review.conflicts.resolve import Choice
 from tests.conftest import UNLIKE, decision
@@ -95,6 +102,21 @@ def merge(plane: Plane) -> MemoryCommand:
     return Merge(candidate(plane, UNLIKE[1]), id_, core.replace(b"CSV", b"CSV and signed"), found.digest)
 
 
+def merge_entries(plane: Plane) -> MemoryCommand:
+    ids = tuple(entry(plane, text) for text in UNLIKE[:3])
+    memory = plane.memory.read()
+    found = [memory.get(id_) for id_ in ids]
+    draft = merged_draft.draft(memory, found)
+    return MergeEntries(ids, draft, tuple((one.id, one.digest) for one in found), "the same")
+
+
+def split_entry(plane: Plane) -> MemoryCommand:
+    id_ = entry(plane, f"{UNLIKE[0]} {UNLIKE[1]}")
+    memory = plane.memory.read()
+    found = memory.get(id_)
+    return SplitEntry(id_, split_draft.texts(split_draft.draft(memory, found)), found.digest)
+
+
 def redo(plane: Plane) -> MemoryCommand:
     entry(plane)
     plane.history.undo()
@@ -123,6 +145,14 @@ COMMANDS: dict[type, Callable[[Plane], MemoryCommand]] = {
     Edit: edit,
     Mask: mask,
     Deprecate: lambda plane: Deprecate((entry(plane),), "old"),
+    Supersede: lambda plane: Supersede(entry(plane), entry(plane, UNLIKE[1]), "moved on"),
+    MergeEntries: merge_entries,
+    SplitEntry: split_entry,
+    ChangeKind: lambda plane: ChangeKind(entry(plane), "fact"),
+    SetFields: lambda plane: SetFields(
+        (entry(plane), candidate(plane, UNLIKE[1])),
+        FieldChanges(expires_at=date(2999, 12, 31), add_tags=("ui",)),
+    ),
     Renew: lambda plane: Renew((entry(plane),), "still so"),
     DismissFindings: lambda plane: DismissFindings((("0123456789", (entry(plane),)),), "known"),
     Pin: lambda plane: Pin((entry(plane),)),

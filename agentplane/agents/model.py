@@ -25,7 +25,7 @@ else:
 
 
 @dataclass_transform(frozen_default=True)
-class Record:
+class Value:
     """An immutable value with named fields. A subclass declares its fields as a dataclass does."""
 
     _names: "ClassVar[tuple[str, ...]]" = ()
@@ -58,7 +58,7 @@ class Record:
         return f"{type(self).__name__}({fields})"
 
 
-class Target(Record):
+class Target(Value):
     """The file in which a tool finds the memory."""
 
     path: str
@@ -72,7 +72,7 @@ class Target(Record):
     """The first lines of a `rule` file."""
 
 
-class Hooks(Record):
+class Hooks(Value):
     """The settings file in which a tool finds its hooks, and their form."""
 
     path: str
@@ -94,7 +94,7 @@ class Hooks(Record):
     """A file whose hooks the tool ignores as soon as this one exists."""
 
 
-class Dialect(Record):
+class Dialect(Value):
     """The answers to a tool's hooks. A form that couldn't be confirmed is missing, so the answer is empty."""
 
     start: "Say | None" = None
@@ -109,7 +109,7 @@ class Dialect(Record):
     """The variable that identifies the starter of the tool. Its value begins with `sdk` for a program."""
 
 
-class Mcp(Record):
+class Mcp(Value):
     """The settings file in which a tool finds its MCP servers, and their form."""
 
     paths: tuple[str, ...]
@@ -122,7 +122,7 @@ class Mcp(Record):
     """Further keys of the entry."""
 
 
-class Limits(Record):
+class Limits(Value):
     """The limits of a tool's reading. 0 means that no limit is known."""
 
     context_characters: int = 0
@@ -132,14 +132,14 @@ class Limits(Record):
     """Maximum size of the whole file with the memory."""
 
 
-class Rules(Record):
+class Rules(Value):
     """A folder of instruction files."""
 
     folder: str
     pattern: str = "*.md"
 
 
-class Tool(Record):
+class Tool(Value):
     """The facts that agentplane knows about a coding tool."""
 
     name: str

@@ -8,11 +8,11 @@ import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.guard import plane_at_commit
-from agentplane.guard.plane_at_commit import LOG, Side
+from agentplane.guard.plane_at_commit import Side
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
-from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.layout import INBOX, LOG, Layout
 from agentplane.plane.ledger.ledger import Known
 from agentplane.plane.store.store import Clock, timestamp
 from agentplane.text import moments

@@ -16,6 +16,7 @@ from agentplane.commands import (
     Adopt,
     Approve,
     ApproveClean,
+    ChangeKind,
     Command,
     Deprecate,
     DismissFindings,
@@ -23,6 +24,7 @@ from agentplane.commands import (
     Mask,
     MemoryCommand,
     Merge,
+    MergeEntries,
     Pin,
     Propose,
     Redo,
@@ -30,8 +32,11 @@ from agentplane.commands import (
     Renew,
     Revert,
     SendBack,
+    SetFields,
     SetSetting,
     Snooze,
+    SplitEntry,
+    Supersede,
     Sync,
     Tag,
     ToolCommand,
@@ -215,7 +220,9 @@ class Plane:
                 return self.inbox.put(command)
             case Approve() | ApproveClean() | Reject() | Merge() | Edit() | Mask():
                 return self._committer.do(command)
-            case SendBack() | Snooze() | Tag() | Renew() | DismissFindings():
+            case SendBack() | Snooze() | Tag() | SetFields() | Renew() | DismissFindings():
+                return self._committer.do(command)
+            case Supersede() | MergeEntries() | SplitEntry() | ChangeKind():
                 return self._committer.do(command)
             case Deprecate() | Pin() | Unpin() | Adopt() | Revert() | Undo() | Redo():
                 return self._committer.do(command)

@@ -13,12 +13,14 @@ from agentplane.commands import (
     Adopt,
     Approve,
     ApproveClean,
+    ChangeKind,
     Deprecate,
     DismissFindings,
     Edit,
     Mask,
     MemoryCommand,
     Merge,
+    MergeEntries,
     Pin,
     Propose,
     Redo,
@@ -26,13 +28,16 @@ from agentplane.commands import (
     Renew,
     Revert,
     SendBack,
+    SetFields,
     Snooze,
+    SplitEntry,
+    Supersede,
     Tag,
     Undo,
     Unpin,
 )
 from agentplane.errors import BadInput
-from agentplane.memory import manual_edits, operations, postpone, proposing
+from agentplane.memory import entry_changes, manual_edits, operations, postpone, proposing
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.operations import Stamp
@@ -117,6 +122,11 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
             return Planned(mask_entry.plan(memory, command.id, command.seen))
         case Deprecate():
             return Planned(operations.deprecate(memory, command.ids, by.stamp.today, command.why))
+        case Supersede():
+            today = by.stamp.today
+            return Planned(entry_changes.supersede(memory, command.old, command.new, today, command.why))
+        case SetFields() | MergeEntries() | SplitEntry() | ChangeKind():
+            return _changed(command, memory, by)
         case Renew():
             return Planned(operations.renew(memory, command.ids, command.why))
         case DismissFindings():
@@ -235,6 +245,32 @@ def _tag(command: Tag, memory: Memory) -> Plan:
 
     feedback.check_tags(command.add)
     return operations.tag(memory, command.ids, command.add, command.remove)
+
+
+def _changed(command: SetFields | MergeEntries | SplitEntry | ChangeKind, memory: Memory, by: By) -> Planned:
+    """Return the plan of a command that gives entries other fields or other texts, and their new conflicts."""
+    from agentplane.review import changed_entries
+
+    planned = _change(command, memory, by)
+    met = changed_entries.conflicts(memory, planned)
+    return Planned(confirm.checked(memory, planned, command.confirmed), met)
+
+
+def _change(command: SetFields | MergeEntries | SplitEntry | ChangeKind, memory: Memory, by: By) -> Plan:
+    match command:
+        case SetFields():
+            from agentplane.review import feedback
+
+            feedback.check_tags(command.changes.add_tags)
+            return entry_changes.set_fields(memory, command.ids, command.changes, by.stamp.today)
+        case MergeEntries():
+            seen = dict(command.seen)
+            return entry_changes.merge_entries(memory, command.ids, command.text, seen, by.stamp, command.why)
+        case SplitEntry():
+            texts, seen_digest = command.texts, command.seen
+            return entry_changes.split_entry(memory, command.id, texts, seen_digest, by.stamp, command.why)
+        case ChangeKind():
+            return entry_changes.change_kind(memory, command.id, command.kind, by.stamp, command.why)
 
 
 def _merge(command: Merge, memory: Memory, by: By) -> Plan:

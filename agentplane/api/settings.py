@@ -9,7 +9,7 @@ from agentplane.commands import SetSetting
 from agentplane.errors import AgentplaneError
 from agentplane.plane import settings_edit, settings_files, settings_table
 from agentplane.plane.layout import Layout
-from agentplane.plane.settings_files import Given, SettingsFile
+from agentplane.plane.settings_files import FileValue, SettingsFile
 from agentplane.plane.settings_table import SETTINGS, VARIABLES, Setting, Variable
 from agentplane.text.visible import PLAIN_TERMINALS
 from agentplane.tools.foreign_file import Change
@@ -66,7 +66,7 @@ class PlaneSettings:
         shared, own = settings_files.of_project(self._layout), settings_files.of_person()
         broken: list[BrokenFile] = []
         in_shared, in_own = _given(shared, broken), _given(own, broken)
-        given: _Given = (("personal", own, in_own or {}), ("project", shared, in_shared or {}))
+        given: _ValuesByFile = (("personal", own, in_own or {}), ("project", shared, in_shared or {}))
         rows = [
             _current(setting, own if setting.is_personal else shared, given)
             for setting in SETTINGS
@@ -92,11 +92,11 @@ class PlaneSettings:
         return settings_edit.write(self._layout, self.file_of(setting), setting, command.value)
 
 
-_Given = tuple[tuple[Source, SettingsFile, dict[str, Given]], ...]
+_ValuesByFile = tuple[tuple[Source, SettingsFile, dict[str, FileValue]], ...]
 """The values that each file sets. The value in an earlier file counts."""
 
 
-def _given(file: SettingsFile, broken: list[BrokenFile]) -> dict[str, Given] | None:
+def _given(file: SettingsFile, broken: list[BrokenFile]) -> dict[str, FileValue] | None:
     """Return the values in a file, or None after adding it to the broken files."""
     try:
         return settings_files.given(file)
@@ -105,7 +105,7 @@ def _given(file: SettingsFile, broken: list[BrokenFile]) -> dict[str, Given] | N
         return None
 
 
-def _current(setting: Setting, stored: SettingsFile, given: _Given) -> Current:
+def _current(setting: Setting, stored: SettingsFile, given: _ValuesByFile) -> Current:
     terminal = os.environ.get("TERM", "")
     if setting.name == "tui.ascii" and terminal in PLAIN_TERMINALS:
         return Current(setting, True, "environment", stored, where=f"TERM={terminal}")

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from agentplane.context.pack import Pack
     from agentplane.tools.connections import Wired, Wiring
     from agentplane.tools.harvest.harvest import Harvest
+    from agentplane.tools.memory_file.edited_lines import LineProposer, Written
     from agentplane.tools.memory_file.size_limit import Packs
-    from agentplane.tools.memory_file.sync import Propose, Standing, Synced, Written
+    from agentplane.tools.memory_file.sync import Standing, Synced
     from agentplane.tools.receivers import Receivers
     from agentplane.tools.sessions.restart import Outcome
     from agentplane.tools.sessions.sessions import Session
@@ -69,7 +70,7 @@ class Tools:
                 changes = [*self.wiring_changes(tools), self._context_change(self.pack(_lasting()), tools)]
             case Sync():
                 tools, made = presence.named(command.ids), self.pack(command.ask or _lasting())
-                changes = sync.changes(*self._ground, tools, self._packs(made))
+                changes = sync.changes(*self._project_and_plane, tools, self._packs(made))
                 changes = [*changes, self._context_change(made, tools)]
             case _:
                 assert_never(command)
@@ -131,7 +132,7 @@ class Tools:
         from agentplane.tools.memory_file import sync
 
         layout = self._layout
-        if not sync.importing(*self._ground, TOOLS):
+        if not sync.importing(*self._project_and_plane, TOOLS):
             return False
         snapshot = self._store.snapshot()
         ledger = snapshot.ledger
@@ -154,7 +155,7 @@ class Tools:
         """Compare the files of these tools with a context pack."""
         from agentplane.tools.memory_file import sync
 
-        return sync.standings(*self._ground, tools, self._packs(made))
+        return sync.standings(*self._project_and_plane, tools, self._packs(made))
 
     def sync(self, tools: "Sequence[Tool]", made: "Pack") -> "Synced":
         """Write a context pack into the files of these tools, each within its limit.
@@ -165,7 +166,7 @@ class Tools:
         from agentplane.tools.memory_file import sync
 
         self.write_pack(made, tools)
-        done = sync.bring(*self._ground, tools, self._packs(made), self._line_taker())
+        done = sync.bring(*self._project_and_plane, tools, self._packs(made), self._line_proposer())
         # Files that import active.md may also import blocks that were just written.
         self.write_pack(made, tools)
         return done
@@ -174,7 +175,7 @@ class Tools:
         """Remove the memory from the files of these tools. Their hooks and MCP servers stay."""
         from agentplane.tools.memory_file import sync
 
-        done = sync.take_out(*self._ground, tools, self._packs(), self._line_taker())
+        done = sync.take_out(*self._project_and_plane, tools, self._packs(), self._line_proposer())
         self._write_imported_again()
         return done
 
@@ -182,7 +183,7 @@ class Tools:
         """Return the connections of these tools, which are the memory file, the hooks and the MCP server."""
         from agentplane.tools import connections
 
-        return connections.wirings(*self._ground, tools, self._packs())
+        return connections.wirings(*self._project_and_plane, tools, self._packs())
 
     def wiring_changes(self, tools: "Sequence[Tool]", *, out: bool = False) -> list[Change]:
         """Return the changes that `wire` would make to the tools' files.
@@ -193,7 +194,7 @@ class Tools:
 
         if out:
             return connections.removals(self._layout.project, tools)
-        return connections.changes(*self._ground, tools, self._packs())
+        return connections.changes(*self._project_and_plane, tools, self._packs())
 
     def wire(self, tools: "Sequence[Tool]") -> "Wired":
         """Add the memory, agentplane's hooks and its MCP server to the files of these tools."""
@@ -201,7 +202,7 @@ class Tools:
 
         packs = self._packs()
         self.write_pack(packs.whole, tools)
-        done = connections.wire(*self._ground, tools, packs, self._line_taker())
+        done = connections.wire(*self._project_and_plane, tools, packs, self._line_proposer())
         self.write_pack(packs.whole, tools)
         return done
 
@@ -209,7 +210,7 @@ class Tools:
         """Remove exactly the additions of `wire` from the files of these tools."""
         from agentplane.tools import connections
 
-        done = connections.unwire(*self._ground, tools, self._packs(), self._line_taker())
+        done = connections.unwire(*self._project_and_plane, tools, self._packs(), self._line_proposer())
         self._write_imported_again()
         return done
 
@@ -218,7 +219,7 @@ class Tools:
         from agentplane.agents.catalog import TOOLS
         from agentplane.tools.memory_file import sync
 
-        if sync.importing(*self._ground, TOOLS):
+        if sync.importing(*self._project_and_plane, TOOLS):
             self.write_pack(self._packs().whole)
 
     def harvest(self, sources: Sequence[str], home: Path | None = None) -> "Harvest":
@@ -275,17 +276,18 @@ class Tools:
         ids_ = iter(required(done).ids)
         return Harvested(tuple(next(ids_) if why is None else None for why in refused), tuple(refused))
 
-    def sessions(self, *, closely: bool = True) -> "list[Session]":
+    def sessions(self, revision: str | None = None, *, closely: bool = True) -> "list[Session]":
         """Return the running sessions of coding tools, and the memory that each one got.
 
-        `closely` also looks for the IDs of sessions without hooks.
+        `revision` is the current memory revision, if the caller knows it. `closely` also looks for the IDs of
+        sessions without hooks.
         """
         from agentplane.tools.sessions import sessions
 
-        revision = self._store.snapshot().ledger.revision()
-        return sessions.here(self._layout, revision, os.environ, closely=closely)
+        current = revision or self._store.snapshot().ledger.revision()
+        return sessions.here(self._layout, current, os.environ, closely=closely)
 
-    def restart(self, wanted: "Sequence[Session]", patience: float | None = None) -> "list[Outcome]":
+    def restart(self, wanted: "Sequence[Session]") -> "list[Outcome]":
         """Ask sessions under `agentplane run` to restart once they are idle.
 
         Wait a moment for the results and return them.
@@ -293,7 +295,7 @@ class Tools:
         from agentplane.tools.sessions import restart
 
         asked = restart.ask(self._store, wanted, self._committer.origin.actor)
-        return restart.outcomes(self._layout, asked, restart.PATIENCE if patience is None else patience)
+        return restart.outcomes(self._layout, asked, restart.PATIENCE)
 
     def _context_change(self, made: "Pack", tools: "Sequence[Tool]") -> Change:
         """Return the change of context/active.md, which some tools read directly."""
@@ -305,7 +307,7 @@ class Tools:
         return Change(f"{self._layout.root.name}/{active.ACTIVE}", before, after)
 
     @property
-    def _ground(self) -> tuple[Path, str]:
+    def _project_and_plane(self) -> tuple[Path, str]:
         return self._layout.project, self._layout.root.name
 
     def _packs(self, whole: "Pack | None" = None) -> "Packs":
@@ -316,7 +318,7 @@ class Tools:
 
         return size_limit.packs(read, self._committer.today(), whole)
 
-    def _line_taker(self) -> "Propose":
+    def _line_proposer(self) -> "LineProposer":
         """Return a function that proposes a line of a block, unless an entry once had that line."""
         lines_of, memory = cache(self._lines_ever), cache(self._committer.read)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from agentplane.query.fields import Target
-    from agentplane.query.records import Record
+    from agentplane.query.records import QueryRecord
 
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 Of = Literal["inbox", "shelf", "to review", "all"]
@@ -131,7 +131,7 @@ def _values(ctx: click.Context, target: "Target") -> dict[str, tuple[str, ...]]:
     return {}
 
 
-def _records(plane: Plane, target: "Target") -> "Iterator[Record]":
+def _records(plane: Plane, target: "Target") -> "Iterator[QueryRecord]":
     from agentplane.query import records
 
     if target == "inbox":
@@ -156,6 +156,9 @@ def _words(*known: tuple[str, str]) -> Complete:
 
 until = _words(
     ("1d", "tomorrow"), ("3d", "in 3 days"), ("1w", "in a week"), ("2w", "in 2 weeks"), ("4w", "in 4 weeks")
+)
+expiry = _words(
+    ("never", "no expiry date"), ("30d", "in 30 days"), ("12w", "in 12 weeks"), ("52w", "in a year")
 )
 since = _words(
     ("1h", "an hour ago"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentplane.memory.view import HandEdit, Memory
     from agentplane.query.fields import Target
     from agentplane.query.parse import Query
-    from agentplane.query.records import Record
+    from agentplane.query.records import QueryRecord
     from agentplane.retrieval.scan import Result
     from agentplane.review.inbox import Reviewed
     from agentplane.runs.query.timeline import TimelineRow
@@ -109,7 +109,7 @@ def edits_of(plane: "Plane", memory: "Memory", query: "Query") -> "list[HandEdit
     return [edit for edit in memory.hand_edits if edit.id in keys]
 
 
-def _matching(plane: "Plane", made: "list[Record]", query: "Query") -> list[str]:
+def _matching(plane: "Plane", made: "list[QueryRecord]", query: "Query") -> list[str]:
     from agentplane.query import match, order
 
     found = match.select(query, made, plane.store.clock())

@@ -7,6 +7,7 @@ _PHRASES = {
     "adopt": "Accepted the manual edit of",
     "revert": "Discarded the manual edit of",
     "supersede": "Approved",
+    "set-fields": "Changed the fields of",
     "dismiss": "Dismissed findings about",
     "tag": "Changed the tags of",
     "undo": "Undid",

@@ -26,7 +26,7 @@ LEAST = 200
 """A budget below this has no room for the frame and a statement."""
 
 
-class Given(msgspec.Struct, frozen=True):
+class GivenEntry(msgspec.Struct, frozen=True):
     id: str
     sha256: str
     """Hash of the approved text."""
@@ -76,7 +76,7 @@ class Receipt(msgspec.Struct, frozen=True):
     tokens: int
     sha256: str
     """Hash of the text of the context pack."""
-    given: tuple[Given, ...]
+    given: tuple[GivenEntry, ...]
     cut: tuple[Cut, ...]
     withheld: tuple[str, ...] = ()
     """The ids of entries that look like they contain a secret."""
@@ -159,7 +159,7 @@ def _fitted(sources: Sources, ask: Ask, choice: Choice, repeated: Mapping[str, s
         tokens=tokens(text),
         sha256=canonical.sha256(text.encode()),
         given=tuple(
-            Given(entry.id, entry.digest, forms[entry.id], entry.head.pinned)
+            GivenEntry(entry.id, entry.digest, forms[entry.id], entry.head.pinned)
             for entry in ordered
             if entry.id in forms
         ),

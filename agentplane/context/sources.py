@@ -18,7 +18,7 @@ class Sources(msgspec.Struct, frozen=True):
     revision: str
     entries: tuple[Entry, ...]
     """The entries in force, each with its approved text."""
-    divide: Callable[[Sequence[Entry]], delivery.Given] = delivery.divided_uncached
+    divide: Callable[[Sequence[Entry]], delivery.Delivery] = delivery.divided_uncached
     """Separates entries that look like they contain a secret.
 
     It only searches entries that would get room, because searching all of a large memory takes seconds.
@@ -36,7 +36,7 @@ class Sources(msgspec.Struct, frozen=True):
     sent_back: tuple[Feedback, ...] = ()
     """The candidates that a reviewer sent back to the reader."""
 
-    def without(self, given: delivery.Given) -> "Sources":
+    def without(self, given: delivery.Delivery) -> "Sources":
         """Return these sources without entries that look like they contain a secret."""
         gone = set(given.withheld_ids)
         against = {

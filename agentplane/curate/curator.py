@@ -8,6 +8,10 @@ import msgspec
 from agentplane.curate import extension_checks, health, last_looks
 from agentplane.curate.checks import (
     age,
+    conditions,
+    contradictions,
+    duplicates,
+    evidence,
     expiry,
     links,
     manual_edits,
@@ -34,11 +38,15 @@ class CheckRow(msgspec.Struct, frozen=True):
 
 
 CHECKS: tuple[CheckRow, ...] = (
+    CheckRow(contradictions.check, ("contradiction", "assumptions-contradict")),
     CheckRow(links.check, ("link-broken", "superseded-twice", "superseded-in-force")),
     CheckRow(manual_edits.check, ("manual-edit",)),
     CheckRow(expiry.check, ("expired", "expiring")),
+    CheckRow(conditions.check, ("check-failed", "check-invalid", "check-unclear", "check-unapproved")),
+    CheckRow(evidence.check, ("evidence-gone", "evidence-changed", "evidence-moved", "unreadable")),
     CheckRow(age.check, ("old",)),
     CheckRow(temporary.check, ("temporary",)),
+    CheckRow(duplicates.check, ("duplicate",)),
     CheckRow(source_run.check, ("source-missing",)),
     CheckRow(scope.check, ("scope-empty",)),
     CheckRow(unused.check, ("unused",)),

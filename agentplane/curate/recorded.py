@@ -23,7 +23,7 @@ DISMISS = "dismiss"
 KEPT = cache.CacheFile("curate-records.mp")
 """Cache file with the rows of the log's operations."""
 
-_STAMPING = ("approve", "supersede")
+_STAMPING = ("approve", "supersede", "merge-entries", "split-entry", "change-kind")
 """The verbs that write the current commit into an entry."""
 _FEW = 20
 

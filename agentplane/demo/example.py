@@ -14,7 +14,7 @@ from agentplane.demo import story
 from agentplane.memory.proposing import Proposal
 from agentplane.plane import create
 from agentplane.plane.derived import cache
-from agentplane.plane.layout import Layout
+from agentplane.plane.layout import CONFIG, Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Store, timestamp
 from agentplane.review.conflicts.resolve import Choice
@@ -85,7 +85,7 @@ def create_memory(project: Path, start: datetime) -> World:
     """Create the project memory of the example in a project whose story starts at this time."""
     world = World(project / ".agentplane", start)
     create.create(world.person(MARA).store, world.person(MARA).origin)
-    (world.root / "config.toml").write_text(create.CONFIG + _SETTINGS)
+    (world.root / CONFIG).write_text(create.CONFIG_TEXT + _SETTINGS)
     # This note has a clock and IDs of its own, so the ones of the story don't depend on it.
     noting = Store(Layout(root=world.root), lambda: world.now, lambda length: "n" * length)
     noting.note_settings(world.person(MARA).origin)

@@ -7,13 +7,15 @@ fails for a new key that is in neither of them.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from operator import attrgetter
 from typing import Any
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import UNUSABLE, Finding, Instruction
-from agentplane.guard.plane_at_commit import CONFIG, UNDO_OR_ASK_OWNER, Side, shown
+from agentplane.guard.plane_at_commit import UNDO_OR_ASK_OWNER, Side, shown
 from agentplane.memory.kinds import BadKind, kinds_of
 from agentplane.plane import decision_keys
+from agentplane.plane.layout import CONFIG
 from agentplane.plane.settings import DEFAULTS, KindRow, Runs, Settings
 from agentplane.plane.settings_read import line_of
 from agentplane.plane.store.store import Store
@@ -23,8 +25,10 @@ from agentplane.runs.capsule import gitignore
 
 _MEND_LINE = "Fix this line."
 
-Judge = Callable[[Any, Any], str | None]
-"""Return why the second value is worse than the first, or None if it isn't."""
+Worse = Iterator[tuple[tuple[str, ...], str]]
+"""The places of settings that got worse, each with the message for it."""
+Judge = Callable[[Any, Any], Worse]
+"""Yield the places below a setting whose second value is worse than the first. The place of the setting is ()."""
 
 
 def findings(base: Side, now: Side) -> Iterator[Finding]:
@@ -61,27 +65,17 @@ def check(store: Store) -> Iterator[Finding]:
             yield Finding("setting-worse", "info", where, what, (remedy,), ".".join(place))
 
 
-def worse(before: Settings, after: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
+def worse(before: Settings, after: Settings) -> Worse:
     """Yield the place of every setting that got worse, with the message for it."""
     for place, was, is_ in rules.weaker(before, after):
         yield place, f"`{'.'.join(place)}` {_from_to(was, is_, 'weakens trust')}"
-    yield from _other_kinds(before.kinds, after.kinds)
     for name, judge in JUDGED.items():
-        if name == "kinds":
-            continue
-        section, key = name.split(".")
-        was, is_ = getattr(getattr(before, section), key), getattr(getattr(after, section), key)
-        if was == is_:
-            continue
-        if name == "tui.keys":
-            yield from _turned(was, is_)
-        elif why := judge(was, is_):
-            yield (section, key), f"`{name}` {why}"
+        value_of = attrgetter(name)
+        for below, what in judge(value_of(before), value_of(after)):
+            yield (*name.split("."), *below), what
 
 
-def _other_kinds(
-    was: Mapping[str, KindRow], is_: Mapping[str, KindRow]
-) -> Iterator[tuple[tuple[str, ...], str]]:
+def _other_kinds(was: Mapping[str, KindRow], is_: Mapping[str, KindRow]) -> Worse:
     """Yield the kinds that were changed or removed.
 
     The label of a kind decides where a statement begins. Its prefix and its file decide which entries are of
@@ -90,24 +84,23 @@ def _other_kinds(
     for name, row in was.items():
         if is_.get(name) != row:
             how = "was changed" if name in is_ else "was removed"
-            yield (
-                ("kinds", name),
-                f"`kinds.{shown(name, 40)}` {how}, so the meaning of approved entries of this kind can change",
-            )
+            what = "so the meaning of approved entries of this kind can change"
+            yield (name,), f"`kinds.{shown(name, 40)}` {how}, {what}"
 
 
 def _from_to(was: Any, is_: Any, why: str) -> str:
     return f"was changed from {_value(was)} to {_value(is_)}, which {why}"
 
 
-def _automatic(was: str, is_: str) -> str | None:
-    return _from_to(was, is_, "lets sessions restart without asking a person") if is_ == "auto" else None
+def _automatic(was: str, is_: str) -> Worse:
+    if was != is_ == "auto":
+        yield (), f"`tools.restart` {_from_to(was, is_, 'lets sessions restart without asking a person')}"
 
 
-def _not_withheld(was: str, is_: str) -> str | None:
-    if is_ != "never":
-        return None
-    return _from_to(was, is_, "gives tools the entries that the curator found to be wrong")
+def _not_withheld(was: str, is_: str) -> Worse:
+    if was != is_ == "never":
+        why = "gives tools the entries that the curator found to be wrong"
+        yield (), f"`curate.withhold` {_from_to(was, is_, why)}"
 
 
 _RAW = (
@@ -127,42 +120,38 @@ _MANY = ("ZX81_QUUX", "_q", "zebra", "Xy", "B2_ANYTHING")
 """Names that no real variable has. A pattern that matches one of them matches almost everything."""
 
 
-def _shares(was: Sequence[str], is_: Sequence[str]) -> str | None:
+def _shares(was: Sequence[str], is_: Sequence[str]) -> Worse:
     bare = [row.strip().lstrip("!").strip("/") for row in is_ if row not in was]
     wide = [row for row in bare if any(gitignore.is_shared(Runs(share=(row,)), name) for name in _RAW)]
-    return (
-        f"shares raw output with everyone who can read the repository, because it includes {_listed(wide)}"
-        if wide
-        else None
-    )
+    if wide:
+        what = "shares raw output with everyone who can read the repository"
+        yield (), f"`runs.share` {what}, because it includes {_listed(wide)}"
 
 
-def _notes(was: Sequence[str], is_: Sequence[str]) -> str | None:
+def _notes(was: Sequence[str], is_: Sequence[str]) -> Worse:
     wide = [row for row in is_ if row not in was and _matches(row, (*_SECRETS, *_MANY))]
-    return (
-        f"stores environment variables that can contain secrets in run records, because it includes {_listed(wide)}"
-        if wide
-        else None
-    )
+    if wide:
+        what = "stores environment variables that can contain secrets in run records"
+        yield (), f"`runs.environment` {what}, because it includes {_listed(wide)}"
 
 
 def _matches(pattern: str, names: Sequence[str]) -> bool:
     return any(fnmatchcase(name.upper(), pattern.upper()) for name in names)
 
 
-def _turned(was: Mapping[str, str], is_: Mapping[str, str]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _turned(was: Mapping[str, str], is_: Mapping[str, str]) -> Worse:
     for one in decision_keys.turned({name: key for name, key in is_.items() if was.get(name) != key}):
         what = f"`tui.keys` assigns `{shown(one.key, 20)}` to {shown(one.id, 40)}, but that is the default key of {one.other}"
-        yield ("tui", "keys", one.name), f"{what}. People could make a decision by mistake"
+        yield (one.name,), f"{what}. People could make a decision by mistake"
 
 
 JUDGED: dict[str, Judge] = {
+    "kinds": _other_kinds,
     "runs.share": _shares,
     "runs.environment": _notes,
     "tools.restart": _automatic,
     "curate.withhold": _not_withheld,
-    "tui.keys": lambda _, __: None,
-    "kinds": lambda _, __: None,
+    "tui.keys": _turned,
 }
 """The settings whose values can get worse. `plane.trust.rules` judges the trust settings."""
 

@@ -23,10 +23,10 @@ from agentplane.guard import (
     times,
 )
 from agentplane.guard.history import Past
-from agentplane.guard.plane_at_commit import LOG, STATE, VIEWS, Side, shown
+from agentplane.guard.plane_at_commit import VIEWS, Side, shown
 from agentplane.plane.git import git
 from agentplane.plane.git.git import ObjectId
-from agentplane.plane.layout import Layout
+from agentplane.plane.layout import LOG, STATE, Layout
 from agentplane.plane.store.store import Clock, utc_now
 from agentplane.plane.views import views
 from agentplane.text.log import event_line

@@ -8,9 +8,9 @@ import msgspec
 
 from agentplane.findings import Finding, Instruction
 from agentplane.guard.history import Past
-from agentplane.guard.plane_at_commit import LOG, Side, shown
+from agentplane.guard.plane_at_commit import Side, shown
 from agentplane.guard.proven_ops import LoggedOp
-from agentplane.plane.layout import INBOX
+from agentplane.plane.layout import INBOX, LOG
 from agentplane.plane.store.records import Change
 from agentplane.text.log import event_line
 from agentplane.text.markdown import document

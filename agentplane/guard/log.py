@@ -8,8 +8,9 @@ import msgspec
 from agentplane.errors import BadInput
 from agentplane.findings import DOCTOR, Finding, Instruction, Remedy, Shell
 from agentplane.guard import proven_ops
-from agentplane.guard.plane_at_commit import LOG, RecordLine, Side, shown
+from agentplane.guard.plane_at_commit import RecordLine, Side, shown
 from agentplane.guard.proven_ops import called
+from agentplane.plane.layout import LOG
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Stored
 from agentplane.runs import reports

@@ -6,11 +6,11 @@ from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Instruction, Remedy, Shell
 from agentplane.guard import plane_at_commit, proven_ops, settle
 from agentplane.guard.history import Past
-from agentplane.guard.plane_at_commit import CONFIG, LOG, UNDO_OR_ASK_OWNER, Side, shown
+from agentplane.guard.plane_at_commit import UNDO_OR_ASK_OWNER, Side, shown
 from agentplane.guard.proven_ops import LoggedOp
 from agentplane.plane import settings_read
 from agentplane.plane.git import git
-from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.layout import CONFIG, INBOX, LOG, Layout
 from agentplane.plane.ledger.log_events import OP
 from agentplane.plane.settings import Settings, Trust
 from agentplane.plane.store.store import Store

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from agentplane.findings import Finding, Instruction, Remedy
 from agentplane.guard import proven_ops, recompute, settle
 from agentplane.guard.history import Past
-from agentplane.guard.plane_at_commit import LOG, Side, shown
+from agentplane.guard.plane_at_commit import Side, shown
 from agentplane.guard.proven_ops import LoggedOp
 from agentplane.memory.entry import Header, read_header
-from agentplane.plane.layout import INBOX
+from agentplane.plane.layout import INBOX, LOG
 from agentplane.plane.ledger.log_events import OP
 from agentplane.plane.settings import Settings
 from agentplane.plane.store import records

@@ -17,7 +17,7 @@ from agentplane.memory.view import Memory
 from agentplane.plane import settings_read
 from agentplane.plane.git import git
 from agentplane.plane.git.git import ObjectId
-from agentplane.plane.layout import INBOX, SHELF_FOLDER, Layout
+from agentplane.plane.layout import ARTIFACTS, CONFIG, INBOX, LOG, SHELF_FOLDER, STATE, Layout
 from agentplane.plane.ledger import summing
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.settings import DEFAULTS, Settings
@@ -33,10 +33,7 @@ from agentplane.text.markdown import document
 from agentplane.text.visible import one_line
 
 
-LOG = "memory/log.jsonl"
-CONFIG = "config.toml"
-STATE = "memory/state.json"
-VIEWS = (STATE, "memory/artifacts.json")
+VIEWS = (STATE, ARTIFACTS)
 UNDO_OR_ASK_OWNER = Instruction(
     "Undo this change, or ask a project owner to merge the branch despite this finding."
 )

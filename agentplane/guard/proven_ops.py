@@ -24,7 +24,7 @@ SETTLES = ("settle", "merge")
 
 _TOOLS = frozenset(tool.name for tool in TOOLS if tool.variables)
 """The tools that agentplane recognizes by environment variables. Other names can belong to people."""
-_WRITES = ("propose", "replace", "edit", "merge", "adopt")
+_WRITES = ("propose", "replace", "edit", "merge", "adopt", "merge-entries", "split-entry", "change-kind")
 """The verbs that provide a text. The other verbs move a text or stamp it."""
 
 

@@ -13,8 +13,9 @@ from datetime import UTC, datetime, timedelta
 
 from agentplane.findings import Finding, Instruction
 from agentplane.guard import proven_ops
-from agentplane.guard.plane_at_commit import LOG, Side, shown
+from agentplane.guard.plane_at_commit import Side, shown
 from agentplane.guard.proven_ops import LoggedOp
+from agentplane.plane.layout import LOG
 from agentplane.plane.ledger.log_events import OP
 from agentplane.text.log import event_line
 
@@ -55,7 +56,7 @@ def _times(op: LoggedOp, now: Side, by_hash: Mapping[bytes, bytes], at: datetime
     if moment > at + _SKEW:
         what = f"{op.name} is dated in the future ({shown(event.ts, 30)})"
         yield Finding("op-from-future", "error", where, what, remedies, event.op)
-    if _settles(op):
+    if (event.verb, event.channel) == proven_ops.SETTLES:
         joined = _joined(op.line, by_hash)
         if len(joined) > 1 and moment > max(joined):
             what = f"{op.name} is dated later than every event that it reconciles ({shown(event.ts, 30)})"
@@ -83,10 +84,6 @@ def _joined(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[datetime]:
     )
     stated = (_TS.search(by_hash.get(name, b"")) for name in names)
     return [moment for found in stated if found and (moment := _moment(found[1].decode(errors="replace")))]
-
-
-def _settles(op: LoggedOp) -> bool:
-    return (op.event.verb, op.event.channel) == proven_ops.SETTLES
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -28,7 +28,7 @@ _NEAR = 3
 Fields = dict[str, Any]
 
 
-def recall(session: Session, asked: tools.Recall) -> Fields:
+def recall(session: Session, asked: tools.RecallArguments) -> Fields:
     if not asked.query.strip():
         raise BadInput("The query is empty.", where="query", todo="Pass the words to search for.")
     wanted = Wanted(asked.kind, asked.tag, asked.status, asked.path)
@@ -63,7 +63,7 @@ def _found(result: Result) -> Fields:
     }
 
 
-def propose(session: Session, asked: tools.Propose) -> Fields:
+def propose(session: Session, asked: tools.ProposeArguments) -> Fields:
     plane = session.plane
     proposal = Proposal(
         type=asked.type,
@@ -105,7 +105,7 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
     return fields | _notices(session) | session.sent_back(offered.memory)
 
 
-def context(session: Session, asked: tools.Context) -> Fields:
+def context(session: Session, asked: tools.ContextArguments) -> Fields:
     reader = session.plane.origin.actor
     pack = session.plane.tools.pack(Ask(asked.task, tuple(asked.paths), asked.budget, reader=reader))
     receipt = pack.receipt
@@ -118,7 +118,7 @@ def context(session: Session, asked: tools.Context) -> Fields:
     }
 
 
-def record(session: Session, asked: tools.Record) -> Fields:
+def record(session: Session, asked: tools.RecordArguments) -> Fields:
     # Facts have no confidence here, so that no policy trusts a confidence that a tool gave itself.
     event: Fields = {
         "summary": asked.summary,

@@ -20,7 +20,7 @@ _Long = Annotated[str, msgspec.Meta(max_length=64_000)]
 _Few = Annotated[list[_Short], msgspec.Meta(max_length=50)]
 
 
-class Recall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RecallArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     query: _Short
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_RESULTS)] = 5
     kind: _Short | None = None
@@ -29,7 +29,7 @@ class Recall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     path: _Short | None = None
 
 
-class Propose(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ProposeArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     type: _Short
     statement: _Long
     rationale: _Long | None = None
@@ -38,13 +38,13 @@ class Propose(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     relation: Relation | None = None
 
 
-class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ContextArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     task: _Short | None = None
     paths: _Few = []
     budget: Annotated[int, msgspec.Meta(ge=LEAST, le=MOST_BUDGET)] = 2400
 
 
-class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RecordArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     summary: _Long | None = None
     facts: _Few = []
     next: _Few = []
@@ -92,7 +92,7 @@ TOOLS = (
         "Search the project's approved memory: decisions, invariants, assumptions and facts. If the query is "
         "a task or a path, the results include its runs and files. "
         "Search before you make a decision that may already exist.",
-        Recall,
+        RecallArguments,
         _object(
             ["query"],
             query=_TEXT,
@@ -115,7 +115,7 @@ TOOLS = (
         "Propose one lasting entry, which a person reviews later. Don't propose progress or secrets. If the result "
         "lists conflicts, similar entries or rejections, propose the statement again with a "
         "`relation`, or drop it. Use `replaces` to revise your candidates in `sent_back`.",
-        Propose,
+        ProposeArguments,
         _object(
             ["type", "statement"],
             type=_text("decision, assumption, invariant, fact"),
@@ -145,7 +145,7 @@ TOOLS = (
         "context",
         "Get the approved memory for a task as Markdown, within a token budget. Call this tool when work begins "
         "or the task changes.",
-        Context,
+        ContextArguments,
         _object(task=_TEXT, paths=_list(_TEXT) | {"description": "paths or globs"}, budget={"type": "integer"}),
         _object(text=_TEXT, revision=_TEXT, tokens={"type": "integer"}, cut=_TEXTS),
         reads=True,
@@ -153,7 +153,7 @@ TOOLS = (
     Tool(
         "record",
         "Record the work that was done, for the log and the next session. Each fact becomes a candidate.",
-        Record,
+        RecordArguments,
         _object(
             summary=_TEXT,
             facts=_TEXTS,

@@ -22,7 +22,7 @@ def check(store: Store) -> Iterator[Finding]:
     yield from _hand_edits(memory)
     for entry in memory.entries.values():
         yield from _entry(memory, entry)
-        yield from _successors(memory, entry)
+    yield from _successors(memory)
     yield from _one_external_id(memory)
 
 
@@ -41,10 +41,10 @@ def _one_external_id(memory: Memory) -> Iterator[Finding]:
             yield Finding("external-id-twice", "warning", where, what, (remedy,), name)
 
 
-def _successors(memory: Memory, entry: Entry) -> Iterator[Finding]:
+def _successors(memory: Memory) -> Iterator[Finding]:
     """Report entries with several successors in force, for example after decisions on two branches."""
-    found = links.successors_in_force(memory, entry)
-    if len(found) > 1:
+    for id_, found in links.forks(memory).items():
+        entry = memory.entries[id_]
         names = " and ".join(one_line(link, 40) for link in found)
         where = f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}"
         what = f"{one_line(entry.id, 40)} was superseded by {names}, which are all still in force"

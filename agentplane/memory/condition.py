@@ -113,6 +113,12 @@ def parse(text: str) -> Condition | Problem:
     return Problem(found.end() + result.offset, result.what) if isinstance(result, Problem) else result
 
 
+def keyword_of(text: str) -> str | None:
+    """Return the word with which a check begins, or None if it has none of the known words."""
+    found = _KEYWORD.match(text)
+    return found[1] if found and found[1] in _READERS else None
+
+
 def is_glob(path: str) -> bool:
     """True if a path stands for several files. Brackets are ordinary characters, because some frameworks use them
     in names of files.

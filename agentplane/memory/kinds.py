@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.plane.layout import Layout
+from agentplane.plane.layout import CONFIG, Layout
 from agentplane.plane.settings import KindRow, Settings
 from agentplane.plane.settings_read import line_of
 from agentplane.text import files
@@ -48,7 +48,7 @@ def kinds_in(layout: Layout, settings: Settings) -> dict[str, Kind]:
         return kinds_of(settings)
     except BadKind as error:
         text = (files.read_if(layout.config) or b"").decode(errors="replace")
-        where = f"{layout.shown('config.toml')}:{line_of(('kinds', *error.keys), text)}"
+        where = f"{layout.shown(CONFIG)}:{line_of(('kinds', *error.keys), text)}"
         raise BadInput(error.what, where=where, todo=error.todo) from None
 
 

@@ -1,6 +1,6 @@
 """Links between entries: the ones that lead nowhere, and chains of entries that replaced each other."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -8,6 +8,7 @@ import msgspec
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
+from agentplane.plane.store import history
 
 
 Field = Literal["supersedes", "superseded_by", "refines", "unrelated"]
@@ -40,6 +41,47 @@ def successors_in_force(memory: Memory, entry: Entry) -> tuple[str, ...]:
         for link in dict.fromkeys(entry.head.superseded_by)
         if link in entries and entries[link].head.status == "accepted" and entries[link].file != INBOX
     )
+
+
+def forks(memory: Memory) -> dict[str, tuple[str, ...]]:
+    """Return the entries with several successors in force that don't belong together, with these successors.
+
+    The parts of a split entry belong together. Decisions on two branches don't.
+    """
+    found = {entry.id: successors_in_force(memory, entry) for entry in memory.entries.values()}
+    several = {id_: successors for id_, successors in found.items() if len(successors) > 1}
+    parts = _parts(memory) if several else {}
+    return {
+        id_: successors
+        for id_, successors in several.items()
+        if not any(map(set(successors).issubset, parts.get(id_, ())))
+    }
+
+
+def _parts(memory: Memory) -> Mapping[str, Sequence[set[str]]]:
+    """Return the parts of each split of an entry, with the ids that they got when branches met."""
+    found: dict[str, list[set[str]]] = {}
+    for record in history.in_force(memory.snapshot):
+        if record.verb == "split-entry":
+            split, *parts = record.ids
+            found.setdefault(split, []).append(set(parts))
+        elif record.verb == "settle":
+            renumbered = {change.was: change.id for change in record.changes if change.was}
+            for ids in (ids for each in found.values() for ids in each):
+                ids.update([renumbered[id_] for id_ in ids if id_ in renumbered])
+    return found
+
+
+def leads_to(memory: Memory, start: str, goal: str) -> bool:
+    """True if the successors of an approved entry, and their successors, include another entry."""
+    after = _successors(memory)
+    reached, waiting = set[str](), [start]
+    while waiting:
+        id_ = waiting.pop()
+        if id_ not in reached:
+            reached.add(id_)
+            waiting += after.get(id_, ())
+    return goal in reached
 
 
 def loops(memory: Memory) -> tuple[tuple[str, ...], ...]:

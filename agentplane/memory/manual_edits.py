@@ -36,7 +36,10 @@ def adopt(
             continue  # the entry was moved, and its new place is adopted
         text = None if change.change == "removed" else memory.snapshot.core(change.file, change.id)
         if text is not None:
-            approved, path = memory.snapshot.approved_text(change.id), memory.snapshot.layout.shown(change.file)
+            approved, path = (
+                memory.snapshot.approved_text(change.id),
+                memory.snapshot.layout.shown(change.file),
+            )
             condition_place.refuse_unreadable(text, approved, path, change.line or 1)
         edits.append(Edit(change.id, change.file, text))
     return Plan("adopt", edits)

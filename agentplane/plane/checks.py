@@ -10,7 +10,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.findings import DOCTOR, Finding, Instruction, Mend, Remedy, Shell, unusable
 from agentplane.plane import create
 from agentplane.plane.git import git, git_hooks, lost_events, merge_driver
-from agentplane.plane.layout import Layout, foreign_marks
+from agentplane.plane.layout import CONFIG, LOG, Layout, foreign_marks
 from agentplane.plane.ledger import summing
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import lock, pages, records, recovery
@@ -26,7 +26,7 @@ from agentplane.text.visible import one_line
 
 _OWN = frozenset(
     {
-        "config.toml",
+        CONFIG,
         "memory",
         "ops",
         "runs",
@@ -106,7 +106,7 @@ def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
 
 def _removed_events(layout: Layout) -> Iterator[Finding]:
     """Report commits, such as the result of `git revert`, after which the log lacks events."""
-    shown = layout.shown("memory/log.jsonl")
+    shown = layout.shown(LOG)
     for found in lost_events.removing_commits(layout):
         count = len(found.events)
         named = ", ".join(map(_event_named, found.events[:_NAMED]))
@@ -187,11 +187,11 @@ def _settings(store: Store) -> Iterator[Finding]:
     try:
         store.settings()
     except AgentplaneError as error:
-        yield unusable(error, store.layout.shown("config.toml"), "Fix this file.")
+        yield unusable(error, store.layout.shown(CONFIG), "Fix this file.")
 
 
 def _log(layout: Layout) -> Iterator[Finding]:
-    shown = layout.shown("memory/log.jsonl")
+    shown = layout.shown(LOG)
     if not layout.log.exists():
         yield Finding("log-missing", "error", shown, "the log is missing", (_from_git(shown),))
         return

@@ -9,14 +9,14 @@ from pathlib import Path
 from agentplane.errors import Refused
 from agentplane.plane import layout as layouts
 from agentplane.plane.git import git
-from agentplane.plane.layout import Layout
+from agentplane.plane.layout import CONFIG, LOG, Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.plan import Plan
 from agentplane.plane.store.store import Store
 from agentplane.text import files
 
 
-CONFIG = """\
+CONFIG_TEXT = """\
 # Settings of agentplane. Every setting has a default. `agentplane settings` lists them all.
 
 [trust]
@@ -70,7 +70,7 @@ _CONTEXT = "context"
 _CONTENTS = {
     ".gitignore": IGNORE,
     ".gitattributes": ATTRIBUTES,
-    "config.toml": CONFIG,
+    CONFIG: CONFIG_TEXT,
     **{f"memory/{name}": text for name, text in INTRODUCTIONS.items()},
 }
 
@@ -102,7 +102,7 @@ def create(store: Store, origin: Origin) -> list[str]:
     if not layout.log.exists():
         files.append(layout.log, b"")
         store.commit(lambda _: Plan(verb="init", edits=()), origin)
-        made.append("memory/log.jsonl")
+        made.append(LOG)
     return made
 
 

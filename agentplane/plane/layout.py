@@ -12,7 +12,11 @@ from agentplane.plane.derived.badge_stamp import FOLDER, FOREIGN_MARKS
 from agentplane.text import files
 
 
+CONFIG = "config.toml"
 INBOX = "memory/candidates.md"
+LOG = "memory/log.jsonl"
+STATE = "memory/state.json"
+ARTIFACTS = "memory/artifacts.json"
 _OPTIONAL = frozenset({"runs", "context", "cache"})
 """Folders that a clone lacks if Git tracks none of their files."""
 SHELF_FOLDER = "memory"
@@ -36,23 +40,23 @@ class Layout(msgspec.Struct, frozen=True):
 
     @property
     def config(self) -> Path:
-        return self.root / "config.toml"
+        return self.root / CONFIG
 
     @property
     def memory(self) -> Path:
-        return self.root / "memory"
+        return self.root / SHELF_FOLDER
 
     @property
     def log(self) -> Path:
-        return self.memory / "log.jsonl"
+        return self.root / LOG
 
     @property
     def state(self) -> Path:
-        return self.memory / "state.json"
+        return self.root / STATE
 
     @property
     def artifacts(self) -> Path:
-        return self.memory / "artifacts.json"
+        return self.root / ARTIFACTS
 
     @property
     def ops(self) -> Path:
@@ -107,9 +111,9 @@ class Layout(msgspec.Struct, frozen=True):
 
 def is_plane(folder: Path) -> bool:
     """True if the folder is a plane, even without its log, and doesn't belong to another program."""
-    if (folder / "memory" / "log.jsonl").is_file():
+    if (folder / LOG).is_file():
         return True
-    return (folder / "memory").is_dir() and (folder / "config.toml").is_file() and not foreign_marks(folder)
+    return (folder / SHELF_FOLDER).is_dir() and (folder / CONFIG).is_file() and not foreign_marks(folder)
 
 
 def foreign_marks(folder: Path) -> list[str]:

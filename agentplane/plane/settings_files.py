@@ -7,12 +7,9 @@ from typing import Any
 import msgspec
 
 from agentplane.plane import settings_read
-from agentplane.plane.layout import Layout
+from agentplane.plane.layout import CONFIG, Layout
 from agentplane.plane.settings import Personal, Settings, Tui
 from agentplane.text import files
-
-
-_NAME = "config.toml"
 
 
 class SettingsFile(msgspec.Struct, frozen=True):
@@ -32,7 +29,7 @@ class SettingsFile(msgspec.Struct, frozen=True):
         return files.read_if(self.path, most=settings_read.LARGEST + 1)
 
 
-class Given(msgspec.Struct, frozen=True):
+class FileValue(msgspec.Struct, frozen=True):
     """A value that a settings file sets."""
 
     value: Any
@@ -41,7 +38,7 @@ class Given(msgspec.Struct, frozen=True):
 
 def of_project(layout: Layout) -> SettingsFile:
     """Return the settings file that everyone in the project shares."""
-    return SettingsFile(layout.config, layout.shown(_NAME), is_personal=False)
+    return SettingsFile(layout.config, layout.shown(CONFIG), is_personal=False)
 
 
 def of_person() -> SettingsFile:
@@ -50,12 +47,12 @@ def of_person() -> SettingsFile:
     base = os.environ.get("XDG_CONFIG_HOME", "")
     if not os.path.isabs(base):
         base = os.path.join(home, ".config")
-    path = os.path.join(base, "agentplane", _NAME)
+    path = os.path.join(base, "agentplane", CONFIG)
     shown = f"~{path.removeprefix(home)}" if path.startswith(f"{home}{os.sep}") else path
     return SettingsFile(Path(path), shown, is_personal=True)
 
 
-def given(file: SettingsFile) -> dict[str, Given]:
+def given(file: SettingsFile) -> dict[str, FileValue]:
     """Return the values that a file sets, by the name of the setting."""
     data = file.read()
     if data is None:
@@ -63,7 +60,7 @@ def given(file: SettingsFile) -> dict[str, Given]:
     parsed = file.parse(data)
     text, tables = settings_read.read(data, file.shown)
     return {
-        name: Given(_at(parsed, keys), settings_read.line_of(keys, text))
+        name: FileValue(_at(parsed, keys), settings_read.line_of(keys, text))
         for name in settings_read.names(type(parsed))
         if _is_in(tables, keys := name.split("."))
     }

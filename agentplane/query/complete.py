@@ -8,7 +8,7 @@ import msgspec
 from agentplane.query import fields
 from agentplane.query.fields import Field, Target
 from agentplane.query.parse import Term, Token, tokens
-from agentplane.query.records import Record, values_of
+from agentplane.query.records import QueryRecord, values_of
 
 
 MOST = 12
@@ -26,7 +26,7 @@ class Completion(msgspec.Struct, frozen=True):
     """The meaning of the field or of the value."""
 
 
-def known(records: Iterable[Record]) -> dict[str, tuple[str, ...]]:
+def known(records: Iterable[QueryRecord]) -> dict[str, tuple[str, ...]]:
     """Return the values in these records by field, the most frequent first."""
     counts: dict[str, Counter[str]] = {
         field.name: Counter() for field in fields.FIELDS if field.takes == "text"

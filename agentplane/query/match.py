@@ -7,11 +7,11 @@ from functools import lru_cache
 
 from agentplane.query import fields
 from agentplane.query.parse import Query, Term
-from agentplane.query.records import Record
+from agentplane.query.records import QueryRecord
 from agentplane.text import globs, moments
 
 
-Test = Callable[[Record], bool]
+Test = Callable[[QueryRecord], bool]
 
 _WORD = re.compile(r"\w+")
 _SHORT = 4
@@ -28,7 +28,9 @@ def test_of(query: Query, now: datetime) -> Test:
     return _all(tests)
 
 
-def select(query: Query, records: Iterable[Record], now: datetime, *, typos: bool = False) -> list[Record]:
+def select(
+    query: Query, records: Iterable[QueryRecord], now: datetime, *, typos: bool = False
+) -> list[QueryRecord]:
     """Return the records that match, in their order.
 
     With `typos`, a word without an exact match finds similar words.
@@ -115,7 +117,7 @@ def _path_test(value: str) -> Test:
 
 
 def _time_test(moment: float | None, *, older: bool) -> Test:
-    def test(record: Record) -> bool:
+    def test(record: QueryRecord) -> bool:
         if record.at is None or moment is None:
             return False
         return record.at < moment if older else record.at >= moment
@@ -123,7 +125,7 @@ def _time_test(moment: float | None, *, older: bool) -> Test:
     return test
 
 
-def _with_word(word: str, records: list[Record]) -> list[Record]:
+def _with_word(word: str, records: list[QueryRecord]) -> list[QueryRecord]:
     """Return the records that contain the word. If there are none, return the records with a similar word."""
     exact = [record for record in records if word in record.text]
     if exact or len(word) < _SHORT:

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable
 from math import inf
 from typing import Any
 
-from agentplane.query.records import Record
+from agentplane.query.records import QueryRecord
 
 
 _STATES = ("conflict", "flagged", "manual-edit", "expired", "expiring", "unchecked", "pinned")
 _LAST = "\U0010ffff"
 """Sorts after every text, so that records without a value come last."""
 
-_KEYS: dict[str, Callable[[Record], Any]] = {
+_KEYS: dict[str, Callable[[QueryRecord], Any]] = {
     "newest": lambda record: inf if record.at is None else -record.at,
     "oldest": lambda record: inf if record.at is None else record.at,
     "state": lambda record: next(
@@ -23,7 +23,7 @@ _KEYS: dict[str, Callable[[Record], Any]] = {
 }
 
 
-def ordered(records: Iterable[Record], sort: str) -> list[Record]:
+def ordered(records: Iterable[QueryRecord], sort: str) -> list[QueryRecord]:
     """Return the records in this order. Equal records keep their order."""
     key = _KEYS.get(sort)
     return list(records) if key is None else sorted(records, key=key)

@@ -16,7 +16,7 @@ from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text import moments
 
 
-class Record(msgspec.Struct, frozen=True, gc=False):
+class QueryRecord(msgspec.Struct, frozen=True, gc=False):
     key: str
     """The id of its row in a list."""
     text: str
@@ -38,7 +38,7 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     states: frozenset[str] = frozenset()
 
 
-def values_of(record: Record, field: str) -> tuple[str, ...]:
+def values_of(record: QueryRecord, field: str) -> tuple[str, ...]:
     """Return the values of a text field that completion offers."""
     match field:
         case "kind":
@@ -62,7 +62,7 @@ def values_of(record: Record, field: str) -> tuple[str, ...]:
     raise ValueError(field)
 
 
-def of_candidate(entry: Entry) -> Record:
+def of_candidate(entry: Entry) -> QueryRecord:
     """Return the record of a candidate. Words are found in its statement and in the fields of its header."""
     head = entry.head
     source = head.source or ""
@@ -70,17 +70,17 @@ def of_candidate(entry: Entry) -> Record:
     return _of_entry(entry, " ".join(words))
 
 
-def of_approved(entry: Entry) -> Record:
+def of_approved(entry: Entry) -> QueryRecord:
     """Return the record of an approved entry. Words are found in all of its text."""
     text = entry.raw.decode(errors="replace")
     return _of_entry(entry, f"{entry.id} {text} {' '.join(entry.head.tags)} {entry.head.type}")
 
 
-def _of_entry(entry: Entry, text: str) -> Record:
+def _of_entry(entry: Entry, text: str) -> QueryRecord:
     head = entry.head
     proposed_by = (head.proposed_by or "").casefold()
     approved_by = (head.approved_by or "").casefold()
-    return Record(
+    return QueryRecord(
         key=entry.id,
         text=text.casefold(),
         id=entry.id.casefold(),
@@ -100,7 +100,7 @@ def _of_entry(entry: Entry, text: str) -> Record:
 replace = msgspec.structs.replace
 
 
-def with_states(record: Record, states: frozenset[str]) -> Record:
+def with_states(record: QueryRecord, states: frozenset[str]) -> QueryRecord:
     return replace(record, states=states) if states else record
 
 
@@ -132,12 +132,12 @@ def states_of_approved(entry: Entry, expiring: Expiry | None, *, edited: bool) -
     )
 
 
-def of_edit(edit: HandEdit, entry: Entry | None) -> Record:
+def of_edit(edit: HandEdit, entry: Entry | None) -> QueryRecord:
     """Return the record of a manual edit, and of the entry that it changed if that can still be read."""
     states = frozenset({"manual-edit"})
     text = f"{edit.id} {edit.change} {edit.file}".casefold()
     if entry is None:
-        return Record(edit.id, text, edit.id.casefold(), states=states)
+        return QueryRecord(edit.id, text, edit.id.casefold(), states=states)
     made = of_candidate(entry)
     return replace(made, text=f"{text} {made.text}", states=states)
 
@@ -147,12 +147,12 @@ def _named(*, edited: bool, **states: bool) -> frozenset[str]:
     return frozenset({*found, "manual-edit"} if edited else found)
 
 
-def of_run(row: TimelineRow) -> Record:
+def of_run(row: TimelineRow) -> QueryRecord:
     """Return the record of a run, or of another event in the log."""
     words = (row.run_id, row.task, row.title, row.tool, row.summary, *row.command)
     words = (*words, row.verb, row.actor, *row.ids)
     tool, actor = (row.tool or "").casefold(), (row.actor or "").casefold()
-    return Record(
+    return QueryRecord(
         key=row.run_id or row.op or "",
         text=" ".join(filter(None, words)).casefold(),
         id=(row.run_id or row.op or "").casefold(),

@@ -12,7 +12,7 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry
-from agentplane.plane.layout import Layout
+from agentplane.plane.layout import LOG, Layout
 from agentplane.plane.ledger import log_events
 from agentplane.plane.ledger.ledger import Output
 from agentplane.plane.ledger.run_lookup import is_run_id
@@ -140,7 +140,7 @@ def _of_run(layout: Layout, run: RunEvent, name: str, path: str) -> Result:
         statement=lines[0],
         text="\n".join(lines),
         why=why,
-        file=layout.shown(f"runs/{run.run_id}" if run.capsule else "memory/log.jsonl"),
+        file=layout.shown(f"runs/{run.run_id}" if run.capsule else LOG),
         trusted=False,
     )
 

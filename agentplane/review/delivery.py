@@ -26,7 +26,7 @@ _AT_ONCE = 500
 _MOST = 100_000
 
 
-class Given(msgspec.Struct, frozen=True):
+class Delivery(msgspec.Struct, frozen=True):
     """Entries, divided into entries for tools and withheld entries."""
 
     entries: tuple[Entry, ...]
@@ -62,10 +62,10 @@ class _CachedDigests(msgspec.Struct, frozen=True, array_like=True):
 _codec = decode.Pack(_CachedDigests)
 
 
-def divided(snapshot: Snapshot, entries: Sequence[Entry]) -> Given:
+def divided(snapshot: Snapshot, entries: Sequence[Entry]) -> Delivery:
     """Divide entries of a project. Only texts that were never searched before are searched now."""
     if not snapshot.settings.gate.finds_secrets:
-        return Given(tuple(entries))
+        return Delivery(tuple(entries))
     cached = _SearchCache(snapshot)
     holding = set()
     for entry in entries:
@@ -79,14 +79,14 @@ def divided(snapshot: Snapshot, entries: Sequence[Entry]) -> Given:
     return _divided(entries, holding)
 
 
-def _divided(entries: Sequence[Entry], holding: AbstractSet[str]) -> Given:
-    return Given(
+def _divided(entries: Sequence[Entry], holding: AbstractSet[str]) -> Delivery:
+    return Delivery(
         tuple(entry for entry in entries if entry.digest not in holding),
         tuple(entry for entry in entries if entry.digest in holding),
     )
 
 
-def divided_uncached(entries: Sequence[Entry]) -> Given:
+def divided_uncached(entries: Sequence[Entry]) -> Delivery:
     """Divide entries that belong to no project, without reading or writing the cache."""
     return _divided(entries, {entry.digest for entry in entries if _holds_secret(entry)})
 

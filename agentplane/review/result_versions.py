@@ -13,6 +13,8 @@ GATE = 3
 """Flags of the gate for a candidate, apart from secrets."""
 SECRETS = 1
 """Likely secrets in texts."""
+CURATOR_PAIRS = 1
+"""Relations among approved entries, in addition to `CONFLICTS`."""
 CONTEXT = 3
 """Texts of contexts for the same memory."""
 

@@ -6,7 +6,7 @@ import msgspec
 
 from agentplane.memory.entry import Entry
 from agentplane.plane.settings import Action
-from agentplane.review.gate import gate, order_flags, raw_header
+from agentplane.review.gate import gate, notices, order_flags, raw_header
 from agentplane.review.gate.verdicts import HIGH, SECRET
 from agentplane.scan.secrets import find
 from agentplane.text import visible
@@ -87,7 +87,7 @@ def _secrets(where: str, text: str) -> Iterator[Spot]:
 def _others(where: str, text: str) -> Iterator[Spot]:
     for run in _runs(text):
         names = " and ".join(dict.fromkeys(hit.name for hit in run))
-        code = gate.hidden_code(run[0].char)
+        code = notices.hidden_code(run[0].char)
         yield _spot(code, f"hidden character: {names}", where, text, run[0].offset, run[-1].offset + 1)
     for place in order_flags.places(text):
         if place.code in HIGH:
@@ -99,7 +99,7 @@ def _runs(text: str) -> Iterator[list[Hidden]]:
     run: list[Hidden] = []
     for hit in visible.hidden(text):
         follows = run and hit.offset == run[-1].offset + 1
-        if not (follows and gate.hidden_code(hit.char) == gate.hidden_code(run[-1].char)):
+        if not (follows and notices.hidden_code(hit.char) == notices.hidden_code(run[-1].char)):
             if run:
                 yield run
             run = []

@@ -11,7 +11,7 @@ from agentplane.findings import DOCTOR, Finding, Instruction, Mend, Shell
 from agentplane.lazy import cached_property
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
-from agentplane.plane.layout import Layout
+from agentplane.plane.layout import LOG, Layout
 from agentplane.plane.ledger import log_events
 from agentplane.plane.settings import Runs
 from agentplane.plane.store.store import Store
@@ -43,12 +43,12 @@ def check(store: Store) -> Iterator[Finding]:
     for number, line in enumerate(log_events.oldest_first(layout.log), 1):
         if not RUN.matches(line):
             continue
-        where = f"{layout.shown('memory/log.jsonl')}:{number}"
+        where = f"{layout.shown(LOG)}:{number}"
         try:
             run = reports.event_of(line)
         except (msgspec.MsgspecError, BadInput) as error:
             what = error.what if isinstance(error, BadInput) else str(error)
-            log = layout.shown("memory/log.jsonl")
+            log = layout.shown(LOG)
             remedy = Shell(("git", "checkout", "--", log), "Restore the file from Git with ")
             what = f"this line is not a valid run event: {one_line(what, 120)}"
             yield Finding("run-event-unreadable", "error", where, what, (remedy,))

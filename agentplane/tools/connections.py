@@ -14,6 +14,7 @@ from agentplane.text.json import with_comments
 from agentplane.tools import foreign_file, presence
 from agentplane.tools.foreign_file import Change
 from agentplane.tools.memory_file import sync
+from agentplane.tools.memory_file.edited_lines import LineProposer
 from agentplane.tools.memory_file.size_limit import Packs
 from agentplane.tools.settings_file import desired, edit
 from agentplane.tools.settings_file.desired import Place
@@ -98,7 +99,7 @@ def removals(project: Path, tools: Sequence[Tool]) -> list[Change]:
     return [*sync.removals(project, _alone(project, tools)[0]), *_subtractions(project, tools).changes]
 
 
-def wire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: sync.Propose) -> Wired:  # fmt: skip
+def wire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: LineProposer) -> Wired:  # fmt: skip
     """Write everything that is missing or outdated. First propose the lines that people wrote into blocks."""
     synced = sync.bring(project, plane, tools, packs, propose)
     planned = _additions(project, tools)
@@ -111,7 +112,7 @@ def wire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose
     )
 
 
-def unwire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: sync.Propose) -> Wired:  # fmt: skip
+def unwire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: LineProposer) -> Wired:  # fmt: skip
     """Remove everything that agentplane added. First propose the lines that people wrote into blocks.
 
     A file that another tool in use also reads keeps its memory.

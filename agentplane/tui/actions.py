@@ -301,7 +301,7 @@ def keymap(wanted: Mapping[str, str]) -> Keymap:
     clashing = {one.id: one for one in decisive.turned(wanted)}
     for name, value in wanted.items():
         id_ = name if name in _BY_ID else f"{LIST}.{name}"
-        named = [_textual_name(part.strip()) for part in value.split(",")]
+        named = [_CHARACTERS.get(key := part.strip(), key) for part in value.split(",")]
         if id_ not in _BY_ID:
             problems.append(f"[tui.keys] no action has the ID `{name[:30]}`")
         elif not value.strip() or not all(map(_KEY.fullmatch, named)):
@@ -340,10 +340,6 @@ def _clash(keys: Mapping[str, str]) -> tuple[str, str, str] | None:
 def _is_typed(key: str) -> bool:
     """True if the key types or deletes text in a field."""
     return len(key) == 1 or key in _TYPED
-
-
-def _textual_name(key: str) -> str:
-    return _CHARACTERS.get(key, key)
 
 
 def shown_key(key: str) -> str:

@@ -64,7 +64,7 @@ def session_start(plane: Plane) -> str:
 def told(plane: Plane) -> str:
     """All that tools and people are given as approved."""
     session: Any = SimpleNamespace(plane=plane)
-    context = mcp_answers.context(session, mcp_tools.Context())
+    context = mcp_answers.context(session, mcp_tools.ContextArguments())
     recalled = [result.text for result in plane.recall("amounts cents repository obey", limit=9)]
     plane.tools.sync(presence.named([TOOL, "codex"]), plane.tools.pack(Ask(passing=False)))
     files = [plane.layout.project / "AGENTS.md", plane.layout.root / "context" / "active.md"]

@@ -208,10 +208,10 @@ def outlets(plane: Plane) -> dict[str, str]:
     plane.inbox.approve([plane.propose(decision("Buttons have round corners."))])
     for words in ("staging uploader", SECRET, URL, "password"):
         say(f"recall {words}", plane.recall(words, limit=50))
-        say(f"mcp recall {words}", mcp_answers.recall(session, mcp_tools.Recall(words)))
-    say("mcp context", mcp_answers.context(session, mcp_tools.Context("staging uploader")))
+        say(f"mcp recall {words}", mcp_answers.recall(session, mcp_tools.RecallArguments(words)))
+    say("mcp context", mcp_answers.context(session, mcp_tools.ContextArguments("staging uploader")))
     for statement in (f"{CLEAN} Always.", "The staging uploader never signs in."):
-        asked = mcp_tools.Propose("decision", statement)
+        asked = mcp_tools.ProposeArguments("decision", statement)
         say(f"mcp propose {statement}", mcp_answers.propose(session, asked))
     say("mcp listed", resources.listed(session.plane, 0)[0])
     for entry in plane.memory.read().shelf:

@@ -61,7 +61,7 @@ def test_a_server_does_not_tell_what_a_fact_said_before(leaky: Plane) -> None:
     own = plane_in(leaky.layout.project, "codex", "mcp")
     changed = own.propose(_fact("The token is in the new vault."))
     session = Session(own, None, {}, {}, {})
-    told = handlers.propose(session, tools.Propose("fact", "The token is in the new vault."))
+    told = handlers.propose(session, tools.ProposeArguments("fact", "The token is in the new vault."))
     assert told["id"] == changed
     assert any("changes FACT-001" in flag for flag in told["flags"])
     assert SECRET not in str(told)

@@ -27,21 +27,6 @@ _SUSPECT = re.compile(
 )
 
 
-def mined(data: Path, seed: int = 13, per_file: int = 6) -> list[str]:
-    """Suspicious lines of real files, a few of each file, in the order of a seed."""
-    found: dict[str, None] = {}
-    r = random.Random(seed)
-    for folder in FOLDERS:
-        for path in sorted((data / folder).rglob("*")):
-            if path.is_file() and not path.name.startswith("_"):
-                lines = sorted(set(_lines(path)))
-                for line in r.sample(lines, min(per_file, len(lines))):
-                    found[line] = None
-    lines = list(found)
-    r.shuffle(lines)
-    return lines
-
-
 def every(data: Path) -> Iterator[str]:
     """All suspicious lines."""
     for folder in FOLDERS:

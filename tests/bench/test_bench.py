@@ -77,8 +77,10 @@ def test_the_bench_of_a_proposal_prints_its_figures(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_proposal_reads_the_plane_twice(tmp_path: Path) -> None:
+def test_a_proposal_and_an_approval_read_the_plane_twice(tmp_path: Path) -> None:
     found = reads.measured(ROOT, tmp_path)
     assert list(found) == ["propose", "approve", "run"]
     assert found["propose"]["planes"] == 2
     assert found["propose"]["settings"] == 3
+    assert found["approve"]["planes"] == 2
+    assert found["approve"]["settings"] == 4

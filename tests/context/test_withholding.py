@@ -25,7 +25,7 @@ class Divider:
     def __init__(self) -> None:
         self.searched: list[str] = []
 
-    def __call__(self, entries: Sequence[Entry]) -> delivery.Given:
+    def __call__(self, entries: Sequence[Entry]) -> delivery.Delivery:
         self.searched += [entry.id for entry in entries]
         return delivery.divided_uncached(entries)
 

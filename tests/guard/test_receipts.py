@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentplane.guard.plane_at_commit import CONFIG
+from agentplane.plane.layout import CONFIG
 from tests.conftest import decision
 from tests.guard import branches
 from tests.guard.branches import MEMORY, RUN, Repo

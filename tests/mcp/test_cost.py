@@ -42,7 +42,7 @@ def proposing(plane: Plane) -> Callable[[str], Fields]:
 
     def propose(statement: str) -> Fields:
         opened = open_plane(plane.layout.root, channel="mcp", actor="codex")
-        asked = asked_of.Propose(type="decision", statement=statement)
+        asked = asked_of.ProposeArguments(type="decision", statement=statement)
         return handlers.propose(Session(opened, None, own, {}, {}), asked)
 
     return propose
@@ -237,6 +237,6 @@ def test_a_search_reads_the_memory_once(plane: Plane, monkeypatch: pytest.Monkey
         return read(store)
 
     monkeypatch.setattr(Store, "snapshot", counted)
-    found = handlers.recall(Session(opened, None, {}, {}, {}), asked_of.Recall(query="textual"))
+    found = handlers.recall(Session(opened, None, {}, {}, {}), asked_of.RecallArguments(query="textual"))
     assert [one["id"] for one in found["results"]] == ["DEC-001"]
     assert len(reads) == 1

@@ -54,7 +54,7 @@ from agentplane.mcp.session import Session
 limits.begin()
 from agentplane.api import open_plane
 plane = open_plane(sys.argv[1], channel="mcp", actor="codex")
-asked = tools.Propose(type="decision", statement="Reports are written as CSV files.")
+asked = tools.ProposeArguments(type="decision", statement="Reports are written as CSV files.")
 handlers.propose(Session(plane, None, {}, {}, {}), asked)
 print(json.dumps(sorted(sys.modules)))
 """
@@ -91,7 +91,7 @@ def serving() -> Iterator[None]:
 
 def _propose(plane: Plane, statement: str) -> dict[str, Any]:
     opened = open_plane(plane.layout.root, channel="mcp", actor="codex")
-    asked = asked_of.Propose(type="decision", statement=statement)
+    asked = asked_of.ProposeArguments(type="decision", statement=statement)
     return handlers.propose(Session(opened, None, {}, {}, {}), asked)
 
 

@@ -9,11 +9,11 @@ from agentplane.plane.settings_read import parse
 
 
 def test_what_init_writes_is_all_defaults() -> None:
-    assert parse(create.CONFIG.encode(), "config.toml") == DEFAULTS
+    assert parse(create.CONFIG_TEXT.encode(), "config.toml") == DEFAULTS
 
 
 def test_every_commented_key_of_what_init_writes_is_a_key() -> None:
-    lines = [line.removeprefix("# ") for line in create.CONFIG.splitlines()]
+    lines = [line.removeprefix("# ") for line in create.CONFIG_TEXT.splitlines()]
     wanted = [line for line in lines if " = " in line or line.startswith("[")]
     settings = parse("\n".join(wanted).encode(), "config.toml")
     assert settings.policy.auto_approve_confidence == 0.9

@@ -5,14 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentplane.query.complete import completions, known
-from agentplane.query.records import Record
+from agentplane.query.records import QueryRecord
 
 
 VALUES = known(
     [
-        Record("a", "", kind="fact", tool=("codex",), tags=("money", "on call"), run="20260101t000000z-azz8"),
-        Record("b", "", kind="decision", tool=("codex",), tags=("money",)),
-        Record("c", "", kind="decision", tool=("claude-code",)),
+        QueryRecord(
+            "a", "", kind="fact", tool=("codex",), tags=("money", "on call"), run="20260101t000000z-azz8"
+        ),
+        QueryRecord("b", "", kind="decision", tool=("codex",), tags=("money",)),
+        QueryRecord("c", "", kind="decision", tool=("claude-code",)),
     ]
 )
 

@@ -11,7 +11,7 @@ from agentplane.memory.expiry import Expiry
 from agentplane.query import match, order, records
 from agentplane.query.fields import FIELDS, SORTS, STATES, Target
 from agentplane.query.parse import Query, Term, parse
-from agentplane.query.records import Record
+from agentplane.query.records import QueryRecord
 from agentplane.runs.query.timeline import TimelineRow
 
 
@@ -32,7 +32,7 @@ MEMORY = [
 ]  # fmt: skip
 
 
-def record(one: Entry) -> Record:
+def record(one: Entry) -> QueryRecord:
     expired = Expiry("expired", date(2026, 1, 1), -300) if one.id == "DEC-001" else None
     states = records.states_of_approved(one, expired, edited=one.id == "INV-001")
     return records.with_states(records.of_approved(one), states)
@@ -149,7 +149,7 @@ def test_every_field_and_every_order_has_a_test_of_its_own() -> None:
     for field in FIELDS:
         if field.name != "sort":
             value = "7d" if field.takes == "time" else "x"
-            assert match.test_of(Query((Term(field.name, value),)), NOW)(Record("k", "")) is False
+            assert match.test_of(Query((Term(field.name, value),)), NOW)(QueryRecord("k", "")) is False
     assert {value.name for value in SORTS} == order._KEYS.keys()
     assert set(order._STATES) <= {value.name for value in STATES}
 
@@ -176,7 +176,7 @@ def test_the_time_of_a_typo_grows_with_the_entries_and_no_faster() -> None:
         for n in range(10_000)
     ]
 
-    def taken(some: list[Record]) -> float:
+    def taken(some: list[QueryRecord]) -> float:
         times = []
         for _ in range(4):
             began = time.process_time()

@@ -37,7 +37,6 @@ values = st.recursive(
     max_leaves=6,
 )
 fields = st.dictionaries(texts.filter(lambda name: name != "id"), values, max_size=5)
-whites = st.text(" \t\n", max_size=3)
 
 BODIES = [
     "Decision: Use Textual.", "Übergröße 😀 \u2028 x", "- a: b\n- id: c", "a\n\n---\n\nb", "Title\n---\ntext",

@@ -8,7 +8,7 @@ import pytest
 
 from agentplane.query import match
 from agentplane.query.parse import parse
-from agentplane.query.records import Record
+from agentplane.query.records import QueryRecord
 from agentplane.text import days, moments
 
 
@@ -28,8 +28,8 @@ def test_a_date_is_the_same_local_day_everywhere(zone: str) -> None:
     begin = datetime(2026, 11, 20).astimezone().timestamp()
     assert moments.moment("2026-11-20", NOW) == begin
     test = match.test_of(parse("newer:2026-11-20", "runs"), NOW)
-    assert test(Record(key="a", text="", at=begin))
-    assert not test(Record(key="b", text="", at=begin - 1))
+    assert test(QueryRecord(key="a", text="", at=begin))
+    assert not test(QueryRecord(key="b", text="", at=begin - 1))
 
 
 def test_the_day_of_an_entry_is_the_day_that_is_typed(zone: str) -> None:

@@ -62,7 +62,7 @@ def test_any_keys_at_any_size(full: Plane, name: str, seed: int) -> None:
             found = next(one for one in app.shown.reviewed.values() if one.conflicts)
             return ConflictScreen(found)
         if name == "edit":
-            return EditScreen(editor.of_entry(app.shown.memory, entry))
+            return EditScreen(editor.of_entry(app.shown.memory, entry, app.shown.today))
         return Pick("Open", ["one", "two " * 40, "漢字 " * 30]) if name == "pick" else MemoryScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:

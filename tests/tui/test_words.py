@@ -20,7 +20,6 @@ BANNED = re.compile(
     re.IGNORECASE,
 )
 """Words of the program's past, and words that no other program has for this."""
-_TYPES = re.compile(r"^[\w.\[\], |\"']+$")
 SOURCES = sorted((ROOT / "agentplane" / "tui").rglob("*.py"))
 
 

@@ -47,7 +47,7 @@ def restart_command(ids: tuple[str, ...], every: bool, as_json: bool) -> int:
     }
     if as_json:
         rows = [
-            session_row(one) | _outcome_fields(outcomes.get(one.pid))
+            session_row(one) | {"outcome": msgspec.to_builtins(outcomes.get(one.pid))}
             for one in (wanted if ids or every else found)
         ]
         output.emit("restart", revision=plane.status().revision, sessions=rows)
@@ -62,10 +62,6 @@ def restart_command(ids: tuple[str, ...], every: bool, as_json: bool) -> int:
             if not one.reloads
         )
     )
-
-
-def _outcome_fields(outcome: Outcome | None) -> dict[str, object]:
-    return {"outcome": msgspec.to_builtins(outcome) if outcome else None}
 
 
 def _named(found: list[Session], name: str) -> Session:

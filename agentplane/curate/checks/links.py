@@ -20,9 +20,11 @@ def check(subject: Subject) -> Iterator[Finding]:
             yield _dead(subject, entry, link)
     circles = links.loops(subject.memory)
     yield from (_circle(subject, ids) for ids in circles)
-    in_circles = {id_ for ids in circles for id_ in ids}
+    in_circles, forks = {id_ for ids in circles for id_ in ids}, links.forks(subject.memory)
     for entry in subject.memory.shelf:
-        if entry.id not in in_circles:
+        if entry.id in forks and entry.id not in in_circles:
+            yield _fork(subject, entry, forks[entry.id])
+        elif entry.id not in in_circles:
             yield from _replaced(subject, entry)
 
 
@@ -43,9 +45,7 @@ def _replaced(subject: Subject, entry: Entry) -> Iterator[Finding]:
     """Yield the findings about an entry that other entries replaced."""
     successors = links.successors_in_force(subject.memory, entry)
     in_force = entry.head.status == "accepted"
-    if len(successors) > 1:
-        yield _fork(subject, entry, successors)
-    elif in_force and successors:
+    if in_force and successors:
         yield _still_in_force(subject, entry, subject.memory.entries[successors[0]])
     if in_force:
         for id_ in entry.head.supersedes:

@@ -36,8 +36,6 @@ class Look(msgspec.Struct, frozen=True):
     files: ProjectFiles
     today: date
     searcher: Searcher
-    run: Callable[[str], Result]
-    """Returns the result of a command. It decides whether the command may run."""
 
 
 def evaluate(condition: Condition, look: Look) -> Result:
@@ -62,8 +60,8 @@ def evaluate(condition: Condition, look: Look) -> Result:
             if look.today < day:
                 return HOLDS
             return Fails(f"Today is {look.today}.", "check", Lines("today", str(look.today)))
-        case Run(command=command):
-            return look.run(command)
+        case Run():
+            return CantTell("the command didn't run")
         case _:
             assert_never(condition)
 

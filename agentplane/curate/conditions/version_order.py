@@ -295,5 +295,5 @@ _ORDERS: Mapping[Ecosystem, _Order] = {
     "npm": _SEMVER_ORDER,
     "cargo": _SEMVER_ORDER._replace(bare="^"),
     "go": _SEMVER_ORDER._replace(bare=">="),
-    "maven": _Order(_maven_key, _maven_first, lambda version: version, is_series=True, bare="="),
+    "maven": _Order(_maven_key, _maven_first, lambda version: version, is_series=False, bare="="),
 }

@@ -7,6 +7,7 @@ one command stores nothing here. A kill costs time and nothing else.
 
 from collections import OrderedDict
 from collections.abc import Callable
+from operator import is_
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,7 +54,7 @@ def put(layout: Layout, name: str, value: Any) -> None:
 def once(layout: Layout, name: str, of: tuple[object, ...], make: Callable[[], T]) -> T:
     """Return the result of `make`. Return the previous result if `of` has exactly the same objects."""
     before = get(layout, name)
-    if before is not None and len(before[0]) == len(of) and all(map(_same, before[0], of)):
+    if before is not None and len(before[0]) == len(of) and all(map(is_, before[0], of)):
         found: T = before[1]
         return found
     made = make()
@@ -84,7 +85,3 @@ def _of(layout: Layout) -> dict[str, Any]:
     except KeyError:  # another thread removed it
         pass
     return parts
-
-
-def _same(one: object, other: object) -> bool:
-    return one is other

@@ -6,7 +6,7 @@ import msgspec
 
 from agentplane.plane.git import git
 from agentplane.plane.git.git import ObjectId
-from agentplane.plane.layout import Layout
+from agentplane.plane.layout import LOG, Layout
 from agentplane.plane.ledger import log_events
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import records
@@ -14,7 +14,6 @@ from agentplane.text.log import chain, event_line
 from agentplane.text.markdown import document
 
 
-_LOG = "memory/log.jsonl"
 _COMMIT = b"\0commit "
 _FEW = 30
 _MANY = 300
@@ -52,7 +51,7 @@ def brought_again(layout: Layout, standing: Sequence[Standing]) -> list[Standing
 
     If a side knew the operation and still has the text, somebody put the text there deliberately.
     """
-    sides = [(side, _blob(layout, side, _LOG)) for side in _merged(layout)] if standing else []
+    sides = [(side, _blob(layout, side, LOG)) for side in _merged(layout)] if standing else []
     if len(sides) < 2:
         return []
     found = []
@@ -98,7 +97,7 @@ def removing_commits(layout: Layout) -> list[RemovingCommit]:
     """Return the last commits after which the log lacks events that it had before, newest first."""
     here = {line for _, line in chain.lines(layout.log)}
     found: dict[str, RemovingCommit] = {}
-    for part in git.changes(layout.root, _LOG, _FEW).split(_COMMIT)[1:]:
+    for part in git.changes(layout.root, LOG, _FEW).split(_COMMIT)[1:]:
         heading, *lines = part.splitlines(keepends=True)
         commit, parents, subject = heading.decode(errors="replace").rstrip("\n").split("\x1f")
         removed = (line[1:] for line in lines if line.startswith(b"-{"))
@@ -114,7 +113,7 @@ def removing_commits(layout: Layout) -> list[RemovingCommit]:
 def _named(layout: Layout, ledger: Ledger) -> dict[bytes, ObjectId]:
     """Return the lost events, each with a commit that has it."""
     known: dict[bytes, tuple[bytes, ObjectId]] = {}
-    for commit in _commits(layout):
+    for commit in git.of_history(layout.root, LOG, _MANY):
         known |= {event_line.digest_of(line): (line, commit) for line in _events(layout, commit)}
     have = {event_line.digest_of(line) for _, line in chain.lines(layout.log) if event_line.is_intact(line)}
     found: dict[bytes, ObjectId] = {}
@@ -130,13 +129,9 @@ def _named(layout: Layout, ledger: Ledger) -> dict[bytes, ObjectId]:
     return found
 
 
-def _commits(layout: Layout) -> list[ObjectId]:
-    return git.of_history(layout.root, _LOG, _MANY)
-
-
 def _events(layout: Layout, commit: ObjectId) -> Iterator[bytes]:
     return (
-        line for line in _blob(layout, commit, _LOG).splitlines(keepends=True) if event_line.is_intact(line)
+        line for line in _blob(layout, commit, LOG).splitlines(keepends=True) if event_line.is_intact(line)
     )
 
 

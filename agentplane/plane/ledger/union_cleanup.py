@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from agentplane.plane.layout import Layout
+from agentplane.plane.layout import LOG, Layout
 from agentplane.plane.ledger import log_events, summing
 from agentplane.plane.ledger.event_graph import EventGraph
 from agentplane.plane.ledger.ledger import Ledger
@@ -23,7 +23,7 @@ def log(layout: Layout) -> Ledger:
     _order_records(layout, graph)
     if not ledger.tangled or not all(map(event_line.is_intact, graph.lines)):
         return ledger
-    files.write_atomic(layout.file("memory/log.jsonl"), b"".join(graph.lines))
+    files.write_atomic(layout.file(LOG), b"".join(graph.lines))
     return summing.advance(Ledger(), layout)
 
 

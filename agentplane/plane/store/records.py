@@ -24,7 +24,12 @@ from agentplane.text.markdown.draft import Gap
 
 
 _SEAM = b',"texts":{'
-OBSERVING = frozenset({"approve", "supersede", "merge", "edit", "adopt", "renew"})
+OBSERVING = frozenset(
+    {
+        "approve", "supersede", "merge", "edit", "adopt", "renew", "merge-entries", "split-entry", "change-kind",
+        "set-fields",
+    }
+)  # fmt: skip
 """The verbs whose operations record the state of evidence."""
 SIZES = CacheFile("records")
 """Cache file with the result of `sizes` after the last operation."""

@@ -13,7 +13,7 @@ import msgspec
 
 from agentplane.errors import Damaged
 from agentplane.plane.derived import cache
-from agentplane.plane.layout import Layout
+from agentplane.plane.layout import LOG, Layout
 from agentplane.plane.ledger import ledger_cache, log_events
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import pages, records
@@ -58,7 +58,7 @@ def lost_tail(layout: Layout) -> bool:
 
 def check_log(layout: Layout) -> None:
     if not os.path.lexists(layout.log):
-        shown = layout.shown("memory/log.jsonl")
+        shown = layout.shown(LOG)
         raise Damaged(
             "the log is missing", where=shown, todo=f"Restore the log from Git: `git checkout -- {shown}`."
         )
@@ -69,7 +69,7 @@ def check_whole(layout: Layout) -> None:
     if lost_tail(layout):
         raise Damaged(
             "state.json names an event after the end of the log, so the last lines of the log are missing",
-            where=layout.shown("memory/log.jsonl"),
+            where=layout.shown(LOG),
             todo="Restore the log from Git. If its last lines are permanently lost, delete memory/state.json.",
         )
 
@@ -97,7 +97,7 @@ def repair(layout: Layout, *, whole: bool = False) -> list[str]:
 
 def _mend_log(layout: Layout) -> list[str]:
     what = chain.mend_torn(layout.log)
-    return [f"memory/log.jsonl: {what}"] if what else []
+    return [f"{LOG}: {what}"] if what else []
 
 
 def _remove_temps(layout: Layout) -> list[str]:

@@ -19,7 +19,7 @@ from agentplane.errors import AgentplaneError, Damaged, Locked
 from agentplane.plane import settings_read
 from agentplane.plane.derived import cache
 from agentplane.plane.git.lost_events import Lost, Standing
-from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.layout import CONFIG, INBOX, Layout
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.ledger import ledger_cache, summing, union_cleanup
 from agentplane.plane.ledger.ledger import Ledger
@@ -89,7 +89,7 @@ class Store:
         return self.clock().astimezone(UTC).date()
 
     def settings(self) -> Settings:
-        return settings_read.load(self.layout.file("config.toml"), self.layout.shown("config.toml"))
+        return settings_read.load(self.layout.file(CONFIG), self.layout.shown(CONFIG))
 
     def snapshot(self) -> Snapshot:
         """Return files and ledger that belong together. First repair the results of a crash.
@@ -191,7 +191,7 @@ class Store:
         ):
             raise Locked(
                 "The trust settings changed, but the change can't be logged while another process is writing.",
-                where=self.layout.shown("config.toml"),
+                where=self.layout.shown(CONFIG),
                 todo="Try again in a moment.",
             )
 

@@ -15,7 +15,7 @@ import msgspec
 from agentplane.errors import BadInput, Refused
 from agentplane.plane.derived import cache
 from agentplane.plane.git import git
-from agentplane.plane.layout import Layout
+from agentplane.plane.layout import CONFIG, Layout
 from agentplane.plane.ledger import log_events
 from agentplane.plane.settings import Settings
 from agentplane.plane.trust import rules, user_key
@@ -75,7 +75,7 @@ def signed_event(
         if verdict.by is None:
             raise Refused(
                 f"Nothing was written: {verdict.trouble}",
-                where=layout.shown("config.toml"),
+                where=layout.shown(CONFIG),
                 todo="Sign with a key that `trust.allowed_signers` lists, or ask the project owners to add your key.",
             )
     return {**event, _KEY: made}

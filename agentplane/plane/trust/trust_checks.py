@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from agentplane.findings import Finding, Instruction, Severity, Shell
+from agentplane.plane.layout import CONFIG, LOG
 from agentplane.plane.settings import DEFAULTS, Settings
 from agentplane.plane.settings_read import line_of
 from agentplane.plane.store import records
@@ -47,7 +48,7 @@ def _in_force(store: Store, settings: Settings, notes: Sequence[Record]) -> Iter
             remedy = "Unless this is intended, remove this setting."
         # Everybody who reads the history saw a change that is in the log, and it may be intended.
         severity: Severity = "info" if began else "warning"
-        where = f"{layout.shown('config.toml')}:{line_of(keys, text)}"
+        where = f"{layout.shown(CONFIG)}:{line_of(keys, text)}"
         yield Finding("trust-weak", severity, where, what, (Instruction(remedy),), name)
 
 
@@ -67,7 +68,7 @@ def _restored(store: Store, notes: Sequence[Record]) -> Iterator[Finding]:
                 Shell(("agentplane", "sync"), after=" and"),
                 Shell(("agentplane", "restart"), "restart the sessions from that time with "),
             )
-            where = layout.shown("memory/log.jsonl")
+            where = layout.shown(LOG)
             yield Finding("trust-was-weak", "info", where, what, remedies, name)
 
 

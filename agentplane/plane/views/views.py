@@ -14,7 +14,7 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.plane.derived import cache
-from agentplane.plane.layout import Layout
+from agentplane.plane.layout import ARTIFACTS, STATE, Layout
 from agentplane.plane.ledger import ledger_cache
 from agentplane.plane.ledger.ledger import Ledger, Output
 from agentplane.plane.store import records
@@ -99,7 +99,7 @@ def refresh(
     cache.save(layout, records.SIZES, records.sizes(layout))
     _write_artifacts(layout, ledger, whole=whole)
     texts = facts.texts_in(layout, facts.pages_in(layout) if found is None else found)
-    files.write_atomic(layout.file("memory/state.json"), state(ledger, texts), durable=False)
+    files.write_atomic(layout.file(STATE), state(ledger, texts), durable=False)
 
 
 def follow(layout: Layout, before: Ledger, after: Ledger, *, same_shelf: bool = False) -> None:
@@ -124,7 +124,7 @@ def _move_on(layout: Layout, old: bytes, new: bytes) -> None:
     While the key `head` is overwritten, the file names no event. A reader then sees a change in progress, and
     recovery writes the file again.
     """
-    path, place = layout.file("memory/state.json"), old.index(_HEAD) + 1
+    path, place = layout.file(STATE), old.index(_HEAD) + 1
     if new.index(_HEAD) + 1 == place and files.overwrite_start(path, old, new, place):
         return
     files.write_atomic(path, joined((new,), files.pieces(layout.state, len(old))), durable=False)
@@ -137,7 +137,7 @@ def _write_artifacts(layout: Layout, ledger: Ledger, *, whole: bool) -> None:
         return
     made = artifacts(ledger, [line for _, line in chain.lines(layout.log)])
     if files.read_if(layout.artifacts) != made:
-        files.write_atomic(layout.file("memory/artifacts.json"), made, durable=False)
+        files.write_atomic(layout.file(ARTIFACTS), made, durable=False)
 
 
 def _extend_artifacts(layout: Layout, before: Ledger, after: Ledger) -> None:
@@ -151,7 +151,7 @@ def _extend_artifacts(layout: Layout, before: Ledger, after: Ledger) -> None:
     if made is None or len(before.heads) > 1:
         _write_artifacts(layout, after, whole=True)
     else:
-        files.write_atomic(layout.file("memory/artifacts.json"), _artifacts_top(after) + made, durable=False)
+        files.write_atomic(layout.file(ARTIFACTS), _artifacts_top(after) + made, durable=False)
 
 
 def _begins_with(path: Path, start: bytes) -> bool:

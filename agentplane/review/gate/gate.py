@@ -5,22 +5,22 @@ the reviewer, or skips the check. The gate changes nothing, and its messages nev
 hold a secret.
 """
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from datetime import date, timedelta
+from collections.abc import Iterator, Mapping
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from agentplane.memory import condition, condition_place
-from agentplane.memory.entry import LINKS, Entry
-from agentplane.memory.proposing import MAX_TEXT, Proposal
+from agentplane.memory.entry import Entry
+from agentplane.memory.proposing import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.derived import server_memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.settings import Action, Gate
-from agentplane.review.gate import evidence_lookup, order_flags, raw_header, verbatim, wording
+from agentplane.review.gate import evidence_lookup, notices, raw_header, verbatim
+from agentplane.review.gate.notices import Notice
 from agentplane.review.gate.past_rejections import Repeat, Tombstones
 from agentplane.review.gate.verdicts import (
     HIGH,
@@ -32,7 +32,6 @@ from agentplane.review.gate.verdicts import (
     shown_earlier,
 )
 from agentplane.scan.secrets import find
-from agentplane.text import visible
 from agentplane.text.visible import one_line
 
 
@@ -42,12 +41,7 @@ if TYPE_CHECKING:
 DEFAULTS: Mapping[str, Action] = msgspec.structs.asdict(Gate())
 """Default action for each code. `Gate` describes the codes."""
 
-LONG = 2000
-"""Maximum characters of statement and rationale that a reviewer can comfortably read."""
-_MOST_CHARACTERS = 2 * MAX_TEXT
-"""Limit for all fields together. A longer proposal is refused, and the rest of it isn't checked."""
 _MOST_FLAGS = 40
-_MANY = 50
 
 _NOT_READ_AS_ORDERS = frozenset(("source", "type", "expires_at"))
 _NEEDS_EVIDENCE = ("fact", "assumption")
@@ -75,10 +69,6 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
     def action(self, code: str) -> Action:
         return self.actions.get(code) or DEFAULTS[code]
-
-
-_Noticed = tuple[str, str, str]
-"""Code, message and field of a finding."""
 
 
 def context(
@@ -110,16 +100,16 @@ def _words(memory: Memory) -> "Words | None":
 
 def check(proposal: Proposal, context: Context) -> Verdict:
     """Return the verdict with all findings, refusals first."""
-    texts, whole = _clipped(_texts(proposal))
+    texts, whole = notices.clipped(_texts(proposal))
     refused: dict[Flag, None] = {}
     flags: dict[Flag, None] = {}
     if not whole:
-        what = f"has more than {_MOST_CHARACTERS:,} characters, so the rest was not checked"
+        what = f"has more than {notices.MOST_CHARACTERS:,} characters, so the rest was not checked"
         refused[Flag("size", "refuse", what, "proposal")] = None
     noticed = list(_noticed(proposal, texts, context))
     repeat = _repeat(dict(texts)["statement"], proposal, context)
     noticed += _repeats(repeat)
-    noticed += _header(context.header, frozenset(code for code, _, _ in noticed))
+    noticed += notices.of_header(context.header, frozenset(code for code, _, _ in noticed))
     for code, what, where in noticed:
         action = context.action(code)
         if action == "off":
@@ -156,11 +146,11 @@ def suspicious(text: str) -> tuple[Flag, ...]:
     with this statement would get under the default settings: secrets, hidden text, and orders to the reader.
     An empty tuple means that the text can be delivered.
     """
-    texts = [("text", text[:_MOST_CHARACTERS])]
-    found = dict.fromkeys((*_secrets(texts), *_hidden(texts), *_aimed(texts)))
+    texts = [("text", text[: notices.MOST_CHARACTERS])]
+    found = dict.fromkeys((*notices.secrets(texts), *notices.hidden(texts), *notices.orders(texts)))
     flags = [_flag(code, what, at, DEFAULTS) for code, what, at in found]
-    if len(text) > _MOST_CHARACTERS:
-        what = f"has more than {_MOST_CHARACTERS:,} characters, so the rest was not checked"
+    if len(text) > notices.MOST_CHARACTERS:
+        what = f"has more than {notices.MOST_CHARACTERS:,} characters, so the rest was not checked"
         flags.insert(0, Flag("size", "refuse", what, "text"))
     return tuple(flag for flag in flags if flag.high or flag.code == "size")[:_MOST_FLAGS]
 
@@ -169,9 +159,9 @@ def high_flags(entry: Entry, actions: Mapping[str, Action]) -> tuple[Flag, ...]:
     """Return the flags of high severity that an entry or a candidate has under these settings."""
     texts = list(texts_of(entry))
     texts_for_reader = [text for text in texts if text[0] not in _NOT_READ_AS_ORDERS]
-    found = [*_secrets(texts), *_hidden(texts), *_aimed(texts_for_reader)]
+    found = [*notices.secrets(texts), *notices.hidden(texts), *notices.orders(texts_for_reader)]
     flagged = frozenset(code for code, _, _ in found)
-    found += _header(entry.header, flagged, candidate=entry.file == INBOX)
+    found += notices.of_header(entry.header, flagged, candidate=entry.file == INBOX)
     if not any(code == SECRET for code, _, _ in found):
         found += _secrets_of_body(entry)
     flags = (_flag(code, what, where, actions) for code, what, where in found if code in HIGH)
@@ -185,8 +175,8 @@ def has_high_flag(entry: Entry, actions: Mapping[str, Action]) -> bool:
 
 def likely_secrets(entry: Entry) -> tuple[Flag, ...]:
     """Return the flags for likely secrets in an entry, whatever the settings say."""
-    texts = [*texts_of(entry), *_header_texts(raw_header.text_of(entry.header))]
-    found = [one for one in _secrets(texts) if one[0] == SECRET] or list(_secrets_of_body(entry))
+    texts = [*texts_of(entry), *notices.header_texts(raw_header.text_of(entry.header))]
+    found = [one for one in notices.secrets(texts) if one[0] == SECRET] or list(_secrets_of_body(entry))
     return tuple(dict.fromkeys(_flag(code, what, where, {}) for code, what, where in found))[:_MOST_FLAGS]
 
 
@@ -195,8 +185,8 @@ def texts_of(entry: Entry) -> Iterator[tuple[str, str]]:
     yield from _texts(proposal_of(entry))
 
 
-def _secrets_of_body(entry: Entry) -> Iterator[_Noticed]:
-    return (one for one in _secrets([("text", entry.body)]) if one[0] == SECRET)
+def _secrets_of_body(entry: Entry) -> Iterator[Notice]:
+    return (one for one in notices.secrets([("text", entry.body)]) if one[0] == SECRET)
 
 
 def _flag(code: str, what: str, where: str, actions: Mapping[str, Action]) -> Flag:
@@ -259,35 +249,22 @@ def _texts(proposal: Proposal) -> Iterator[tuple[str, str]]:
             yield f"{label} {number}", text
 
 
-def _clipped(texts: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], bool]:
-    left = _MOST_CHARACTERS
-    kept: list[tuple[str, str]] = []
-    for where, text in texts:
-        if len(text) > left:
-            return [*kept, (where, text[:left])], False
-        kept.append((where, text))
-        left -= len(text) + 1
-        if left < 0:
-            return kept, False
-    return kept, True
-
-
-def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context) -> Iterator[_Noticed]:
+def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context) -> Iterator[Notice]:
     if context.looks_for("secret", "random"):
-        yield from _secrets(texts)
+        yield from notices.secrets(texts)
     if context.looks_for("escape", "bidi", "smuggled", "hidden"):
-        yield from _hidden(texts)
+        yield from notices.hidden(texts)
     texts_for_reader = [(where, text) for where, text in texts if where not in _NOT_READ_AS_ORDERS]
     if context.looks_for("instruction", "markup", "command"):
-        yield from _aimed(texts_for_reader)
-    yield from _size(proposal)
+        yield from notices.orders(texts_for_reader)
+    yield from notices.size(proposal)
     yield from _evidence(proposal, context)
     if context.looks_for("check"):
         yield from _condition(proposal, context)
     clipped = dict(texts)
     statement = clipped["statement"]
     if context.looks_for("status"):
-        yield from _status(statement, proposal, context.today)
+        yield from notices.status(statement, proposal, context.today)
     if (
         context.looks_for("restated")
         and not _is_taken_from_project(proposal)
@@ -322,94 +299,7 @@ def _is_taken_from_project(proposal: Proposal) -> bool:
     )
 
 
-def _header(header: bytes, flagged: Collection[str], *, candidate: bool = True) -> Iterator[_Noticed]:
-    """Yield findings in a raw header. `flagged` has the codes that the fields of the entry were already flagged
-    for.
-
-    In the header of a candidate, anything that no program writes is odd. In memory, people may add their own
-    keys.
-    """
-    if not header:
-        return
-    text = raw_header.text_of(header)
-    for what in raw_header.odd(text) if candidate else ():
-        yield "hidden", what, "header"
-    texts = _header_texts(text)
-    for code, what, where in (*_secrets(texts), *_hidden(texts), *_aimed(texts)):
-        # Ids, dates and names of runs look random. A code that a field was already flagged for isn't
-        # repeated.
-        if code != "random" and code not in flagged:
-            yield code, what, where
-
-
-def _header_texts(header: str) -> list[tuple[str, str]]:
-    """Return the texts of a raw header that aren't checked as fields."""
-    return _clipped(raw_header.read(header))[0] if header else []
-
-
-def _secrets(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
-    for where, text in texts:
-        for secret in find.find(text):
-            if secret.sure:
-                yield "secret", f"looks like it contains {secret.kind} ({secret.place})", where
-            elif where not in ("source", "external_id"):  # these names can be random by design
-                yield "random", f"contains {secret.kind} ({secret.place}), which may be a secret", where
-
-
-_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-# The flags of England, Scotland and Wales are a black flag plus characters that could also spell other text.
-_COUNTRIES = re.compile(
-    "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|"
-    "\U000e0077\U000e006c\U000e0073)\U000e007f"
-)
-
-
-def _hidden(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
-    for where, whole in texts:
-        text = _COUNTRIES.sub(lambda found: " " * len(found[0]), whole)
-        hits: dict[str, tuple[str, int, int]] = {}
-        for hit in visible.hidden(text):
-            code = hidden_code(hit.char)
-            if code in hits:
-                name, line, count = hits[code]
-            else:
-                name, line, count = hit.name, text.count("\n", 0, hit.offset) + 1, 0
-            hits[code] = name, line, count + 1
-        for code, (name, line, count) in hits.items():
-            more = f" and {count - 1} more" if count > 1 else ""
-            yield code, f"contains a hidden character: {name} (line {line}){more}", where
-        for what in order_flags.unseen(whole):
-            yield "hidden", what, where
-
-
-def hidden_code(char: str) -> str:
-    code = ord(char)
-    if code < 0x20 or 0x7F <= code <= 0x9F:
-        return "escape"
-    if char in _OVERRIDES:
-        return "bidi"
-    return "smuggled" if 0xE0000 <= code <= 0xE0FFF or 0xFFFE <= code <= 0xFFFF else "hidden"
-
-
-def _aimed(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
-    for where, text in texts:
-        for code, what in order_flags.noticed(text):
-            yield code, what, where
-
-
-def _size(proposal: Proposal) -> Iterator[_Noticed]:
-    size = len(proposal.statement) + len(proposal.rationale or "")
-    if size > LONG:
-        yield "size", f"has {size:,} characters, which is long for a memory entry", "statement"
-    for name in ("evidence", "tags", "scope", *LINKS):
-        count = len(getattr(proposal, name))
-        if count > _MANY:
-            yield "size", f"has {count:,} items, which is unusually many", name
-
-
-def _evidence(proposal: Proposal, context: Context) -> Iterator[_Noticed]:
+def _evidence(proposal: Proposal, context: Context) -> Iterator[Notice]:
     kind = proposal.type.lower()
     supported = bool(proposal.evidence) or (kind == "assumption" and bool(proposal.check))
     if kind in _NEEDS_EVIDENCE and not supported:
@@ -427,7 +317,7 @@ def _evidence(proposal: Proposal, context: Context) -> Iterator[_Noticed]:
         yield "gone", f"only the first {evidence_lookup.MOST} pieces of evidence were checked", "evidence"
 
 
-def _condition(proposal: Proposal, context: Context) -> Iterator[_Noticed]:
+def _condition(proposal: Proposal, context: Context) -> Iterator[Notice]:
     problem = condition.parse(proposal.check) if proposal.check else None
     if not isinstance(problem, condition.Problem):
         return
@@ -443,27 +333,13 @@ def _shown(text: str) -> str:
     return "this evidence" if find.find(text[:400]) else f"`{one_line(text[:200], 60)}`"
 
 
-def _status(statement: str, proposal: Proposal, today: date) -> Iterator[_Noticed]:
-    # A rationale may describe a past state. Only a statement must stay true.
-    if line := wording.news(statement):
-        yield "status", f"describes a temporary state (line {line})", "statement"
-    if proposal.expires_at:
-        try:
-            expires = date.fromisoformat(proposal.expires_at)
-        except ValueError:
-            return
-        if expires <= today + timedelta(days=1):
-            over = "is in the past" if expires < today else "is today or tomorrow"
-            yield "status", over, "expires_at"
-
-
 def _repeat(statement: str, proposal: Proposal, context: Context) -> Repeat | None:
     if not context.tombstones or not context.looks_for("repeat"):
         return None
     return context.tombstones.find(statement, scope=proposal.scope, ignoring=context.candidate)
 
 
-def _repeats(repeat: Repeat | None) -> Iterator[_Noticed]:
+def _repeats(repeat: Repeat | None) -> Iterator[Notice]:
     if repeat is None:
         return
     earlier = earlier_text(shown_earlier(repeat.rejection))

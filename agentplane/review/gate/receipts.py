@@ -20,15 +20,17 @@ from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import run_lookup
 from agentplane.plane.settings import Settings
-from agentplane.plane.store.plan import Plan
+from agentplane.plane.store.plan import Edit, Plan
 from agentplane.review.gate import evidence_lookup
 from agentplane.scan.secrets import find
 from agentplane.text.markdown import document
 from agentplane.text.visible import one_line
 
 
-BRINGING = ("approve", "supersede", "merge", "edit", "adopt")
-"""Verbs that add a text to memory. Other verbs move it, stamp it, or restore an approved text."""
+BRINGING = (
+    "approve", "supersede", "merge", "edit", "adopt", "merge-entries", "split-entry", "change-kind", "set-fields",
+)  # fmt: skip
+"""Verbs that add a text or evidence to memory. Other verbs move it, stamp it, or restore an approved text."""
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
@@ -88,16 +90,24 @@ def require(memory: Memory, plan: Plan) -> None:
     for edit in plan.edits:
         page = document.parse(edit.text) if edit.text is not None and edit.file != INBOX else None
         head = read_header(page.blocks[0].packed)[0] if page and page.blocks else None
-        if head is None or head.status != "accepted":
+        if head is None or head.status != "accepted" or _keeps_evidence(memory, plan, edit, head):
             continue
         if lack := lacking(head, sources):
             named = edit.was if plan.verb in ("approve", "supersede") else None
-            name = one_line(named or edit.id, 40)
+            # A new part of a split entry has no id yet that a person knows.
+            known = edit.id if edit.id in memory.entries else plan.edits[0].id
+            name = one_line(named or known, 40)
             raise Refused(
                 f"{name} {lack}, but this project requires receipts",
                 todo=f"Run `agentplane edit {name}` to add the run as `source:` and the evidence as `evidence:`. "
                 "`agentplane timeline` lists the runs. The setting is `policy.require_receipts` in config.toml.",
             )
+
+
+def _keeps_evidence(memory: Memory, plan: Plan, edit: Edit, head: Header) -> bool:
+    """True if an operation changes other fields of an entry than its evidence. Then the entry stays accepted."""
+    before = memory.entries.get(edit.id)
+    return plan.verb == "set-fields" and before is not None and before.head.evidence == head.evidence
 
 
 def _source(source: str | None, sources: ReceiptSources) -> str | None:

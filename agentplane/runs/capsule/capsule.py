@@ -8,7 +8,9 @@ which is the event. Any change to a sealed capsule is therefore detectable.
 import hashlib
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from agentplane.errors import Damaged
 from agentplane.plane.derived import cache
@@ -101,11 +103,18 @@ def content(layout: Layout, run: RunEvent, name: str) -> bytes | None:
 def unpacked(kept: CapsuleFile, data: bytes) -> bytes:
     if not kept.path.endswith(events.PACKED):
         return data
+    with unpacking(kept, data) as stream:
+        return stream.read(_LARGEST)
+
+
+@contextmanager
+def unpacking(kept: CapsuleFile, packed: bytes | BinaryIO) -> Iterator[BinaryIO]:
+    """Yield a stream of the decompressed bytes of a packed file. It doesn't close the stream that it reads."""
     import zstandard
 
     try:
-        with zstandard.ZstdDecompressor().stream_reader(data) as stream:
-            return stream.read(_LARGEST)
+        with zstandard.ZstdDecompressor().stream_reader(packed, closefd=False) as stream:
+            yield stream
     except zstandard.ZstdError:
         raise Damaged(
             "this file can't be decompressed",

@@ -6,7 +6,6 @@ from typing import BinaryIO
 
 import msgspec
 
-from agentplane.errors import Damaged
 from agentplane.plane.layout import Layout
 from agentplane.runs import events
 from agentplane.runs.capsule import capsule
@@ -82,16 +81,6 @@ def _blocks(kept: CapsuleFile, stream: BinaryIO) -> Iterator[bytes]:
         while block := stream.read(_BLOCK):
             yield block
         return
-    import zstandard
-
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(stream, closefd=False) as unpacked:
-            while block := unpacked.read(_BLOCK):
-                yield block
-    except zstandard.ZstdError:
-        raise Damaged(
-            "this file can't be decompressed",
-            where=kept.path,
-            todo="Run `agentplane doctor`.",
-            sees_doctor=True,
-        ) from None
+    with capsule.unpacking(kept, stream) as unpacked:
+        while block := unpacked.read(_BLOCK):
+            yield block

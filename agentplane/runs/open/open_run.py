@@ -79,7 +79,7 @@ class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
     """True if it was ended so that another command could replace it."""
 
 
-class Given(msgspec.Struct, frozen=True):
+class GivenMemory(msgspec.Struct, frozen=True):
     """The last memory that a session received. The notes contain its receipt."""
 
     revision: str
@@ -97,7 +97,7 @@ class ToolSession(msgspec.Struct, frozen=True, omit_defaults=True):
     """Path of the tool's session file."""
     source: str = ""
     """Reason of the start, for example `startup`, `resume` or `clear`."""
-    given: Given | None = None
+    given: GivenMemory | None = None
     pid: int = 0
     """The tool's own process, if another process runs the tool."""
 

@@ -4,9 +4,8 @@ A file that several tools read is written once. Text outside of agentplane's blo
 block is only overwritten after its new lines were proposed.
 """
 
-import difflib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -17,36 +16,19 @@ from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Target, Tool
 from agentplane.context import active
 from agentplane.context.pack import IN_FORCE, Pack, Receipt
-from agentplane.context.pack_text import EXPIRED, LEFT_OUT, marked_in, read_item
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
 from agentplane.text import files
 from agentplane.tools import foreign_file
 from agentplane.tools.foreign_file import Change
-from agentplane.tools.memory_file import block, size_limit
+from agentplane.tools.memory_file import block, edited_lines, size_limit
+from agentplane.tools.memory_file.edited_lines import LineProposer, Written
 from agentplane.tools.memory_file.size_limit import Packs
 from agentplane.tools.settings_file import desired
 
 
 State = Literal["current", "old", "absent", "edited", "blocked"]
 """The state of a file. `blocked` means that agentplane may not write it, for the reason in `why`."""
-
-_OURS = ("#", "<!-- agentplane:", LEFT_OUT, EXPIRED)
-"""The beginnings of lines that belong to no entry. They are titles, markers and lists of entries left out."""
-
-
-class Written(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A line that somebody wrote into a block."""
-
-    text: str
-    id: str = ""
-    """The entry that the line seems to belong to."""
-    bare: str = ""
-    """The text without that id, if it begins with the id."""
-
-
-Propose = Callable[[str, Written], str | None]
-"""Proposes a line of a file. Returns the candidate's id, or None if a person already decided about it."""
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -154,7 +136,7 @@ class Synced(msgspec.Struct, frozen=True):
     """Files that agentplane may not write, with the reasons."""
 
 
-def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Propose) -> Synced:  # fmt: skip
+def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: LineProposer) -> Synced:  # fmt: skip
     """Write the memory into the files. Propose the lines that people wrote into a block first.
 
     Each proposal cites its file and line. If a proposal is refused, the file doesn't change.
@@ -170,7 +152,7 @@ def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propos
     return Synced(tuple(written), proposed, {**kept, **failed}, blocked)
 
 
-def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Propose) -> Synced:  # fmt: skip
+def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: LineProposer) -> Synced:  # fmt: skip
     """Remove agentplane's block from the files. As in `bring`, propose the lines that people wrote first."""
     foreign_file.clear_left_over(project, desired.written_paths())
     ours = wired(project, tools)
@@ -181,7 +163,7 @@ def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, pro
 
 
 def _propose_edits(
-    stands: Iterable[Standing], tools: Sequence[Tool], propose: Propose
+    stands: Iterable[Standing], tools: Sequence[Tool], propose: LineProposer
 ) -> tuple[tuple[str, ...], dict[str, str], list[Tool]]:
     """Propose the lines of edited blocks.
 
@@ -252,7 +234,7 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     cut, short, repeated = packs.about(pack, _cuts)
     held = block.settled(data or b"")
     found = block.find(held)
-    diff, added = _edits(held, found, _text(plane, users, pack)) if found else ((), ())
+    diff, added = edited_lines.of(held, found, _text(plane, users, pack)) if found else ((), ())
     if fitting is None:
         return Standing(path, names, "blocked", why=size_limit.full(users), diff=diff, added=added)
     if data is None or found is None:
@@ -382,31 +364,6 @@ def _without_header(data: bytes, path: str, tools: Iterable[Tool]) -> bytes | No
     if rest is not None and found and found.file == "new" and rest.strip() == own.strip():
         return None
     return rest
-
-
-def _edits(data: bytes, found: block.Block, wanted: str) -> tuple[tuple[str, ...], tuple[Written, ...]]:
-    """Return the diff from the text to write to the edited block, and the lines that only the file has.
-
-    Both are empty if the block isn't edited.
-    """
-    if not found.is_edited(data):
-        return (), ()
-    now = found.content(data).decode(errors="replace").splitlines()
-    made = wanted.splitlines()
-    diff = tuple(difflib.unified_diff(made, now, "written by agentplane", "current", lineterm="", n=1))
-    return diff, tuple(_written(now, {line.strip() for line in made}))
-
-
-def _written(now: Iterable[str], known: set[str]) -> Iterator[Written]:
-    """Yield the unknown lines, each with the entry that it seems to belong to."""
-    id_ = ""
-    for line in now:
-        head = read_item(line)
-        id_ = head.id if head else id_ if line.startswith("  ") else ""
-        text, bare = line.strip().lstrip("-* ").strip(), head.statement if head else ""
-        is_ours = text.startswith(_OURS) or marked_in(line.rstrip()) is not None
-        if line.strip() not in known and text and not is_ours:
-            yield Written(text, id_, bare)
 
 
 def _has_block(project: Path, target: Target) -> bool:

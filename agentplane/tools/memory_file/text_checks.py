@@ -14,7 +14,7 @@ from agentplane.plane.layout import INBOX
 from agentplane.plane.store import records
 from agentplane.plane.store.store import Store
 from agentplane.review import delivery
-from agentplane.review.delivery import Given
+from agentplane.review.delivery import Delivery
 from agentplane.text import files
 from agentplane.text.log import chain
 from agentplane.text.markdown import document
@@ -98,13 +98,13 @@ class _Approved:
         return allowed_lines.known(self._given.entries, layout.root.name, self._texts, log, edited)
 
     @cached_property
-    def _given(self) -> Given:
+    def _given(self) -> Delivery:
         entries = self._memory.approved()
         if not self._memory.snapshot.settings.gate.finds_secrets:
-            return Given(tuple(entries))
+            return Delivery(tuple(entries))
         held = delivery.searched(entries)
         ids = {entry.id for entry in held}
-        return Given(tuple(entry for entry in entries if entry.id not in ids), held)
+        return Delivery(tuple(entry for entry in entries if entry.id not in ids), held)
 
     @cached_property
     def _withheld(self) -> Known:

@@ -74,7 +74,7 @@ class Budget(msgspec.Struct, frozen=True):
     label: str
 
 
-class View(msgspec.Struct, frozen=True):
+class ContextView(msgspec.Struct, frozen=True):
     ask: Ask
     pack: Pack
     sources: Sources
@@ -88,7 +88,7 @@ class View(msgspec.Struct, frozen=True):
     """The reason for each entry that is left out, by id."""
 
 
-def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
+def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> ContextView:
     """Return the view for an ask, with the packs for each tool that is connected or was found."""
     sources = active.sources(memory, ask, today)
     made = pack.make(sources, ask)
@@ -112,7 +112,7 @@ def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
         for tool in tools
     )
     made = pack.make(sources, ask, made.choice, _in_every_file(tool_packs))
-    return View(
+    return ContextView(
         ask,
         made,
         sources,

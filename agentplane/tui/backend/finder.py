@@ -12,7 +12,7 @@ from agentplane.memory.entry import Entry, searchable_text
 from agentplane.plane.layout import INBOX
 from agentplane.query import complete, match, order, records
 from agentplane.query.parse import EMPTY, Query, parse, words_of
-from agentplane.query.records import Record
+from agentplane.query.records import QueryRecord
 from agentplane.retrieval.by_words import ByWords
 from agentplane.retrieval.retriever import Question
 from agentplane.retrieval.scan import Wanted
@@ -60,7 +60,7 @@ class Finder:
         self._view = view
         self._inbox = EntryRecords("inbox", _record_of(records.of_candidate))
         self._memory = EntryRecords("memory", _record_of(records.of_approved))
-        self._runs: list[tuple[Record, TimelineRow]] = []
+        self._runs: list[tuple[QueryRecord, TimelineRow]] = []
         self._rest: Iterator[TimelineRow] = timeline.rows(view.memory.snapshot.layout)
 
     def entries(self, words: str, progress: Progress) -> Hits:
@@ -107,13 +107,13 @@ class Finder:
         runs = [record for record, _ in islice(self._each_run(), _STEP)]
         return complete.known([*self._records(states=False), *runs])
 
-    def _records(self, *, states: bool) -> list[Record]:
+    def _records(self, *, states: bool) -> list[QueryRecord]:
         return [
             *self._inbox.of(self._view, states=states),
             *self._memory.of(self._view, states=states),
         ]
 
-    def _matching(self, query: Query) -> list[Record]:
+    def _matching(self, query: Query) -> list[QueryRecord]:
         return match.select(query, self._records(states=query.needs_states), datetime.now(UTC))
 
     def _hits(self, words: str, ids: Sequence[str]) -> Hits:
@@ -123,7 +123,7 @@ class Finder:
         memory = [entry for entry in entries if entry.file != INBOX]
         return Hits(words, tuple(inbox[:MOST]), tuple(memory[:MOST]))
 
-    def _each_run(self) -> Iterator[tuple[Record, TimelineRow]]:
+    def _each_run(self) -> Iterator[tuple[QueryRecord, TimelineRow]]:
         """Yield the runs with their records. Runs that were read before come from memory."""
         yield from self._runs
         known = {run.run_id for _, run in self._runs}
@@ -134,7 +134,7 @@ class Finder:
                 yield self._runs[-1]
 
 
-def _rank(record: Record, wanted: Sequence[str], phrase: str) -> int:
+def _rank(record: QueryRecord, wanted: Sequence[str], phrase: str) -> int:
     if record.id.startswith(phrase):
         return 0
     if phrase in record.statement:
@@ -142,10 +142,10 @@ def _rank(record: Record, wanted: Sequence[str], phrase: str) -> int:
     return 2 if all(word in record.statement for word in wanted) else 3
 
 
-def _record_of(make: Callable[[Entry], Record]) -> Callable[[Entry], Record]:
+def _record_of(make: Callable[[Entry], QueryRecord]) -> Callable[[Entry], QueryRecord]:
     """Return a function for the record of an entry, in which words are found in every field and in all of the text."""
 
-    def record_of(entry: Entry) -> Record:
+    def record_of(entry: Entry) -> QueryRecord:
         head = entry.head
         fields = (entry.id, head.type, head.proposed_by or "", *head.scope, *head.evidence)
         return records.replace(make(entry), text="\n".join((*fields, searchable_text(entry))).casefold())

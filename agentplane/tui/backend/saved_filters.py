@@ -42,7 +42,7 @@ class Filters(msgspec.Struct, frozen=True):
 def load(target: Target) -> Filters:
     """Return the saved filters of a list. A missing or unreadable file has none."""
     try:
-        return _sorted(target, _decoded(_read()).get(target, ()))
+        return _filters_of(target, _decoded(_read()).get(target, ()))
     except (msgspec.MsgspecError, OSError, PlaneError):
         return Filters()
 
@@ -52,7 +52,7 @@ def add(target: Target, new: SavedFilter) -> Filters:
 
     def with_new(saved: tuple[SavedFilter, ...]) -> tuple[SavedFilter, ...]:
         others = tuple(one for one in saved if one.name != new.name)
-        if len(_sorted(target, others).readable) >= MOST:
+        if len(_filters_of(target, others).readable) >= MOST:
             raise BadInput(f"You can't save more than {MOST} filters.", todo="Remove a saved filter first.")
         return (*others, new)
 
@@ -82,11 +82,11 @@ def _changed(target: Target, change: Callable[[tuple[SavedFilter, ...]], tuple[S
         made = change(saved.get(target, ()))
         text = msgspec.json.format(msgspec.json.encode({**saved, target: made})) + b"\n"
         if files.replace(where, data, text):
-            return _sorted(target, made)
+            return _filters_of(target, made)
     raise BadInput("Another process is saving filters at the same time.", where=str(where), todo="Try again.")
 
 
-def _sorted(target: Target, saved: tuple[SavedFilter, ...]) -> Filters:
+def _filters_of(target: Target, saved: tuple[SavedFilter, ...]) -> Filters:
     unreadable = tuple(one for one in saved if not _is_readable(one.query, target))
     return Filters(tuple(one for one in saved if one not in unreadable), unreadable)
 

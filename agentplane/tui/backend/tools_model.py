@@ -42,7 +42,7 @@ _NOTHING = {
 }
 
 
-class View(msgspec.Struct, frozen=True):
+class ToolView(msgspec.Struct, frozen=True):
     """The current state of one tool."""
 
     tool: Tool
@@ -81,7 +81,7 @@ class Planned(msgspec.Struct, frozen=True):
     note: str = ""
 
 
-def views(plane: Plane, memory: Memory, today: date) -> list[View]:
+def views(plane: Plane, memory: Memory, today: date) -> list[ToolView]:
     """Return every known tool. Tools in use come first, then installed tools."""
     project, packs = plane.layout.project, size_limit.packs(lambda: memory, today)
     project_names = (project, plane.layout.root.name)
@@ -96,7 +96,9 @@ def views(plane: Plane, memory: Memory, today: date) -> list[View]:
         signs = tuple(mark for mark in tool.marks if (project / mark).exists())
         is_blocked = any(part.state == "blocked" for part in mine[1:])
         by_hand = connections.by_hand(project, [tool]) if is_blocked else {}
-        rows.append(View(tool, where, signs, mine, standings[tool.name], by_hand, packs.whole.receipt.tokens))
+        rows.append(
+            ToolView(tool, where, signs, mine, standings[tool.name], by_hand, packs.whole.receipt.tokens)
+        )
     order = ("in use here", "installed", "not found")
     return sorted(rows, key=lambda view: order.index(view.where))
 

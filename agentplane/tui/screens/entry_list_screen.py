@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from agentplane.memory.entry import Entry
     from agentplane.query.fields import Target
-    from agentplane.query.records import Record
+    from agentplane.query.records import QueryRecord
     from agentplane.review.spots import Spot
     from agentplane.tui.backend.entries.entry_facts import Subject
     from agentplane.tui.backend.entries.entry_records import EntryRecords
@@ -55,7 +55,7 @@ class EntryScreen(ListScreen):
         found = match.select(query, self.records(states=query.needs_states), datetime.now(UTC), typos=typos)
         return [record.key for record in order.ordered(found, query.sort)]
 
-    def records(self, *, states: bool = False) -> "list[Record]":
+    def records(self, *, states: bool = False) -> "list[QueryRecord]":
         from agentplane.tui.backend.entries.entry_records import EntryRecords
 
         if self._shown is None:
@@ -305,4 +305,4 @@ class EntryScreen(ListScreen):
         if entry is None:
             self.plane_app.say("There is nothing to edit")
         else:
-            await open_editor(self.app, of_entry(shown.memory, entry))
+            await open_editor(self.app, of_entry(shown.memory, entry, shown.today))

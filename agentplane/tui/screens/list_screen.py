@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from textual.widgets import Input
 
     from agentplane.query.fields import Target
-    from agentplane.query.records import Record
+    from agentplane.query.records import QueryRecord
     from agentplane.tui.app import PlaneApp
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.widgets.filter_bar import Filter
@@ -95,7 +95,7 @@ class ListScreen(FixedSizeScreen[None]):
         If the filter has an order, the ids are in this order.
         """
 
-    def records(self, *, states: bool = False) -> "list[Record]":
+    def records(self, *, states: bool = False) -> "list[QueryRecord]":
         """Return the rows as a query sees them. Runs in a thread. Only screens with `QUERY` need it.
 
         With `states`, each record has the values of `is:`.

@@ -72,7 +72,7 @@ class Ledger:
         self.entries.append(entry)
 ''',
     "    # the fee comes first\n    total = amount + fee",
-    ("    if total > LIMIT:\n        raise ValueError(\"too much\")", "    if (\n        total > LIMIT\n    ):\n        raise ValueError('too much')"),
+    ('    if total > LIMIT:\n        raise ValueError("too much")', "    if (\n        total > LIMIT\n    ):\n        raise ValueError('too much')"),
     ("(amount: int, fee", "(amount: int, currency: str, fee"),
     ("fee: int = 2", "fee: int = 3"),
     ("total > LIMIT", "total >= LIMIT"),
@@ -82,7 +82,7 @@ class Ledger:
 
 TYPESCRIPT = Sample(
     "src/pay.ts", "src/store.ts", "export function unrelated(a: string) {\n  return a;\n}\n", "charge", "LIMIT",
-    '''import os from "os";
+    """import os from "os";
 
 //<constant>
 export const LIMIT = 30;
@@ -109,9 +109,9 @@ export class Ledger {
     this.entries.push(entry);
   }
 }
-''',
+""",
     "  // the fee comes first\n  const total = amount + fee;",
-    ("  if (total > LIMIT) {\n    throw new Error(\"too much\");\n  }", "  if (total > LIMIT)\n  {\n      throw new Error('too much')\n  }"),
+    ('  if (total > LIMIT) {\n    throw new Error("too much");\n  }', "  if (total > LIMIT)\n  {\n      throw new Error('too much')\n  }"),
     ("(amount: number, fee", "(amount: number, currency: string, fee"),
     ("fee: number = 2", "fee: number = 3"),
     ("total > LIMIT", "total >= LIMIT"),
@@ -121,7 +121,7 @@ export class Ledger {
 
 GO = Sample(
     "pay/pay.go", "pay/store.go", "package pay\n\nfunc unrelated(a string) string {\n\treturn a\n}\n", "Charge", "Limit",
-    '''package pay
+    """package pay
 
 import "os"
 
@@ -153,7 +153,7 @@ type Ledger struct {
 func (l *Ledger) Post(entry string) {
 	l.entries = append(l.entries, entry)
 }
-''',
+""",
     "\t// the fee comes first\n\ttotal := amount + fee",
     ("\tif total > Limit {\n\t\treturn 0", "\tif   total > Limit {\n\n\t\t\treturn 0"),
     ("(amount int, fee", "(amount int, currency string, fee"),
@@ -166,7 +166,7 @@ func (l *Ledger) Post(entry string) {
 
 RUST = Sample(
     "src/pay.rs", "src/store.rs", "pub fn unrelated(a: u32) -> u32 {\n    a\n}\n", "charge", "LIMIT",
-    '''use std::env;
+    """use std::env;
 
 //<constant>
 pub const LIMIT: u32 = 30;
@@ -198,9 +198,9 @@ impl Ledger {
         self.entries.push(entry);
     }
 }
-''',
+""",
     "    // the fee comes first\n    let total = amount + fee",
-    ("    if total > LIMIT {\n        return Err(\"too much\".to_string());", "    if total > LIMIT\n    {\n        return Err( \"too much\".to_string() );"),
+    ('    if total > LIMIT {\n        return Err("too much".to_string());', '    if total > LIMIT\n    {\n        return Err( "too much".to_string() );'),
     ("(amount: u32, fee", "(amount: u32, currency: &str, fee"),
     ("fee + 2", "fee + 3"),
     ("total > LIMIT", "total >= LIMIT"),
@@ -211,7 +211,7 @@ impl Ledger {
 JAVA = Sample(
     "src/Pay.java", "src/Store.java", "class Store {\n    int unrelated(int a) {\n        return a;\n    }\n}\n",
     "charge", "LIMIT",
-    '''package pay;
+    """package pay;
 
 class Pay {
 //<constant>
@@ -241,7 +241,7 @@ class Ledger {
         entries.add(entry);
     }
 }
-''',
+""",
     "        // the fee comes first\n        int total = amount + fee",
     ("        if (total > LIMIT) {\n            throw", "        if (total > LIMIT)\n        {\n                throw"),
     ("(int amount, int fee", "(int amount, String currency, int fee"),

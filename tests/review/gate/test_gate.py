@@ -277,7 +277,10 @@ def test_a_refusal_says_what_where_and_what_to_do() -> None:
 def test_facts_and_assumptions_need_evidence() -> None:
     assert codes(checked(Proposal(type="fact", statement="The API is slow"))) == {"unsupported": "flag"}
     assert codes(checked(Proposal(type="assumption", statement="The API is slow"))) == {"unsupported": "flag"}
-    assert checked(Proposal(type="assumption", statement="The API is slow", check="run: make bench")) == Verdict()
+    assert (
+        checked(Proposal(type="assumption", statement="The API is slow", check="run: make bench"))
+        == Verdict()
+    )
     assert (
         checked(Proposal(type="fact", statement="The API is slow", evidence=["a person said so"]))
         == Verdict()

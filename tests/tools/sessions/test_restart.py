@@ -10,7 +10,7 @@ import pytest
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.runs.open import hook_notes, open_run
-from agentplane.runs.open.open_run import Given, OpenRun, RunSpec, ToolSession
+from agentplane.runs.open.open_run import GivenMemory, OpenRun, RunSpec, ToolSession
 from agentplane.runs.restart.requests import Again, Decision, Never, Request
 from agentplane.tools.sessions import restart
 from tests.conftest import UNLIKE, decision
@@ -92,7 +92,7 @@ def test_one_that_has_the_memory_of_now_goes_on(held: Plane) -> None:
     assert decided(held, run, asked) == Never("the session already has the current memory")
     revision = new(held)
     assert isinstance(decided(held, run, asked), Again)
-    given = ToolSession(id="s-1", given=Given(revision, "now", ""))
+    given = ToolSession(id="s-1", given=GivenMemory(revision, "now", ""))
     assert decided(held, msgspec.structs.replace(run, session=given), asked) == Never(
         "the session already has the current memory"
     )

@@ -19,6 +19,7 @@ from agentplane.text import files
 
 _FILE = cache.CacheFile("check-results", "1")
 _MOST = 500
+_MOST_FILES = 50_000
 _STATUS_SECONDS = 20.0
 
 
@@ -34,13 +35,13 @@ _decoder = msgspec.msgpack.Decoder(dict[str, KeptResult])
 
 
 def state_of(layout: Layout) -> str | None:
-    """Return a digest of the commit and of all changed files, or None if Git can't tell.
+    """Return a digest of the commit and of all changed files. Files that Git ignores don't count.
 
-    Files that Git ignores don't count.
+    Without Git, it is a digest of all files. None if there are too many of them.
     """
     status = git.status(layout.project, layout.root.name, _STATUS_SECONDS)
     if status is None:
-        return None
+        return _state_of_files(layout)
     top = git.top(layout.project) or layout.project
     found = hashlib.sha256(status)
     for row in status.split(b"\0"):
@@ -48,6 +49,19 @@ def state_of(layout: Layout) -> str | None:
         if path is not None:
             # The status is the same after a second change of a file, and the stamp isn't.
             found.update(repr(files.stamp(os.path.join(top, os.fsdecode(path)))).encode())
+    return found.hexdigest()[:32]
+
+
+def _state_of_files(layout: Layout) -> str | None:
+    found, count = hashlib.sha256(), 0
+    for folder, below, names in os.walk(layout.project):
+        below[:] = sorted(set(below) - {layout.root.name, ".git"})
+        for name in sorted(names):
+            count += 1
+            if count > _MOST_FILES:
+                return None
+            path = os.path.join(folder, name)
+            found.update(repr((path, files.stamp(path))).encode(errors="surrogateescape"))
     return found.hexdigest()[:32]
 
 

@@ -1,5 +1,6 @@
 """Runs one approved command, and returns what it printed."""
 
+import os
 import secrets
 import selectors
 import subprocess
@@ -23,6 +24,7 @@ _GRACE = 15.0
 """Seconds that the supervisor has for ending all processes."""
 _MOST_ANSWER = 4 * KEPT
 _TICK = 0.2
+_BREAK = "\n"
 
 
 class Ran(msgspec.Struct, frozen=True):
@@ -74,9 +76,12 @@ def run(
 
 
 def _joined(answer: Answer) -> str:
+    head, tail = answer.head.decode(errors="replace"), answer.tail.decode(errors="replace")
     left_out = answer.size - len(answer.head) - len(answer.tail)
-    gap = f"\n[{left_out:,} bytes left out]\n" if left_out > 0 else ""
-    return f"{answer.head.decode(errors='replace')}{gap}{answer.tail.decode(errors='replace')}"
+    if left_out <= 0:
+        return head + tail
+    # A part of a secret isn't found, so no line is cut in two.
+    return f"{head.rpartition(_BREAK)[0]}\n[about {left_out:,} bytes left out]\n{tail.partition(_BREAK)[2]}"
 
 
 def _asked(request: Request, tick: Callable[[], object]) -> Answer | None:
@@ -114,7 +119,7 @@ def _answer_of(process: "subprocess.Popen[bytes]", request: Request, tick: Calla
             tick()
             if not selector.select(_TICK):
                 continue
-            piece = process.stdout.read1(1 << 16)  # type: ignore[attr-defined] -- a pipe is a BufferedReader
+            piece = os.read(process.stdout.fileno(), 1 << 16)
             if not piece:
                 break
             data += piece

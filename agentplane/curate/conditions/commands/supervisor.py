@@ -120,7 +120,10 @@ def _watch(child: _Child, request: Request, output: _Output) -> tuple[Ended, int
             if now >= until:
                 return "time", None
             if now >= next_count:
-                if strays.count_of_all() > most_of_all and len(strays.below(os.getpid())) > MOST_PROCESSES // 2:
+                if (
+                    strays.count_of_all() > most_of_all
+                    and len(strays.below(os.getpid())) > MOST_PROCESSES // 2
+                ):
                     return "processes", None
                 next_count = time.monotonic() + _TICK
             ready = {key.fd for key, _ in selector.select(min(until, next_count) - now)}
@@ -260,7 +263,7 @@ def _limit(which: int, most: int) -> None:
 
 def _execute(words: Sequence[str]) -> NoReturn:
     try:
-        os.execv(words[0], words)
+        os.execv(words[0], list(words))  # noqa: S606 -- the words are a shell and an approved command
     finally:
         os._exit(_EXEC_FAILED)
 

@@ -73,3 +73,9 @@ def table(value: object) -> Mapping[str, object]:
 def rows(value: object) -> Sequence[object]:
     """Return a value if it is a list, or an empty one."""
     return value if isinstance(value, list) else ()
+
+
+def line_of_version(text: str, key: str) -> int:
+    """Return the line of the version of a package in JSON. `key` is its name."""
+    found = re.search(rf'^[ \t]*"{re.escape(key)}"\s*:\s*\{{(?:[^{{}}]*?)"version"', text, re.MULTILINE)
+    return line_of(text, found.end()) if found else 1

@@ -13,6 +13,7 @@ from agentplane.curate.conditions.packages.found import (
     Range,
     Source,
     line_of,
+    line_of_version,
     line_with,
     table,
 )
@@ -57,7 +58,7 @@ def _package_lock(source: Source, name: str) -> Sequence[Found]:
     known = [(key, row) for key, row in rows if not row.get("link") and row.get("name", name) == name]
     # A copy inside of another package isn't the one that the project imports.
     own = [(key, row) for key, row in known if key.count("node_modules/") == 1]
-    return [_pin_at(source.text, f'"{re.escape(key)}"', row.get("version")) for key, row in own or known]
+    return [_pin_at(source.text, key, row.get("version")) for key, row in own or known]
 
 
 def _first_lock(source: Source, whole: Mapping[str, object], name: str) -> Sequence[Found]:
@@ -68,12 +69,11 @@ def _first_lock(source: Source, whole: Mapping[str, object], name: str) -> Seque
         found = [table(level[name]) for level in waiting if name in level]
         waiting = [table(table(row).get("dependencies")) for level in waiting for row in level.values()]
         waiting = [level for level in waiting if level]
-    return [_pin_at(source.text, f'"{re.escape(name)}"', row.get("version")) for row in found]
+    return [_pin_at(source.text, name, row.get("version")) for row in found]
 
 
 def _pin_at(text: str, key: str, version: object) -> Found:
-    found = re.search(rf'^[ \t]*{key}\s*:\s*\{{(?:[^{{}}]*?)"version"', text, re.MULTILINE)
-    line = line_of(text, found.end()) if found else 1
+    line = line_of_version(text, key)
     if not isinstance(version, str) or not version[:1].isdigit():
         return Opaque("it isn't installed from a registry", line)
     return Pin(version, line)
@@ -127,7 +127,7 @@ def _pnpm(source: Source, name: str) -> Sequence[Found]:
 
 
 def _pnpm_pin(text: str, line: int) -> Found:
-    version = re.match(r"(?:/?(?:@[^/]+/)?[^/@]+@)?([0-9][^(_]*)", text)
+    version = re.match(r"(?:/?(?:@[^/]+/)?[^/@(0-9][^/@(]*@)?([0-9][^(_]*)", text)
     return Pin(version[1], line) if version else Opaque("it isn't installed from a registry", line)
 
 

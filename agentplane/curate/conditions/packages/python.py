@@ -13,6 +13,7 @@ from agentplane.curate.conditions.packages.found import (
     Pin,
     Range,
     Source,
+    line_of_version,
     line_with,
     rows,
     table,
@@ -44,7 +45,7 @@ def _pipfile_lock(source: Source, name: str) -> Sequence[Found]:
         for key, row in table(whole.get(section)).items():
             if plain(key) != wanted:
                 continue
-            line = line_with(source.text, rf'^[ \t]*"{re.escape(key)}"\s*:')
+            line = line_of_version(source.text, key)
             version = str(table(row).get("version", ""))
             pinned = _PINNED.match(version.strip())
             found.append(

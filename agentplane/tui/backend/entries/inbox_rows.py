@@ -88,7 +88,7 @@ def row(entry: "Entry", reviewed: "Reviewed | None", place: Place, *, edited: bo
         badge=badge.translate(PLAIN) if place.plain else badge,
         letter=entry.head.type[:1].upper() or "-",
         text=entry.statement,
-        right=_days(entry.head.updated, place.now),
+        right=_days_at((entry.head.updated or "")[:10], place.now.date()),
         state=state,
         group=_group(entry, place),
     )
@@ -140,10 +140,6 @@ def _moment(stamp: str) -> datetime | None:
         return datetime.fromisoformat(stamp) if _STAMP.fullmatch(stamp) else None
     except ValueError:
         return None
-
-
-def _days(updated: str | None, now: datetime) -> str:
-    return _days_at((updated or "")[:10], now.date())
 
 
 @lru_cache(4096)

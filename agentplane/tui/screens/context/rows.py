@@ -12,7 +12,7 @@ from agentplane.memory.entry import Entry
 from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
 from agentplane.tui.actions import Keymap
-from agentplane.tui.backend.context_model import ToolPacks, View
+from agentplane.tui.backend.context_model import ContextView, ToolPacks
 from agentplane.tui.backend.list_state import PLAIN, Row
 from agentplane.tui.screens.entry.sections import ago
 
@@ -35,14 +35,14 @@ def is_special(id_: str) -> bool:
     return id_.startswith(_PREFIX)
 
 
-def rows(view: View, keys: Keymap, *, plain: bool = False) -> list[Row]:
+def rows(view: ContextView, keys: Keymap, *, plain: bool = False) -> list[Row]:
     made = [_this(view), *_tools(view, keys), *_entries(view, keys), *_additions(view), *_left_out(view)]
     if not plain:
         return made
     return [Row(one.id, one.badge.translate(PLAIN), one.letter, one.text, one.right, one.state, one.group) for one in made]  # fmt: skip
 
 
-def _this(view: View) -> Row:
+def _this(view: ContextView) -> Row:
     receipt = view.pack.receipt
     missing = sum(cut.kind in pack.WITHOUT_ROOM for cut in receipt.cut)
     text = f"context · {receipt.tokens:,} of {receipt.budget:,} tokens"
@@ -50,7 +50,7 @@ def _this(view: View) -> Row:
     return Row(THIS, badge, " ", text, _missing(missing), state, FOR)
 
 
-def _tools(view: View, keys: Keymap) -> Iterator[Row]:
+def _tools(view: ContextView, keys: Keymap) -> Iterator[Row]:
     for one in view.tools:
         badge, state = ("●", "clean") if one.is_whole else ("~", "edited")
         if one.file.pack is None:
@@ -89,7 +89,7 @@ def _missing(count: int) -> str:
     return f"{count:,} left out" if count else ""
 
 
-def _entries(view: View, keys: Keymap) -> Iterator[Row]:
+def _entries(view: ContextView, keys: Keymap) -> Iterator[Row]:
     """Yield the rows of entries under the headings of the context pack, in the order of getting room."""
     ordered = view.pack.choice.ordered
     width = _width(view.entries)
@@ -122,7 +122,7 @@ def _entry(entry: Entry, width: int, badge: str, state: str, right: str, group: 
     )
 
 
-def _additions(view: View) -> Iterator[Row]:
+def _additions(view: ContextView) -> Iterator[Row]:
     sources, group = view.sources, ADDITIONS
     run = sources.last_run
     if run is not None:
@@ -142,7 +142,7 @@ def _additions(view: View) -> Iterator[Row]:
         yield Row(WAITING, "?", " ", text, "", "quiet", group)
 
 
-def _left_out(view: View) -> Iterator[Row]:
+def _left_out(view: ContextView) -> Iterator[Row]:
     entries, width = view.entries, _width(view.entries)
     for cut in view.pack.receipt.cut:
         right = f"{'pinned, ' if cut.pinned else ''}{_CUT.get(cut.kind, one_line(cut.why, 60))}"
@@ -153,7 +153,7 @@ def _width(entries: Mapping[str, Entry]) -> int:
     return min(max(map(len, entries), default=0), 14)
 
 
-def why(view: View, entry: Entry) -> str:
+def why(view: ContextView, entry: Entry) -> str:
     """Return the reason for the position of an entry in a word or two, or else its age."""
     if entry.head.pinned:
         return "pinned"
@@ -165,7 +165,7 @@ def why(view: View, entry: Entry) -> str:
     return ago(entry.head.updated) if entry.head.updated else ""
 
 
-def matching(words: str, view: View, listed: list[Row]) -> list[str]:
+def matching(words: str, view: ContextView, listed: list[Row]) -> list[str]:
     """Return the ids of rows that contain each of the words.
 
     For an entry, the search includes its body, tags, type and scope.

@@ -31,7 +31,7 @@ from agentplane.tui.widgets.split import NARROW
 
 if TYPE_CHECKING:
     from agentplane.api import Plane
-    from agentplane.tui.backend.context_model import View
+    from agentplane.tui.backend.context_model import ContextView
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.backend.tools_model import Planned
     from agentplane.tui.screens.text_pane import Page
@@ -62,7 +62,7 @@ class ContextScreen(WritingScreen):
 
         They affect only the screen until the pack is written.
         """
-        self.made: View | None = None
+        self.made: ContextView | None = None
         self._problem = ""
 
     # The rows

@@ -14,7 +14,7 @@ from agentplane.context.pack import Cut, Pack
 from agentplane.memory.entry import Entry
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.actions import Keymap
-from agentplane.tui.backend.context_model import ToolPacks, View
+from agentplane.tui.backend.context_model import ContextView, ToolPacks
 from agentplane.tui.screens.context import rows
 from agentplane.tui.screens.entry.sections import ago
 from agentplane.tui.widgets.markdown import Look
@@ -27,7 +27,7 @@ _MOST_CUT = 40
 Section = list[RenderableType]
 
 
-def sections(view: View, id_: str, branch: str, look: Look, keys: Keymap) -> Iterator[Section]:
+def sections(view: ContextView, id_: str, branch: str, look: Look, keys: Keymap) -> Iterator[Section]:
     """Yield the description of a row, section by section."""
     if id_.startswith(rows.TOOL):
         name = id_.removeprefix(rows.TOOL)
@@ -43,7 +43,7 @@ def sections(view: View, id_: str, branch: str, look: Look, keys: Keymap) -> Ite
 # The pack
 
 
-def _this(view: View, branch: str, look: Look, keys: Keymap) -> Iterator[Section]:
+def _this(view: ContextView, branch: str, look: Look, keys: Keymap) -> Iterator[Section]:
     ask = view.ask
     on = f" on {one_line(branch, 40)}" if branch else ""
     yield [
@@ -186,7 +186,7 @@ def _missing(made: Pack, title: str, look: Look) -> Iterator[Section]:
 # An entry
 
 
-def _entry(view: View, entry: Entry, look: Look) -> Iterator[Section]:
+def _entry(view: ContextView, entry: Entry, look: Look) -> Iterator[Section]:
     head = entry.head
     title = Text.assemble(
         (one_line(entry.id, 40), look("id")), "  ", (one_line(head.type, 30), look("strong"))
@@ -229,12 +229,12 @@ def _where_stated(cut: Cut) -> str:
     return f": {visible(cut.why)}" if cut.kind == "said" else ""
 
 
-def _as_given(view: View, entry: Entry, form: str) -> Iterator[Text]:
+def _as_given(view: ContextView, entry: Entry, form: str) -> Iterator[Text]:
     lines = pack_text.item(entry, full=form == "full", against=view.sources.against)
     yield from (Text(line) for line in lines.splitlines()[:_MOST_LINES])
 
 
-def reasons(view: View, entry: Entry) -> Iterator[str]:
+def reasons(view: ContextView, entry: Entry) -> Iterator[str]:
     """Yield the reasons for the position of an entry, the strongest first.
 
     For an entry that was cut, the reason for the cut comes first.
@@ -259,7 +259,7 @@ def reasons(view: View, entry: Entry) -> Iterator[str]:
     yield f"the full text has about {pack.tokens(whole):,} tokens"
 
 
-def _scope(view: View, entry: Entry) -> str:
+def _scope(view: ContextView, entry: Entry) -> str:
     globs = ", ".join(one_line(glob, 60) for glob in entry.head.scope)
     if not globs:
         return "the entry applies to the whole project"

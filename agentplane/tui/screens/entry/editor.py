@@ -4,7 +4,7 @@ The typed text is kept in a draft file until an operation has saved it.
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import date
 from functools import partial
@@ -42,10 +42,9 @@ from agentplane.tui.widgets.modals.modal import AnswersOnce
 if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
     from agentplane.memory.entry_form import Form
-    from agentplane.memory.kinds import Kind
     from agentplane.memory.view import Memory
     from agentplane.tui.app import PlaneApp
-    from agentplane.tui.screens.entry.form import EntryForm
+    from agentplane.tui.screens.entry.form import EntryForm, FieldRules
 
 _NEW = "NEW"
 """The id in the text of a candidate until the inbox gives it one."""
@@ -65,17 +64,16 @@ class Draft(msgspec.Struct, frozen=True):
     check: Callable[[bytes], None]
     """Raises an error if the plane would refuse the text."""
     op: Callable[[bytes], Command]
-    kinds: "Mapping[str, Kind] | None" = None
-    """The kinds of memory, if the text is an entry whose fields can be edited in a form."""
-    kind_stays: bool = False
-    """True if the kind can't be changed."""
+    fields: "FieldRules | None" = None
+    """The rules for the fields, if the text is an entry whose fields can be edited in a form."""
     saves_unchanged: bool = False
     """True if the text is already a change, so that a person may save it as it is."""
 
 
-def of_entry(memory: "Memory", entry: "Entry") -> Draft:
+def of_entry(memory: "Memory", entry: "Entry", today: date) -> Draft:
     """Return a draft of an entry or a candidate, with the text from its file."""
     from agentplane.memory import operations
+    from agentplane.tui.screens.entry.form import FieldRules
 
     return Draft(
         id=entry.id,
@@ -87,8 +85,7 @@ def of_entry(memory: "Memory", entry: "Entry") -> Draft:
         layout=memory.snapshot.layout,
         check=lambda text: _discard(operations.edit(memory, entry.id, text, entry.digest)),
         op=lambda text: Edit(entry.id, text, entry.digest),
-        kinds=memory.kinds,
-        kind_stays=entry.head.status != "proposed",
+        fields=FieldRules(memory.kinds, today, kind_stays=entry.head.status != "proposed"),
     )
 
 
@@ -105,6 +102,7 @@ def _of_proposal(
     """Return a draft of a candidate that isn't in the inbox yet. The name of its draft file begins with `id_`."""
     from agentplane.memory import entry_form, proposing
     from agentplane.memory.proposing import Proposal
+    from agentplane.tui.screens.entry.form import FieldRules
 
     def proposal(text: bytes) -> Proposal:
         found = entry_form.proposal(text, memory.kinds)
@@ -124,7 +122,7 @@ def _of_proposal(
         layout=memory.snapshot.layout,
         check=lambda text: proposing.check_proposal(memory, proposal(text)),
         op=lambda text: Propose(proposal(text)),
-        kinds=memory.kinds,
+        fields=FieldRules(memory.kinds, today),
     )
 
 
@@ -228,9 +226,9 @@ class EditScreen(AnswersOnce[Command | None]):
         """Return the fields of a text, or the whole text if a form can't show it."""
         from agentplane.tui.screens.entry.form import EntryForm, shows
 
-        kinds = self.draft.kinds
-        if kinds is not None and shows(text, kinds):
-            return EntryForm(text, kinds, self.draft.layout.project, kind_stays=self.draft.kind_stays)
+        fields = self.draft.fields
+        if fields is not None and shows(text, fields):
+            return EntryForm(text, fields, self.draft.layout.project)
         return SafeArea(text, soft_wrap=True, show_line_numbers=False, tab_behavior="indent")
 
     def compose(self) -> ComposeResult:
@@ -473,7 +471,7 @@ async def edit_here(
     """
     from agentplane.tui.screens.entry.form import shows
 
-    is_form = draft.kinds is not None and shows(draft.text, draft.kinds)
+    is_form = draft.fields is not None and shows(draft.text, draft.fields)
     if is_form or Document(draft.text).text == draft.text:
         await open_field(app, EditScreen(draft), then)
     else:
@@ -488,7 +486,7 @@ async def edit_outside(
     If saving is refused, a screen keeps the text for more changes. If no editor can run, the person edits in
     a screen.
     """
-    draft = msgspec.structs.replace(draft, kinds=None)
+    draft = msgspec.structs.replace(draft, fields=None)
     try:
         text = outside(app, draft, draft.text)
     except NoEditorOutside:

@@ -5,7 +5,7 @@ The text of the entry is kept next to the fields. A field that a person doesn't 
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -49,6 +49,16 @@ _HINTS = {
 _AREAS = ("statement", "rationale")
 
 
+class FieldRules(msgspec.Struct, frozen=True):
+    """The rules for the fields of an entry in a form."""
+
+    kinds: Mapping[str, Kind]
+    today: date
+    """The day in UTC with which dates are compared."""
+    kind_stays: bool = False
+    """True if the kind can't be changed."""
+
+
 class EntryForm(VerticalScroll, can_focus=False):
     """The fields of an entry. `text` is the text of the entry with the values of the fields."""
 
@@ -80,22 +90,20 @@ class EntryForm(VerticalScroll, can_focus=False):
             self.evidence = evidence
             self.advice = advice
 
-    def __init__(self, text: str, kinds: Mapping[str, Kind], project: Path, *, kind_stays: bool) -> None:
+    def __init__(self, text: str, rules: FieldRules, project: Path) -> None:
         super().__init__()
         self._base = text.encode()
-        self._kinds = kinds
+        self._rules = rules
         self._project = project
-        self._kind_stays = kind_stays
-        self._before = entry_form.read(self._base, kinds) or Form()
+        self._before = entry_form.read(self._base, rules.kinds) or Form()
         self._fields: dict[str, Widget] = {}
         self._checked: set[str] = set()
         """The fields whose problems are shown."""
         self._missed = self._Missed("", "")
-        self._today = datetime.now(UTC).date()
 
     @property
     def text(self) -> str:
-        return entry_form.write(self._base, self.form, self._kinds, self._today).decode()
+        return entry_form.write(self._base, self.form, self._rules.kinds, self._rules.today).decode()
 
     @property
     def form(self) -> Form:
@@ -147,10 +155,15 @@ class EntryForm(VerticalScroll, can_focus=False):
             area.cursor_blink = False
             return area
         if name == "kind":
-            kinds = dict.fromkeys([*self._kinds, value])
+            kinds = dict.fromkeys([*self._rules.kinds, value])
             choices = [(one_line(kind, 30), kind) for kind in kinds]
             return Select(
-                choices, value=value, id=name, allow_blank=False, compact=True, disabled=self._kind_stays
+                choices,
+                value=value,
+                id=name,
+                allow_blank=False,
+                compact=True,
+                disabled=self._rules.kind_stays,
             )
         suggester = PathSuggester(self._project) if name in ("scope", "evidence") else None
         field = Input(value, _HINTS[name], id=name, compact=True, suggester=suggester, select_on_focus=False)
@@ -186,7 +199,7 @@ class EntryForm(VerticalScroll, can_focus=False):
 
     def _show_problems(self) -> dict[str, str]:
         form = self.form
-        problems = entry_form.problems(form, self._before, self._kinds, self._today)
+        problems = entry_form.problems(form, self._before, self._rules.kinds, self._rules.today)
         for name in _LABELS:
             line = self.query_one(f"#{name}-problem", Static)
             shown = problems.get(name, "") if name in self._checked else ""
@@ -238,18 +251,18 @@ def _value(field: Widget) -> str:
     return str(field.value) if isinstance(field, Input | Select) else ""
 
 
-def shows(text: str, kinds: Mapping[str, Kind]) -> bool:
+def shows(text: str, rules: FieldRules) -> bool:
     """True if a form shows every character of the fields of a text, and can change each field alone."""
     raw, unix = text.encode(errors="replace"), text.replace("\r\n", "\n")
-    form = entry_form.read(raw, kinds)
+    form = entry_form.read(raw, rules.kinds)
     # A text area reads other line breaks as newlines.
     if form is None or Document(unix).text != unix:
         return False
     if any(hidden(value) for name, value in msgspec.structs.asdict(form).items() if name not in _AREAS):
         return False
-    today = datetime.now(UTC).date()
+    filled = Form(form.kind, "x", "x", "x", "x", str(rules.today), "x")
     try:
-        entry_form.write(raw, Form(form.kind, "x", "x", "x", "x", str(today), "x"), kinds, today)
+        entry_form.write(raw, filled, rules.kinds, rules.today)
     except BadInput:
         return False
     return True

@@ -196,7 +196,7 @@ class Decisions:
         if not target_ids:
             self._app.say(self._screen.off.get("approve") or NOTHING)
         elif self._may_decide("approve"):
-            edits, candidates = self._sorted(target_ids)
+            edits, candidates = self._edits_and_candidates(target_ids)
             if len(candidates) > 1:
                 await self._ask_for_bulk(candidates)
             elif candidates:
@@ -221,7 +221,7 @@ class Decisions:
             entry = shown.memory.entries.get(id_) if shown else None
             await self._screen.confirm_first(Approve((id_,)), entry)
 
-    def _sorted(self, ids: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _edits_and_candidates(self, ids: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the manual edits among these rows, and then the candidates."""
         shown = self._shown
         by_hand = {edit.id for edit in shown.hand_edits} if shown else set()

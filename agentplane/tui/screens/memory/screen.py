@@ -1,5 +1,6 @@
 """The screen that finds, shows, changes and deprecates approved entries."""
 
+from collections.abc import Callable
 from functools import partial
 from itertools import filterfalse
 from typing import TYPE_CHECKING, ClassVar
@@ -8,6 +9,7 @@ from textual import on
 from textual.binding import BindingType
 
 from agentplane.commands import Command, Deprecate, Pin, Revert, Unpin
+from agentplane.memory.entry import Header
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
 from agentplane.tui.backend.list_state import Row
@@ -94,24 +96,20 @@ class MemoryScreen(EntryScreen):
         return tuple(rows.edits_among(shown, self.view.listing.target_ids)) if shown else ()
 
     def _deprecable(self) -> tuple[str, ...]:
-        shown = self.plane_app.shown
-        entries = shown.memory.entries if shown else {}
-        return tuple(
-            id_
-            for id_ in self.view.listing.target_ids
-            if id_ in entries and entries[id_].trusted and entries[id_].head.status != "deprecated"
-        )
+        return self._trusted(lambda head: head.status != "deprecated")
 
     def _pins(self) -> tuple[str, ...]:
         """Return the ids of selected entries that are pinned or can be pinned."""
+        return self._trusted(lambda head: head.pinned or head.status == "accepted")
+
+    def _trusted(self, test: Callable[[Header], bool]) -> tuple[str, ...]:
+        """Return the ids of selected entries that have no manual edit, and whose header passes a test."""
         shown = self.plane_app.shown
         entries = shown.memory.entries if shown else {}
         return tuple(
             id_
             for id_ in self.view.listing.target_ids
-            if id_ in entries
-            and entries[id_].trusted
-            and (entries[id_].head.pinned or entries[id_].head.status == "accepted")
+            if id_ in entries and entries[id_].trusted and test(entries[id_].head)
         )
 
     def _is_pinned(self, id_: str) -> bool:

@@ -20,7 +20,7 @@ from textual.worker import get_current_worker
 from agentplane.errors import AgentplaneError
 from agentplane.query import records
 from agentplane.query.parse import EMPTY, parse
-from agentplane.query.records import Record
+from agentplane.query.records import QueryRecord
 from agentplane.runs.query.timeline import TimelineRow
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
@@ -164,7 +164,7 @@ class RunsScreen(ListScreen):
         """Return None, because the filter was applied when the log was read."""
         return None
 
-    def records(self, *, states: bool = False) -> list[Record]:
+    def records(self, *, states: bool = False) -> list[QueryRecord]:
         return [records.of_run(run) for run in list(self._runs.values())]
 
     def empty_text(self) -> str:
@@ -340,8 +340,9 @@ class RunsScreen(ListScreen):
 
         worker, shown = get_current_worker(), self._shown
         if shown is not None:
-            layout, today = shown.memory.snapshot.layout, datetime.now(UTC).date()
-            days = daily_counts.count(layout, today, DAYS, lambda: not worker.is_cancelled)
+            days = daily_counts.count(
+                shown.memory.snapshot.layout, shown.today, DAYS, lambda: not worker.is_cancelled
+            )
             if not worker.is_cancelled:
                 self.post_message(self._Counted(days))
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 async def edit(app: "PlaneApp", current: "Current") -> None:
     """Change a setting. A switch is toggled. For other settings, a person picks or types the value."""
     setting = current.setting
-    values = (*_themes(app),) if setting.name == "tui.theme" else setting.choices
+    values = ("auto", *sorted(app.available_themes)) if setting.name == "tui.theme" else setting.choices
     if values == (True, False):
         await submit(app, SetSetting(setting.name, not current.value))
     elif values:
@@ -102,7 +102,3 @@ async def _type(app: "PlaneApp", current: "Current") -> None:
     before = "" if current.value is None else shown(current.value)
     hint = f"default: {one_line(shown(setting.default), 60)}"
     await open_field(app, LineDialog(setting.name, hint, "save", problem_of, before), entered)
-
-
-def _themes(app: "PlaneApp") -> list[str]:
-    return ["auto", *sorted(app.available_themes)]

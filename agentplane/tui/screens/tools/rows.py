@@ -9,7 +9,7 @@ from agentplane.agents.model import Limits
 from agentplane.text.visible import listed, one_line, visible
 from agentplane.tui.actions import Keymap
 from agentplane.tui.backend.list_state import PLAIN, Row
-from agentplane.tui.backend.tools_model import View
+from agentplane.tui.backend.tools_model import ToolView
 from agentplane.tui.screens.text_pane import diff
 from agentplane.tui.widgets.markdown import Look
 
@@ -36,11 +36,11 @@ STATUS: Mapping[str, str] = {
 """The words for a status that has another name here."""
 
 
-def rows(views: Sequence[View], *, plain: bool = False) -> list[Row]:
+def rows(views: Sequence[ToolView], *, plain: bool = False) -> list[Row]:
     return [_row(view, plain=plain) for view in views]
 
 
-def _row(view: View, *, plain: bool) -> Row:
+def _row(view: ToolView, *, plain: bool) -> Row:
     badge, state = _BADGES[view.status]
     wired = [_PARTS[part.part] for part in view.parts if part.state in ("current", "old", "edited")]
     return Row(
@@ -54,19 +54,19 @@ def _row(view: View, *, plain: bool) -> Row:
     )
 
 
-def matching(words: str, views: Iterable[View]) -> list[str]:
+def matching(words: str, views: Iterable[ToolView]) -> list[str]:
     """Return the names of tools whose text contains each of the words."""
     wanted = words.casefold().split()
     return [view.tool.name for view in views if all(word in _text(view) for word in wanted)]
 
 
-def _text(view: View) -> str:
+def _text(view: ToolView) -> str:
     paths = " ".join(part.path for part in view.parts)
     return f"{view.tool.name} {view.tool.title} {view.where} {STATUS.get(view.status, view.status)} {paths}".casefold()
 
 
 def sections(
-    view: View, revision: str, look: Look, keys: Keymap, *, plain: bool = False
+    view: ToolView, revision: str, look: Look, keys: Keymap, *, plain: bool = False
 ) -> Iterator[list[RenderableType]]:
     """Yield the description of a tool, section by section."""
     yield [Text(view.tool.title, look("strong")), *_where(view, look)]
@@ -82,14 +82,14 @@ def sections(
         yield [Text("Resume command", look("heading")), Text(command, look("code"))]
 
 
-def _where(view: View, look: Look) -> Iterator[Text]:
+def _where(view: ToolView, look: Look) -> Iterator[Text]:
     text = view.where[0].upper() + view.where[1:]
     if view.where == "in use here" and view.signs:
         text += f": {', '.join(view.signs)}"
     yield Text(text, look("muted"))
 
 
-def _part(view: View, place: int, look: Look, *, plain: bool) -> Text:
+def _part(view: ToolView, place: int, look: Look, *, plain: bool) -> Text:
     part = view.parts[place]
     mark = _MARKS[part.state]
     line = Text(f"{mark.translate(PLAIN) if plain else mark} ", look(_STYLES[part.state]))
@@ -101,7 +101,7 @@ def _part(view: View, place: int, look: Look, *, plain: bool) -> Text:
     return line
 
 
-def _memory(view: View, revision: str, look: Look, keys: Keymap) -> list[RenderableType]:
+def _memory(view: ToolView, revision: str, look: Look, keys: Keymap) -> list[RenderableType]:
     revision_in_file, file = view.parts[0].revision, view.file
     if revision_in_file is None and view.parts[0].state in ("absent", "blocked"):
         status = f"The tool's file doesn't contain the memory yet. Memory revision {revision} has about {view.tokens:,} tokens."
@@ -130,7 +130,7 @@ def _memory(view: View, revision: str, look: Look, keys: Keymap) -> list[Rendera
     return lines
 
 
-def _edited(view: View, look: Look, keys: Keymap) -> list[RenderableType]:
+def _edited(view: ToolView, look: Look, keys: Keymap) -> list[RenderableType]:
     if not view.file.diff:
         return []
     note = (
@@ -143,7 +143,7 @@ def _edited(view: View, look: Look, keys: Keymap) -> list[RenderableType]:
     ]
 
 
-def _by_hand(view: View, look: Look) -> list[RenderableType]:
+def _by_hand(view: ToolView, look: Look) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for path, text in view.by_hand.items():
         lines += [Text(f"Add this to {visible(path)} yourself", look("heading")), Text(visible(text.rstrip()), look("code"))]  # fmt: skip

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentplane.api import Plane
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.backend.sessions.session_watch import WatchedSession
-    from agentplane.tui.backend.tools_model import Planned, View
+    from agentplane.tui.backend.tools_model import Planned, ToolView
     from agentplane.tui.screens.text_pane import Page
 
 UNREAD = "Can't read the tool files: "
@@ -40,7 +40,7 @@ class ToolsScreen(WritingScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._views: dict[str, View] = {}
+        self._views: dict[str, ToolView] = {}
         self._sessions: dict[str, WatchedSession] = {}
         """The running sessions, by the ids of their rows."""
         self._problem = ""

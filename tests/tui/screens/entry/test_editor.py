@@ -27,8 +27,8 @@ def entry(plane: Plane) -> str:
 
 def screen_of(app: Stand, id_: str) -> EditScreen:
     """The whole text of an entry, as it is edited where no form can show it."""
-    draft = editing.of_entry(app.shown.memory, app.shown.memory.get(id_))
-    return EditScreen(msgspec.structs.replace(draft, kinds=None))
+    draft = editing.of_entry(app.shown.memory, app.shown.memory.get(id_), app.shown.today)
+    return EditScreen(msgspec.structs.replace(draft, fields=None))
 
 
 def drafts_of(plane: Plane) -> list[str]:
@@ -298,7 +298,9 @@ def test_the_users_own_editor(
     app = Stand(plane)
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
-        await editing.edit_outside(app, editing.of_entry(app.shown.memory, app.shown.memory.get(entry)))
+        await editing.edit_outside(
+            app, editing.of_entry(app.shown.memory, app.shown.memory.get(entry), app.shown.today)
+        )
         await app.calm(pilot)
         assert isinstance(app.screen, EditScreen) is open_still
         if open_still:
@@ -315,7 +317,9 @@ def test_where_the_terminal_cannot_be_handed_over_one_edits_here(plane: Plane, e
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         with pytest.raises(SuspendNotSupported), app.suspend():
             pass
-        await editing.edit_outside(app, editing.of_entry(app.shown.memory, app.shown.memory.get(entry)))
+        await editing.edit_outside(
+            app, editing.of_entry(app.shown.memory, app.shown.memory.get(entry), app.shown.today)
+        )
         await app.calm(pilot)
         assert isinstance(app.screen, EditScreen)
 
@@ -334,7 +338,9 @@ def test_where_there_is_no_editor_one_edits_here(
     monkeypatch.setattr(app, "notify", lambda text, **_: said.append(text))
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
-        await editing.edit_outside(app, editing.of_entry(app.shown.memory, app.shown.memory.get(entry)))
+        await editing.edit_outside(
+            app, editing.of_entry(app.shown.memory, app.shown.memory.get(entry), app.shown.today)
+        )
         await app.calm(pilot)
         assert isinstance(app.screen, EditScreen)
 
@@ -351,7 +357,9 @@ def test_a_text_that_a_screen_would_change_goes_to_the_editor(plane: Plane, brea
     called = []
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
-        await editing.edit_here(app, editing.of_entry(app.shown.memory, app.shown.memory.get(id_)))
+        await editing.edit_here(
+            app, editing.of_entry(app.shown.memory, app.shown.memory.get(id_), app.shown.today)
+        )
         await app.calm(pilot)
 
     with pytest.MonkeyPatch.context() as patch:

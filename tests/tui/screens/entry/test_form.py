@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,21 @@ def test_the_kind_of_an_approved_entry_stays(three: Plane) -> None:
     assert (entry.head.tags, entry.head.status, entry.trusted) == (("db",), "accepted", True)
 
 
+def test_days_count_from_the_day_of_the_plane(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plane.store, "clock", lambda: datetime(2040, 5, 1, tzinfo=UTC))
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("ctrl+n")
+        await sitting.type("Use UTC.")
+        form_of(sitting).query_one("#expires").focus()
+        await sitting.type("30d")
+        await sitting.press("ctrl+s")
+        await sitting.calm()
+
+    sit(plane, steps)
+    assert the_candidate(plane).head.expires_at == "2040-05-31"
+
+
 def test_problems_are_shown_beside_their_fields_and_the_first_one_gets_the_focus(plane: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("ctrl+n", "ctrl+s")
@@ -354,7 +370,9 @@ def test_a_text_that_no_form_can_show_is_edited_as_a_whole(plane: Plane) -> None
     id_ = plane.propose(decision("Use it.", tags=["a\u200bb"]))
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
-        await editing.edit_here(app, editing.of_entry(app.shown.memory, app.shown.memory.get(id_)))
+        await editing.edit_here(
+            app, editing.of_entry(app.shown.memory, app.shown.memory.get(id_), app.shown.today)
+        )
         await app.calm(pilot)
         screen = app.screen
         assert isinstance(screen, EditScreen)
@@ -384,7 +402,7 @@ def test_one_goes_on_in_the_editor_and_comes_back(
     monkeypatch.setenv("EDITOR", str(editor))
     id_ = plane.propose(decision("Use it."))
     app = Stand(plane)
-    screen = EditScreen(editing.of_entry(app.shown.memory, app.shown.memory.get(id_)))
+    screen = EditScreen(editing.of_entry(app.shown.memory, app.shown.memory.get(id_), app.shown.today))
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         await pilot.press("ctrl+o")

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -574,6 +575,17 @@ def test_the_chart_comes_and_goes(ran: Plane) -> None:
         await sitting.until(lambda: "approved candidates: 1 of 1 (100%)" in sitting.screen, "drawn anew")
         await sitting.press("C")
         await sitting.until(lambda: "runs per day" not in sitting.screen, "gone")
+
+    sit(ran, steps)
+
+
+def test_the_chart_ends_on_the_day_of_the_plane(ran: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ran.store, "clock", lambda: datetime.now(UTC) + timedelta(days=400))
+
+    async def steps(sitting: Sitting) -> None:
+        await opened(sitting)
+        await sitting.press("C")
+        await sitting.until(lambda: "runs per day: 0" in sitting.screen, "the days without runs are drawn")
 
     sit(ran, steps)
 

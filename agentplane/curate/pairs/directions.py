@@ -1,0 +1,86 @@
+"""The direction of each statement in meaning, to find the statements that are about the same things.
+
+A direction depends on its statement alone. So an added entry never changes which other statements are compared,
+and every clone compares the same pairs.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from agentplane.claims.features.sentence_vectors import Sense, text_directions
+from agentplane.claims.features.word_similarity import embeds
+from agentplane.claims.parse.first_sentence import head_of
+from agentplane.claims.parse.statement import parse
+from agentplane.curate.pairs.compared import DIRECTION_BYTES
+from agentplane.match.products import products
+
+
+WIDTH = DIRECTION_BYTES
+"""The numbers of a direction: one half for the words that carry the subject, one for the full text."""
+_HALF = WIDTH // 2
+_UNIT = 254
+"""The length of each half. Values beyond a byte are very rare, and are cut off."""
+
+Directions = npt.NDArray[np.int8]
+Floats = npt.NDArray[np.float32]
+
+
+class Words(msgspec.Struct, frozen=True, gc=False):
+    """The words and the choices of a statement."""
+
+    shares: dict[str, float]
+    """The share of the statement that each of its words is."""
+    families: frozenset[str]
+    """The families of its choices, such as `database`."""
+
+    def common(self, other: "Words") -> float:
+        """Return the share of equal words, in the statement where that share is lower."""
+        both = self.shares.keys() & other.shares.keys()
+        if not both:
+            return 0.0
+        mine, others = self.shares, other.shares
+        return min(sum([mine[stem] for stem in both]), sum([others[stem] for stem in both]))
+
+
+def words_of(statement: str) -> Words:
+    source = head_of(statement)
+    families = frozenset(family for choice in parse(source).choices for family in choice.families)
+    return Words(Sense(source).shares, families)
+
+
+def directions_of(statements: Sequence[str]) -> Directions:
+    """Return the direction of each statement. Of a long statement, only the first sentence counts."""
+    senses = [Sense(head_of(statement)) for statement in statements]
+    found = np.zeros((len(statements), WIDTH), dtype=np.int8)
+    if not embeds():
+        for row, one in enumerate(senses):
+            found[row] = _of_words(one.shares)
+        return found
+    for row, (one, text) in enumerate(zip(senses, text_directions(senses), strict=True)):
+        for start, half in ((0, one.whole), (_HALF, text)):
+            if half is not None:
+                found[row, start : start + len(half)] = np.clip(half, -127, 127)
+    return found
+
+
+def _of_words(shares: dict[str, float]) -> Directions:
+    """Return a direction without embeddings. Each word has its own places, chosen by a hash."""
+    row = np.zeros(WIDTH)
+    for stem, share in shares.items():
+        digest = hashlib.blake2b(stem.encode(errors="surrogatepass"), digest_size=8).digest()
+        for start, place, sign in ((0, *digest[:2]), (_HALF, *digest[2:4])):
+            row[start + place] += share if sign % 2 else -share
+    for start in (0, _HALF):
+        half = row[start : start + _HALF]
+        length = float(np.sqrt((half * half).sum()))
+        row[start : start + _HALF] = np.rint(half / (length or 1.0) * _UNIT)
+    return np.clip(row, -127, 127).astype(np.int8)
+
+
+def nearness(ones: Directions, others: Directions) -> Floats:
+    """Return the nearness of each statement to each of the others, up to 2 for the same statement."""
+    return products(ones, others) / np.float32(_UNIT * _UNIT)
