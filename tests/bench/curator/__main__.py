@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.bench.curator import histories, mutations, truth
+from tests.bench.curator import histories, mutations, traps, truth
+from tests.bench.curator.draw import SEED
 
 
 DISAGREEMENTS = Path("/tmp/cur_disagreements.json")
@@ -18,6 +19,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.curator")
     parser.add_argument("--only", action="append", choices=list(PARTS), help="only this part; can be given several times")
     parser.add_argument("--package", action="append", default=[], help="only the history of this package")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the anchors that are drawn")
     arguments = parser.parse_args()
     table = {}
     for part in arguments.only or PARTS:
@@ -29,7 +31,7 @@ def main() -> int:
 
 def of_histories(arguments: argparse.Namespace) -> dict:
     found: list[histories.Result] = []
-    for history, drawn, results in histories.results(frozenset(arguments.package)):
+    for history, drawn, results in histories.results(frozenset(arguments.package), arguments.seed):
         wrong = [result for result in results if not result.is_right]
         left_out = sum(drawn.left_out.values())
         print(f"{history.package:<22} {len(results):>4} anchors, {len(wrong):>3} wrong, {left_out:>3} left out", flush=True)
@@ -72,6 +74,28 @@ def of_cases(cases: Iterable[mutations.Case]) -> dict:
     }
 
 
+def of_traps(_: argparse.Namespace) -> dict:
+    states: Counter[str] = Counter()
+    for trap in traps.TRAPS:
+        before = {**trap.beside, trap.path: trap.before}
+        after = trap.beside if trap.after is None else {**trap.beside, trap.path: trap.after}
+        for is_committed in (True, False):
+            state = mutations.state_after(trap.evidence, before, [after], is_committed=is_committed)
+            states[state.kind] += 1
+            if state.kind not in mutations.ALARMS:
+                print(f"MISSED: {trap.title}: {trap.evidence}\n  state: {state.kind} {state.now}, committed: {is_committed}")
+    found = sum(states[kind] for kind in mutations.ALARMS)
+    return {
+        "cases": states.total(),
+        "states": dict(states),
+        "right": found,
+        "wrong": states.total() - found,
+        "agreement": share(found, states.total()),
+        "missed_changes": sum(states[kind] for kind in truth.SAME),
+        "cant_tell": states["cant-tell"],
+    }
+
+
 def print_disagreements(found: list[histories.Result]) -> None:
     for result in sorted((one for one in found if not one.is_right), key=lambda one: not one.is_missed):
         case = result.case
@@ -111,6 +135,7 @@ PARTS = {
     "side_by_side": of_side_by_side,
     "symbols": of_symbols,
     "lines": of_lines,
+    "traps": of_traps,
     "histories": of_histories,
 }
 

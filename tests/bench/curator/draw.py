@@ -43,21 +43,21 @@ class Draw(msgspec.Struct, frozen=True):
     left_out: dict[str, int]
 
 
-def kept_draw(history: History) -> Draw:
+def kept_draw(history: History, seed: int = SEED) -> Draw:
     """Return the draw of a package. It takes a while, and is kept until its rules change."""
     here = Path(__file__).parent
     rules = b"".join((here / name).read_bytes() for name in _RULES)
-    rules += " ".join(release.version for release in history.releases).encode()
+    rules += f"{seed} ".encode() + " ".join(release.version for release in history.releases).encode()
     kept = cache() / "draws" / f"{history.project.name}-{hashlib.sha256(rules).hexdigest()[:12]}.json"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(msgspec.json.encode(draw(history, trees_of(history))))
+        kept.write_bytes(msgspec.json.encode(draw(history, trees_of(history), seed)))
     return msgspec.json.decode(kept.read_bytes(), type=Draw)
 
 
-def draw(history: History, trees: Sequence[Tree]) -> Draw:
+def draw(history: History, trees: Sequence[Tree], seed: int) -> Draw:
     """Draw anchors of a package with a fixed seed."""
-    dice = random.Random(f"{SEED} {history.package}")
+    dice = random.Random(f"{seed} {history.package}")
     left_out: Counter[str] = Counter()
     cases = list(_drawn(dice, history, trees, DRAWN, left_out))
     known = {(case.anchor, case.old, case.new) for case in cases}

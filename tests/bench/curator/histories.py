@@ -41,9 +41,9 @@ class Result(msgspec.Struct, frozen=True):
         return self.case.truth.accepted <= truth.SAME and self.state in (truth.CHANGED, truth.GONE)
 
 
-def results(only: frozenset[str] = frozenset()) -> Iterator[tuple[History, Draw, list[Result]]]:
+def results(only: frozenset[str], seed: int) -> Iterator[tuple[History, Draw, list[Result]]]:
     for history in histories(only):
-        drawn = kept_draw(history)
+        drawn = kept_draw(history, seed)
         yield history, drawn, list(_judged(history, drawn.cases))
 
 

@@ -6,7 +6,7 @@ definitions of the Python and TypeScript projects make the 28 cases that other p
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Literal
@@ -245,21 +245,26 @@ def side_by_side() -> list[Case]:
 
 
 def judged(case: Case) -> Result:
+    state = state_after(case.evidence, case.before, case.steps, is_committed=case.is_committed)
+    return Result(case, state.kind, state.now)
+
+
+def state_after(evidence: str, before: Files, steps: Sequence[Files], *, is_committed: bool) -> compare.State:
+    """Observe evidence in a Git repository, change the files step by step, and return the state of the evidence."""
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder).resolve()
         git(project, "init", "-q", "-b", "main")
-        _write(project, {}, case.before)
+        _write(project, {}, before)
         commit = _commit(project, "Base", 0)
-        seen = tuple(observe([case.evidence], WorkTree(project)))
-        observed = Observed(date(2026, 1, 1), commit, seen)
-        files = case.before
-        for day, after in enumerate(case.steps, 1):
+        observed = Observed(date(2026, 1, 1), commit, tuple(observe([evidence], WorkTree(project))))
+        files = before
+        for day, after in enumerate(steps, 1):
             _write(project, files, after)
-            if case.is_committed or day < len(case.steps):
-                _commit(project, case.kind, day)
+            if is_committed or day < len(steps):
+                _commit(project, f"Change {day}", day)
             files = after
         (state,) = compare.states(observed, project)
-        return Result(case, state.kind, state.now)
+        return state
 
 
 def _evidence(change: Change, form: Form) -> str:
