@@ -37,6 +37,7 @@ def of_histories(arguments: argparse.Namespace) -> dict:
         print(f"{history.package:<22} {len(results):>4} anchors, {len(wrong):>3} wrong, {left_out:>3} left out", flush=True)
         found += results
     print_disagreements(found)
+    print_differences(found)
     return figures(found)
 
 
@@ -107,6 +108,16 @@ def print_disagreements(found: list[histories.Result]) -> None:
         )
 
 
+def print_differences(found: list[histories.Result]) -> None:
+    for result in found:
+        if result.differs:
+            case = result.case
+            print(
+                f"differs in bulk: {case.package} {result.versions[0]} → {result.versions[1]} {case.anchor.evidence}\n"
+                f"  alone: {result.state}, with others: {result.together}, from Git: {result.from_git}"
+            )
+
+
 def figures(found: list[histories.Result]) -> dict:
     right = sum(result.is_right for result in found)
     plain = [result for result in found if not result.case.is_rare]
@@ -124,6 +135,7 @@ def figures(found: list[histories.Result]) -> dict:
         ),
         "false_alarms": sum(result.is_false_alarm for result in found),
         "cant_tell": sum(result.state == "cant-tell" for result in found),
+        "differ_in_bulk": sum(result.differs for result in found),
     }
 
 
