@@ -6,35 +6,91 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 
 from tests.bench.curator import histories, mutations, traps, truth
 from tests.bench.curator.draw import SEED
 
 
-DISAGREEMENTS = Path("/tmp/cur_disagreements.json")
+FINDINGS = {
+    "changed": "evidence-changed",
+    "gone": "evidence-gone",
+    "moved": "evidence-moved",
+    "cant-tell": "unreadable",
+}
+"""The kind of the finding for each state. Other states give none."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.curator")
-    parser.add_argument("--only", action="append", choices=list(PARTS), help="only this part; can be given several times")
+    parser.add_argument(
+        "--only", action="append", choices=list(PARTS), help="only this part; can be given several times"
+    )
     parser.add_argument("--package", action="append", default=[], help="only the history of this package")
     parser.add_argument("--seed", type=int, default=SEED, help="of the anchors that are drawn")
+    parser.add_argument(
+        "--list", action="store_true", help="list the cases with their claims, and run nothing"
+    )
     arguments = parser.parse_args()
-    table = {}
+    if arguments.list:
+        print_cases()
+        return 0
+    start = time.monotonic()
+    parts = {}
     for part in arguments.only or PARTS:
-        start = time.monotonic()
-        table[part] = {**PARTS[part](arguments), "seconds": round(time.monotonic() - start, 1)}
-    print(json.dumps(table))
-    return 0
+        begun = time.monotonic()
+        print(f"{part}: {PARTS[part].__doc__}", flush=True)
+        parts[part] = {**PARTS[part](arguments), "seconds": round(time.monotonic() - begun, 1)}
+        print(f"  {json.dumps(parts[part])}", flush=True)
+    print(json.dumps({**totals(parts), "seconds": round(time.monotonic() - start, 1), "parts": parts}))
+    return 0 if all(holds(name, part) for name, part in parts.items()) else 1
+
+
+def totals(parts: dict[str, dict]) -> dict:
+    findings: Counter[str] = Counter()
+    for part in parts.values():
+        findings.update(
+            {FINDINGS[state]: number for state, number in part["states"].items() if state in FINDINGS}
+        )
+    whole = {
+        name: sum(part[name] for part in parts.values())
+        for name in ("right", "wrong", "missed_changes", "false_alarms")
+    }
+    return {
+        "findings": dict(findings),
+        **whole,
+        "agreement": share(whole["right"], whole["right"] + whole["wrong"]),
+    }
+
+
+def holds(name: str, part: dict) -> bool:
+    """True if a part reaches its goal."""
+    if part["missed_changes"]:
+        return False
+    if name == "histories":
+        return part["agreement"] >= 0.97
+    return part["false_alarms"] * 18 <= part.get("still_true", 0)
+
+
+def print_cases() -> None:
+    for case in mutations.cases("symbol"):
+        label = "broken" if case.is_broken else "still true"
+        print(
+            f"{case.language}, {case.kind}: {label}\n  claim: {case.target.claim}\n  evidence: {case.evidence}"
+        )
+    for trap in traps.TRAPS:
+        print(f"{trap.title}: broken\n  evidence: {trap.evidence}")
 
 
 def of_histories(arguments: argparse.Namespace) -> dict:
+    """Anchors of real packages, at a later release"""
     found: list[histories.Result] = []
     for history, drawn, results in histories.results(frozenset(arguments.package), arguments.seed):
         wrong = [result for result in results if not result.is_right]
         left_out = sum(drawn.left_out.values())
-        print(f"{history.package:<22} {len(results):>4} anchors, {len(wrong):>3} wrong, {left_out:>3} left out", flush=True)
+        print(
+            f"{history.package:<22} {len(results):>4} anchors, {len(wrong):>3} wrong, {left_out:>3} left out",
+            flush=True,
+        )
         found += results
     print_disagreements(found)
     print_differences(found)
@@ -42,14 +98,17 @@ def of_histories(arguments: argparse.Namespace) -> dict:
 
 
 def of_side_by_side(_: argparse.Namespace) -> dict:
+    """The 28 cases that other programs were measured with"""
     return of_cases(mutations.side_by_side())
 
 
 def of_symbols(_: argparse.Namespace) -> dict:
+    """Fourteen kinds of change in five languages, with symbols as evidence"""
     return of_cases(mutations.cases("symbol"))
 
 
 def of_lines(_: argparse.Namespace) -> dict:
+    """The same, with lines as evidence"""
     return of_cases(mutations.cases("lines"))
 
 
@@ -58,7 +117,9 @@ def of_cases(cases: Iterable[mutations.Case]) -> dict:
     for result in found:
         if result.is_missed or result.is_false_alarm:
             mark = "MISSED" if result.is_missed else "false alarm"
-            print(f"{mark}: {result.case.title}\n  state: {result.state} {result.now}, committed: {result.case.is_committed}")
+            print(
+                f"{mark}: {result.case.title}\n  state: {result.state} {result.now}, committed: {result.case.is_committed}"
+            )
     still_true = sum(not result.case.is_broken for result in found)
     wrong = sum(result.is_missed or result.is_false_alarm for result in found)
     return {
@@ -76,6 +137,7 @@ def of_cases(cases: Iterable[mutations.Case]) -> dict:
 
 
 def of_traps(_: argparse.Namespace) -> dict:
+    """Changes that are easy to overlook"""
     states: Counter[str] = Counter()
     for trap in traps.TRAPS:
         before = {**trap.beside, trap.path: trap.before}
@@ -84,7 +146,9 @@ def of_traps(_: argparse.Namespace) -> dict:
             state = mutations.state_after(trap.evidence, before, [after], is_committed=is_committed)
             states[state.kind] += 1
             if state.kind not in mutations.ALARMS:
-                print(f"MISSED: {trap.title}: {trap.evidence}\n  state: {state.kind} {state.now}, committed: {is_committed}")
+                print(
+                    f"MISSED: {trap.title}: {trap.evidence}\n  state: {state.kind} {state.now}, committed: {is_committed}"
+                )
     found = sum(states[kind] for kind in mutations.ALARMS)
     return {
         "cases": states.total(),
@@ -93,6 +157,7 @@ def of_traps(_: argparse.Namespace) -> dict:
         "wrong": states.total() - found,
         "agreement": share(found, states.total()),
         "missed_changes": sum(states[kind] for kind in truth.SAME),
+        "false_alarms": 0,
         "cant_tell": states["cant-tell"],
     }
 
@@ -100,7 +165,15 @@ def of_traps(_: argparse.Namespace) -> dict:
 def print_disagreements(found: list[histories.Result]) -> None:
     for result in sorted((one for one in found if not one.is_right), key=lambda one: not one.is_missed):
         case = result.case
-        mark = "MISSED" if result.is_missed else "false alarm" if result.is_false_alarm else "misplaced" if result.is_misplaced else "other"
+        mark = (
+            "MISSED"
+            if result.is_missed
+            else "false alarm"
+            if result.is_false_alarm
+            else "misplaced"
+            if result.is_misplaced
+            else "other"
+        )
         print(
             f"{mark}: {case.package} {result.versions[0]} → {result.versions[1]} {case.anchor.evidence}\n"
             f"  state: {result.state} {result.now}\n"

@@ -93,7 +93,11 @@ def _anchor(dice: random.Random, tree: Tree) -> Anchor | None:
     (kind,) = dice.choices([kind for kind, _ in _KINDS], [share for _, share in _KINDS])
     # One of ten is a text, such as a guide or a configuration.
     endings = TEXTS if kind != "symbol" and dice.random() < 0.1 else (*PYTHON, *SCRIPT)
-    sources = [source for path, source in tree.sources.items() if path.endswith(endings) and _is_usable(source, endings)]
+    sources = [
+        source
+        for path, source in tree.sources.items()
+        if path.endswith(endings) and _is_usable(source, endings)
+    ]
     if not sources:
         return None
     source = dice.choice(sources)
@@ -109,4 +113,8 @@ def _anchor(dice: random.Random, tree: Tree) -> Anchor | None:
 
 
 def _is_usable(source: Source, endings: Sequence[str]) -> bool:
-    return source.text is not None and 1 < len(source.lines) < _LONGEST and (endings is TEXTS or source.is_parsed)
+    return (
+        source.text is not None
+        and 1 < len(source.lines) < _LONGEST
+        and (endings is TEXTS or source.is_parsed)
+    )

@@ -143,12 +143,16 @@ class Change:
         lines = self._text().splitlines(keepends=True)
         outside = "".join(lines[:first]), "".join(lines[last:])
         assert sum(text.count(old) for text in outside) == 1, old
-        return self._with("".join((outside[0].replace(old, new), *lines[first:last], outside[1].replace(old, new))))
+        return self._with(
+            "".join((outside[0].replace(old, new), *lines[first:last], outside[1].replace(old, new)))
+        )
 
     def inserted_above(self) -> Files:
         first, _ = self.sample.regions[self.target.path, self.target.region]
         lines = self._text().splitlines(keepends=True)
-        return self._with("".join((*lines[:first], self.target.helper or self.project.helper, *lines[first:])))
+        return self._with(
+            "".join((*lines[:first], self.target.helper or self.project.helper, *lines[first:]))
+        )
 
     def signature(self) -> Files:
         return self._swapped(self.target.signature)
@@ -188,7 +192,9 @@ class Change:
         first, last = self.sample.regions[self.target.path, self.target.name]
         lines = self._text().splitlines(keepends=True)
         inside = "".join(lines[first:last])
-        assert inside.count(swap[0]) == 1, f"{self.target.symbol}: {swap[0]!r} occurs {inside.count(swap[0])} times"
+        assert inside.count(swap[0]) == 1, (
+            f"{self.target.symbol}: {swap[0]!r} occurs {inside.count(swap[0])} times"
+        )
         return self._with("".join((*lines[:first], inside.replace(*swap), *lines[last:])))
 
     def _line_of(self, text: str) -> int:

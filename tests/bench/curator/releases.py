@@ -93,14 +93,18 @@ def typescript() -> Path:
     """Return the folder of the TypeScript compiler."""
     folder = cache() / "typescript" / TYPESCRIPT
     if not folder.exists():
-        _extract(_npm("typescript", TYPESCRIPT), folder, keep=lambda path: path.parts[0] in ("lib", "package.json"))
+        _extract(
+            _npm("typescript", TYPESCRIPT), folder, keep=lambda path: path.parts[0] in ("lib", "package.json")
+        )
     return folder
 
 
 def _history(package: str, versions: list[str]) -> History:
     name = package.replace("/", "+")
     trees = [_tree(package, version) for version in versions]
-    project = cache() / "repositories" / f"{name}-{hashlib.sha256(' '.join(versions).encode()).hexdigest()[:8]}"
+    project = (
+        cache() / "repositories" / f"{name}-{hashlib.sha256(' '.join(versions).encode()).hexdigest()[:8]}"
+    )
     if not (project / ".git" / "complete").exists():
         _commit_all(project, versions, trees)
     commits = git(project, "rev-list", "--reverse", "main").split()
@@ -137,7 +141,7 @@ def _is_kept(path: PurePosixPath) -> bool:
 
 
 def _is_kept_npm(path: PurePosixPath) -> bool:
-    """npm packages contain the compiled code too."""
+    """The archives of npm contain the compiled code too."""
     return _is_kept(path) and (len(path.parts) == 1 or path.parts[0] in _SOURCES)
 
 
@@ -172,10 +176,10 @@ def _extract(data: bytes, folder: Path, keep) -> None:
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         for member in archive:
             path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
-            if member.isfile() and path.parts and ".." not in path.parts and keep(path):
-                # The compiler alone has larger files.
-                if member.size <= LARGEST or "typescript" in folder.parts:
-                    target = part / path
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_bytes(archive.extractfile(member).read())
+            # The compiler alone has larger files.
+            is_small = member.size <= LARGEST or "typescript" in folder.parts
+            if member.isfile() and is_small and path.parts and ".." not in path.parts and keep(path):
+                target = part / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(archive.extractfile(member).read())
     part.rename(folder)

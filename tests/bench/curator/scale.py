@@ -101,7 +101,9 @@ def project(folder: Path, size: int) -> Plane:
     create.create(plane.store, plane.origin)
     dice = random.Random(1)
     edits = [_entry(number, cited, dice) for number in range(1, size + 1)]
-    plane.store.commit(lambda snapshot: with_observations(Plan("approve", edits), Memory(snapshot)), plane.origin)
+    plane.store.commit(
+        lambda snapshot: with_observations(Plan("approve", edits), Memory(snapshot)), plane.origin
+    )
     git(top, "add", "--all")
     git(top, "commit", "-q", "-m", "Memory")
     plane.memory.read()
@@ -118,7 +120,12 @@ def _code(top: Path, files: int) -> list[str]:
     ]
     for number in range(files):
         language, target, text = forms[number % len(forms)]
-        path = top / language / f"part{number % 97}" / f"{Path(target.path).stem}{number}{Path(target.path).suffix}"
+        path = (
+            top
+            / language
+            / f"part{number % 97}"
+            / f"{Path(target.path).stem}{number}{Path(target.path).suffix}"
+        )
         path.parent.mkdir(parents=True, exist_ok=True)
         # No two files are alike, as in a real project.
         path.write_text(text.replace(target.name, f"{target.name}{number}"))

@@ -19,7 +19,7 @@ class Trap(NamedTuple):
         return self.evidence.partition("#")[0].partition(":")[0]
 
 
-def _swap(title: str, evidence: str, text: str, old: str, new: str, beside: Mapping[str, str] = {}) -> Trap:  # noqa: B006
+def _swap(title: str, evidence: str, text: str, old: str, new: str, beside: Mapping[str, str] = {}) -> Trap:
     assert text.count(old) == 1, (title, old)
     return Trap(title, evidence, text, text.replace(old, new), beside)
 
@@ -101,7 +101,7 @@ class Cache(Base):
         return self.rows.get(key)
 '''
 
-_PY_COPIES = '''\
+_PY_COPIES = """\
 def read_user(row):
     if row is None:
         raise LookupError("no such row in the table")
@@ -112,7 +112,7 @@ def read_order(row):
     if row is None:
         raise LookupError("no such row in the table")
     return Order(row.id, row.total)
-'''
+"""
 
 _PY_CLONE = '''\
 def cents(amount):
@@ -137,7 +137,7 @@ def upload(path):
 POOL = connect()
 '''
 
-_TS_TEXTS = '''\
+_TS_TEXTS = """\
 const endpoint = "https://api.example.com/v2"; // the public one
 
 /** Returns the query. */
@@ -159,9 +159,9 @@ export function parsed(text: string): number | undefined {
   const value = Number(text);
   return value;
 }
-'''
+"""
 
-_TS_OVERLOADS = '''\
+_TS_OVERLOADS = """\
 export function pick(key: string): string;
 export function pick(key: string, fallback: number): number;
 export function pick(key: string, fallback?: number): string | number | undefined {
@@ -185,9 +185,9 @@ export interface Options {
 }
 
 export type Level = "debug" | "info" | "warn";
-'''
+"""
 
-_GO_TWINS = '''\
+_GO_TWINS = """\
 //go:build linux
 
 package disk
@@ -223,9 +223,9 @@ const (
 	blockSize = 4096
 	maxBlocks = 1 << 20
 )
-'''
+"""
 
-_RUST_IMPLS = '''\
+_RUST_IMPLS = """\
 pub struct Meters(pub f64);
 pub struct Feet(pub f64);
 
@@ -257,9 +257,9 @@ pub fn temp() -> &'static str {
 pub fn pattern() -> &'static str {
     r"^//[a-z]+ $"
 }
-'''
+"""
 
-_JAVA_OVERLOADS = '''\
+_JAVA_OVERLOADS = """\
 package com.acme;
 
 public class Mailer {
@@ -277,9 +277,9 @@ public class Mailer {
         return "Dear  " + name + ", // hello";
     }
 }
-'''
+"""
 
-_YAML = '''\
+_YAML = """\
 service:
   name: billing
   limits:
@@ -289,9 +289,9 @@ jobs:
   - name: settle
     schedule: "0 17 * * *"
     retries: 3
-'''
+"""
 
-_MARKDOWN = '''\
+_MARKDOWN = """\
 # Operations
 
 ## Backups
@@ -303,15 +303,15 @@ Backups run every night at 02:00. They are kept for 30 days.
 ## Restore
 
 A restore takes about two hours.
-'''
+"""
 
-_MAKEFILE = '''\
+_MAKEFILE = """\
 deploy: build
 	./deploy.sh --region eu-central-1 --wait 600
 
 build:
 	docker build -t billing .
-'''
+"""
 
 TRAPS: tuple[Trap, ...] = (
     _swap("spaces in a string", "a.py#BANNER", _PY_STRINGS, "agent  plane", "agent plane"),
@@ -323,10 +323,24 @@ TRAPS: tuple[Trap, ...] = (
     _swap("indentation in a long string", "a.py#footer", _PY_STRINGS, "    two\n", "      two\n"),
     _swap("a blank line in a long string", "a.py#footer", _PY_STRINGS, "    two\n", "\n    two\n"),
     _swap("a blank line in a long string, lines", "a.py:11-15", _PY_STRINGS, "    two\n", "\n    two\n"),
-    _swap("another indentation, another flow", "a.py#first", _PY_FLOW, "        return item\n", "    return item\n"),
+    _swap(
+        "another indentation, another flow",
+        "a.py#first",
+        _PY_FLOW,
+        "        return item\n",
+        "    return item\n",
+    ),
     _swap("another indentation, lines", "a.py:13-17", _PY_FLOW, "        return item\n", "    return item\n"),
-    _swap("another indentation, one statement", "a.py#settled", _PY_FLOW, "            continue\n", "        continue\n"),
-    _swap("another indentation, one line", "a.py:5-8", _PY_FLOW, "            continue\n", "        continue\n"),
+    _swap(
+        "another indentation, one statement",
+        "a.py#settled",
+        _PY_FLOW,
+        "            continue\n",
+        "        continue\n",
+    ),
+    _swap(
+        "another indentation, one line", "a.py:5-8", _PY_FLOW, "            continue\n", "        continue\n"
+    ),
     _swap("another indentation, the file", "a.py", _PY_FLOW, "        return item\n", "    return item\n"),
     _swap("the setter of a property", "a.py#Store.limit", _PY_TWINS, "value > 500", "value > 900"),
     _swap("a decorator", "a.py#Store.load", _PY_TWINS, "@retry(3)", "@retry(30)"),
@@ -350,7 +364,9 @@ TRAPS: tuple[Trap, ...] = (
         "the lines are gone, a copy of them is not",
         "a.py:2-3",
         _PY_COPIES,
-        _PY_COPIES.replace('    if row is None:\n        raise LookupError("no such row in the table")\n', "", 1),
+        _PY_COPIES.replace(
+            '    if row is None:\n        raise LookupError("no such row in the table")\n', "", 1
+        ),
     ),
     Trap(
         "the function of the lines is gone, a copy of them is not",
@@ -358,7 +374,14 @@ TRAPS: tuple[Trap, ...] = (
         _PY_COPIES,
         _PY_COPIES[_PY_COPIES.index("def read_order") :],
     ),
-    _swap("a definition deleted that has a copy", "a.py#cents", _PY_CLONE, _PY_CLONE[: _PY_CLONE.index("def total")], "", {"b.py": _PY_CLONE}),
+    _swap(
+        "a definition deleted that has a copy",
+        "a.py#cents",
+        _PY_CLONE,
+        _PY_CLONE[: _PY_CLONE.index("def total")],
+        "",
+        {"b.py": _PY_CLONE},
+    ),
     Trap("a file deleted that has a copy", "a.py", _PY_CLONE, None, {"b.py": _PY_CLONE}),
     _swap("a docstring that is the evidence", "a.py:4", _PY_DOC, "25 MB", "90 MB"),
     _swap("lines of a docstring that are the evidence", "a.py:2-5", _PY_DOC, "25 MB", "90 MB"),
@@ -371,20 +394,60 @@ TRAPS: tuple[Trap, ...] = (
     _swap("a regular expression with //", "a.ts#comment", _TS_TEXTS, "/\\/\\/.*$/", "/\\/\\/.+$/"),
     _swap("a flag of a regular expression", "a.ts#comment", _TS_TEXTS, ".*$/;", ".*$/m;"),
     _swap("spaces in a string, TypeScript", "a.ts#label", _TS_TEXTS, "name:  ", "name: "),
-    _swap("a line break after return", "a.ts#parsed", _TS_TEXTS, "  return value;\n}", "  return\n    value;\n}"),
-    _swap("a line break after return, lines", "a.ts:17-20", _TS_TEXTS, "  return value;\n}", "  return\n    value;\n}"),
-    _swap("one of the overloads", "a.ts#pick", _TS_OVERLOADS, "fallback: number): number;", "fallback: string): string;"),
+    _swap(
+        "a line break after return", "a.ts#parsed", _TS_TEXTS, "  return value;\n}", "  return\n    value;\n}"
+    ),
+    _swap(
+        "a line break after return, lines",
+        "a.ts:17-20",
+        _TS_TEXTS,
+        "  return value;\n}",
+        "  return\n    value;\n}",
+    ),
+    _swap(
+        "one of the overloads",
+        "a.ts#pick",
+        _TS_OVERLOADS,
+        "fallback: number): number;",
+        "fallback: string): string;",
+    ),
     _swap("the body below overloads", "a.ts#pick", _TS_OVERLOADS, "?? fallback", "|| fallback"),
     _swap("a decorator, TypeScript", "a.ts#Queue.push", _TS_OVERLOADS, '@logged("queue")', '@logged("mail")'),
     _swap("a method that is no longer async", "a.ts#Queue.push", _TS_OVERLOADS, "  async push", "  push"),
     _swap("a modifier", "a.ts#Queue.take", _TS_OVERLOADS, "protected abstract take", "public abstract take"),
     _swap("a modifier of the class", "a.ts#Queue", _TS_OVERLOADS, "export abstract class", "export class"),
-    _swap("a property that is no longer optional", "a.ts#Options", _TS_OVERLOADS, "retries?: number", "retries: number"),
-    _swap("a property of an interface", "a.ts#Options.timeout", _TS_OVERLOADS, "timeout: number", "timeout: string"),
+    _swap(
+        "a property that is no longer optional",
+        "a.ts#Options",
+        _TS_OVERLOADS,
+        "retries?: number",
+        "retries: number",
+    ),
+    _swap(
+        "a property of an interface",
+        "a.ts#Options.timeout",
+        _TS_OVERLOADS,
+        "timeout: number",
+        "timeout: string",
+    ),
     _swap("a union", "a.ts#Level", _TS_OVERLOADS, ' | "warn"', ""),
-    _swap("a method of another type has the name", "disk.go#Writer.Close", _GO_TWINS, "err != nil {\n\t\treturn err", "err != nil {\n\t\treturn nil"),
-    _swap("a method deleted, another type has the name", "disk.go#Reader.Close", _GO_TWINS, "// Close closes the reader.\nfunc (r *Reader) Close() error {\n\treturn r.file.Close()\n}\n\n", ""),
-    _swap("the receiver is no longer a pointer", "disk.go#Reader.Close", _GO_TWINS, "(r *Reader)", "(r Reader)"),
+    _swap(
+        "a method of another type has the name",
+        "disk.go#Writer.Close",
+        _GO_TWINS,
+        "err != nil {\n\t\treturn err",
+        "err != nil {\n\t\treturn nil",
+    ),
+    _swap(
+        "a method deleted, another type has the name",
+        "disk.go#Reader.Close",
+        _GO_TWINS,
+        "// Close closes the reader.\nfunc (r *Reader) Close() error {\n\treturn r.file.Close()\n}\n\n",
+        "",
+    ),
+    _swap(
+        "the receiver is no longer a pointer", "disk.go#Reader.Close", _GO_TWINS, "(r *Reader)", "(r Reader)"
+    ),
     _swap("a directive in a comment", "disk.go#schema", _GO_TWINS, "schema_v1.sql", "schema_v2.sql"),
     _swap("a directive in a comment, lines", "disk.go:7-8", _GO_TWINS, "schema_v1.sql", "schema_v2.sql"),
     _swap("a directive of the file", "disk.go", _GO_TWINS, "//go:build linux", "//go:build darwin"),
@@ -398,11 +461,29 @@ TRAPS: tuple[Trap, ...] = (
     _swap("the visibility of a field", "units.rs#Config", _RUST_IMPLS, "pub(crate) path", "pub path"),
     _swap("spaces in a string, Rust", "units.rs#temp", _RUST_IMPLS, "/tmp  dir", "/tmp dir"),
     _swap("spaces in a raw string", "units.rs#pattern", _RUST_IMPLS, "+ $", "+$"),
-    _swap("one of two methods with a name", "Mailer.java#Mailer.send", _JAVA_OVERLOADS, "priority), 250", "priority), 900"),
+    _swap(
+        "one of two methods with a name",
+        "Mailer.java#Mailer.send",
+        _JAVA_OVERLOADS,
+        "priority), 250",
+        "priority), 900",
+    ),
     _swap("an annotation", "Mailer.java#Mailer.send", _JAVA_OVERLOADS, "times = 3", "times = 9"),
-    _swap("an annotation of a method", "Mailer.java#Mailer.greeting", _JAVA_OVERLOADS, "readOnly = true", "readOnly = false"),
+    _swap(
+        "an annotation of a method",
+        "Mailer.java#Mailer.greeting",
+        _JAVA_OVERLOADS,
+        "readOnly = true",
+        "readOnly = false",
+    ),
     _swap("spaces in a string, Java", "Mailer.java#Mailer.greeting", _JAVA_OVERLOADS, "Dear  ", "Dear "),
-    _swap("after // in a string, Java", "Mailer.java#Mailer.greeting", _JAVA_OVERLOADS, "// hello", "// good day"),
+    _swap(
+        "after // in a string, Java",
+        "Mailer.java#Mailer.greeting",
+        _JAVA_OVERLOADS,
+        "// hello",
+        "// good day",
+    ),
     _swap("the value of a key", "app.yaml:5", _YAML, "timeout: 30", "timeout: 300"),
     _swap("a key under another key", "app.yaml:5", _YAML, "  timeout: 30", "    timeout: 30"),
     _swap("a key under another key, lines", "app.yaml:3-5", _YAML, "  timeout: 30", "    timeout: 30"),

@@ -79,7 +79,11 @@ class Definition:
     @cached_property
     def code(self) -> str:
         """The code without comments, layout and docstrings."""
-        return "\0".join(self._found["tokens"]) if isinstance(self._found, dict) else self._source.form(self._found)
+        return (
+            "\0".join(self._found["tokens"])
+            if isinstance(self._found, dict)
+            else self._source.form(self._found)
+        )
 
     @cached_property
     def documented(self) -> str:
@@ -143,7 +147,9 @@ class Source:
             except (tokenize.TokenError, SyntaxError):
                 return []
             return [
-                Token(one.string, one.start[0], one.end[0], one.type == tokenize.STRING and one.start[0] in docs)
+                Token(
+                    one.string, one.start[0], one.end[0], one.type == tokenize.STRING and one.start[0] in docs
+                )
                 for one in found
                 if one.type not in _NO_CODE
             ]
@@ -177,7 +183,9 @@ class Source:
             for alias in node.names
         ]
         stored = [
-            node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            node.id
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         ]
         return frozenset(names + stored)
 

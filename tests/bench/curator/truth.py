@@ -141,10 +141,14 @@ def _missing(one: Definition, there: Source | None, elsewhere: list[Definition],
     if renamed and len(one.loose) >= _LONG:
         return _truth("the same code under another name", MOVED, *bound, places=_places(renamed))
     if renamed:
-        return _truth("short code, the same under another name", MOVED, CHANGED, GONE, places=_places(renamed))
+        return _truth(
+            "short code, the same under another name", MOVED, CHANGED, GONE, places=_places(renamed)
+        )
     loose = [same for same in _candidates(one, there, new) if same.loose == one.loose]
     if loose:
-        return _truth("elsewhere but for punctuation", MOVED, REFORMATTED, CHANGED, GONE, places=_places(loose))
+        return _truth(
+            "elsewhere but for punctuation", MOVED, REFORMATTED, CHANGED, GONE, places=_places(loose)
+        )
     if bound:
         return _truth("bound in another way", CHANGED, GONE)
     candidates = _candidates(one, there, new)
@@ -185,7 +189,9 @@ def _lines(anchor: Anchor, old: Tree, new: Tree) -> Truth | LeftOut:
         places = [place(anchor.path, at, at + size - 1) for at in here]
         return _truth("the same lines further up or down", MOVED, UNCHANGED, places=places)
     other = [
-        place(source.path, at, at + size - 1) for source in new.sources.values() for at in _found(block, source)
+        place(source.path, at, at + size - 1)
+        for source in new.sources.values()
+        for at in _found(block, source)
     ]
     if other:
         short = size < 3 and there is not None
@@ -202,7 +208,8 @@ def _like_lines(anchor: Anchor, block: list[str], was: Source, there: Source | N
         return _truth("the same lines but for indentation", REFORMATTED, MOVED, CHANGED, *elsewhere)
     tokens = [token for token in was.tokens if anchor.first <= token.first and token.last <= anchor.last]
     straddled = any(
-        token.first < anchor.first <= token.last or token.first <= anchor.last < token.last for token in was.tokens
+        token.first < anchor.first <= token.last or token.first <= anchor.last < token.last
+        for token in was.tokens
     )
     code = [token.text for token in tokens if not token.is_doc]
     if code and not straddled:
@@ -233,9 +240,7 @@ def _found(block: list[str], source: Source) -> list[int]:
     if source.text is None:
         return []
     lines, first = source.lines, block[0]
-    return [
-        at + 1 for at, line in enumerate(lines) if line == first and lines[at : at + len(block)] == block
-    ]
+    return [at + 1 for at, line in enumerate(lines) if line == first and lines[at : at + len(block)] == block]
 
 
 def _squeezed(lines: list[str]) -> str:
@@ -342,6 +347,8 @@ def _is_successor(one: Source, other: Source) -> bool:
 
 def _alike_files(one: Source, other: Source) -> float:
     """Return the share of the lines that two files have in common."""
-    first, second = (Counter(line.strip() for line in source.lines if line.strip()) for source in (one, other))
+    first, second = (
+        Counter(line.strip() for line in source.lines if line.strip()) for source in (one, other)
+    )
     size = max(first.total(), second.total())
     return (first & second).total() / size if size else 0.0

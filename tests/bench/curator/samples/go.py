@@ -3,7 +3,7 @@
 from tests.bench.curator.samples.project import Project, Target
 
 
-WORKER = '''\
+WORKER = """\
 package queue
 
 import (
@@ -74,9 +74,9 @@ func (w *Worker) step(ctx context.Context) error {
 	}
 	return w.store.Finish(ctx, job)
 }
-'''
+"""
 
-STORE = '''\
+STORE = """\
 package queue
 
 import (
@@ -152,9 +152,9 @@ func (s *Store) Bury(ctx context.Context, job *Job, cause error) error {
 		"UPDATE jobs SET failed_at = now(), error = $2 WHERE id = $1", job.ID, cause.Error())
 	return err
 }
-'''
+"""
 
-CONFIG = '''\
+CONFIG = """\
 package queue
 
 import (
@@ -198,9 +198,9 @@ func FromEnv() (Limits, error) {
 	}
 	return limits, limits.Validate()
 }
-'''
+"""
 
-METRICS = '''\
+METRICS = """\
 package queue
 
 import (
@@ -233,7 +233,7 @@ func (m *Metrics) Mean() time.Duration {
 	}
 	return time.Duration(m.spent.Load() / count)
 }
-'''
+"""
 
 PROJECT = Project(
     files={
@@ -264,7 +264,10 @@ func describe(job *Job) string {
                 "func Backoff(\n\tattempt int,\n\trandom *rand.Rand,\n) time.Duration {\n",
             ),
             docs=("The wait doubles with each attempt.", "Each wait is twice the one before."),
-            signature=("(attempt int, random *rand.Rand) time.Duration", "(attempt int, base time.Duration, random *rand.Rand) time.Duration"),
+            signature=(
+                "(attempt int, random *rand.Rand) time.Duration",
+                "(attempt int, base time.Duration, random *rand.Rand) time.Duration",
+            ),
             constant=("15 * time.Minute", "2 * time.Hour"),
             logic=("time.Second << min(attempt-1, 20)", "time.Second * time.Duration(attempt)"),
             other=("time.NewTicker(200 * time.Millisecond)", "time.NewTicker(500 * time.Millisecond)"),
@@ -281,7 +284,10 @@ func describe(job *Job) string {
                 "\n\tif err == sql.ErrNoRows { return nil, nil }\n\n",
             ),
             docs=("Two workers never get the same job.", "No job is given to two workers."),
-            signature=("(ctx context.Context, owner string) (*Job, error)", "(ctx context.Context, owner string, queues ...string) (*Job, error)"),
+            signature=(
+                "(ctx context.Context, owner string) (*Job, error)",
+                "(ctx context.Context, owner string, queues ...string) (*Job, error)",
+            ),
             constant=("lease = 5 * time.Minute", "lease = 45 * time.Minute"),
             logic=("ORDER BY run_at\n", "ORDER BY id DESC\n"),
             other=("failed_at = now(), error = $2", "failed_at = now(), locked_at = NULL, error = $2"),
@@ -297,11 +303,17 @@ func describe(job *Job) string {
                 '\tMaxPayload  int           `json:"max_payload" default:"65536"`\n\tMaxAttempts int           `json:"max_attempts" default:"12"`\n',
                 '\tMaxPayload int `json:"max_payload" default:"65536"`\n\n\tMaxAttempts int `json:"max_attempts" default:"12"`\n\n',
             ),
-            docs=("// Limits bounds what a queue accepts.", "// Limits says what a queue accepts, and for how long."),
+            docs=(
+                "// Limits bounds what a queue accepts.",
+                "// Limits says what a queue accepts, and for how long.",
+            ),
             signature=("\tQueues      []string ", "\tQueues      map[string]int "),
             constant=('default:"12"', 'default:"40"'),
             logic=('\tTimeout     time.Duration `json:"timeout" default:"30s"`\n', ""),
-            other=("if l.MaxPayload <= 0 || l.MaxAttempts <= 0 {", "if l.MaxPayload <= 0 || l.MaxAttempts <= 0 || l.Timeout <= 0 {"),
+            other=(
+                "if l.MaxPayload <= 0 || l.MaxAttempts <= 0 {",
+                "if l.MaxPayload <= 0 || l.MaxAttempts <= 0 || l.Timeout <= 0 {",
+            ),
             renamed="Bounds",
             renamed_file=("internal/queue/limits.go", ""),
             moved_to="internal/queue/metrics.go",

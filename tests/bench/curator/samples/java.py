@@ -3,7 +3,7 @@
 from tests.bench.curator.samples.project import Project, Target
 
 
-RETRY = '''\
+RETRY = """\
 package com.acme.orders;
 
 import java.time.Duration;
@@ -59,9 +59,9 @@ public final class Retries {
         }
     }
 }
-'''
+"""
 
-SERVICE = '''\
+SERVICE = """\
 package com.acme.orders;
 
 import java.math.BigDecimal;
@@ -113,9 +113,9 @@ public class OrderService {
         return orders.ofCustomer(customer).stream().filter(order -> !order.isShipped()).toList();
     }
 }
-'''
+"""
 
-LIMITS = '''\
+LIMITS = """\
 package com.acme.orders;
 
 import java.math.BigDecimal;
@@ -157,9 +157,9 @@ final class CustomerLimits {
         return OrderLimits.DEFAULT;
     }
 }
-'''
+"""
 
-ORDER = '''\
+ORDER = """\
 package com.acme.orders;
 
 import java.math.BigDecimal;
@@ -194,7 +194,7 @@ public record Order(String id, String customer, List<Item> items, Instant placed
         return new Order(id, customer, items, placed, State.CANCELLED);
     }
 }
-'''
+"""
 
 PATHS = "src/main/java/com/acme/orders"
 BILLING = "src/main/java/com/acme/sales"
@@ -225,8 +225,14 @@ PROJECT = Project(
                 "        long delay = Math.min(ceiling, 200L << Math.min(attempt - 1, 16));\n",
                 "        long delay =\n                Math.min(\n                        ceiling, 200L << Math.min(attempt - 1, 16));\n",
             ),
-            docs=("Returns how long to wait before an attempt.", "Returns the wait before an attempt. It differs a little each time."),
-            signature=("(int attempt, RandomGenerator random)", "(int attempt, Duration base, RandomGenerator random)"),
+            docs=(
+                "Returns how long to wait before an attempt.",
+                "Returns the wait before an attempt. It differs a little each time.",
+            ),
+            signature=(
+                "(int attempt, RandomGenerator random)",
+                "(int attempt, Duration base, RandomGenerator random)",
+            ),
             constant=("ceiling = 45_000", "ceiling = 5_000"),
             logic=("200L << Math.min(attempt - 1, 16)", "200L * attempt"),
             other=("Set.of(408, 429, 502, 503, 504)", "Set.of(408, 425, 429, 502, 503, 504)"),
@@ -243,8 +249,14 @@ PROJECT = Project(
                 "        if (order.isShipped()) {\n            return Optional.empty();\n        }\n",
                 "        if (order.isShipped())\n        {\n            return Optional.empty();\n        }\n\n",
             ),
-            docs=("Cancels an order and refunds it.", "Cancels an order that wasn't shipped, and refunds what was paid."),
-            signature=("cancel(String id, String reason)", "cancel(String id, String reason, boolean byCustomer)"),
+            docs=(
+                "Cancels an order and refunds it.",
+                "Cancels an order that wasn't shipped, and refunds what was paid.",
+            ),
+            signature=(
+                "cancel(String id, String reason)",
+                "cancel(String id, String reason, boolean byCustomer)",
+            ),
             constant=("hours = 48", "hours = 12"),
             logic=(".isAfter(latest)", ".isBefore(latest)"),
             other=('throw new IllegalArgumentException("an order needs an item");', "return null;"),
@@ -262,7 +274,10 @@ PROJECT = Project(
                 '    static final OrderLimits DEFAULT =\n            new OrderLimits(40, new BigDecimal("2500.00"),\n                    List.of("DE", "AT", "CH"));\n',
             ),
             docs=("What one order may contain.", "The most that one order may contain and cost."),
-            signature=("(int items, BigDecimal total, List<String> countries)", "(int items, BigDecimal total, BigDecimal weight, List<String> countries)"),
+            signature=(
+                "(int items, BigDecimal total, List<String> countries)",
+                "(int items, BigDecimal total, BigDecimal weight, List<String> countries)",
+            ),
             constant=("OrderLimits(40,", "OrderLimits(99,"),
             logic=("if (order.total().compareTo(total) > 0) {", "if (order.total().compareTo(total) >= 0) {"),
             other=('customer.startsWith("B2B-")', 'customer.startsWith("BUS-")'),

@@ -3,7 +3,7 @@
 from tests.bench.curator.samples.project import Project, Target
 
 
-LIMITER = '''\
+LIMITER = """\
 //! A token bucket for each client.
 
 use std::collections::HashMap;
@@ -65,9 +65,9 @@ impl<C: Clock> Limiter<C> {
         }
     }
 }
-'''
+"""
 
-CLOCK = '''\
+CLOCK = """\
 //! Time, and a clock for tests.
 
 use std::cell::Cell;
@@ -104,9 +104,9 @@ impl Clock for Manual {
         self.start + self.passed.get()
     }
 }
-'''
+"""
 
-BREAKER = '''\
+BREAKER = """\
 //! A circuit breaker for upstream services.
 
 use std::time::{Duration, Instant};
@@ -165,9 +165,9 @@ impl Default for Breaker {
         Self::new()
     }
 }
-'''
+"""
 
-CONFIG = '''\
+CONFIG = """\
 //! Settings of the gateway, read from a file.
 
 use std::fs;
@@ -205,7 +205,7 @@ fn parse(line: usize, text: &str) -> Result<Upstream, ConfigError> {
     let timeout = words.next().unwrap_or("2000").parse().map_err(|_| invalid("no number"))?;
     Ok(Upstream { name, address, timeout, retries: [100, 400, 1600] })
 }
-'''
+"""
 
 PROJECT = Project(
     files={
@@ -236,7 +236,10 @@ fn shortened(text: &str, most: usize) -> String {
                 "    (tokens + gained)\n        .clamp(\n            0.0,\n            f64::from(quota.burst),\n        )\n",
             ),
             docs=("A bucket never holds more than its burst.", "The burst is the most that a bucket holds."),
-            signature=("(tokens: f64, quota: &Quota, elapsed: Duration) -> f64", "(tokens: f64, quota: &Quota, elapsed: Duration) -> Option<f64>"),
+            signature=(
+                "(tokens: f64, quota: &Quota, elapsed: Duration) -> f64",
+                "(tokens: f64, quota: &Quota, elapsed: Duration) -> Option<f64>",
+            ),
             constant=("from_secs(600)", "from_secs(60)"),
             logic=(".clamp(0.0, f64::from(quota.burst))", ".max(0.0)"),
             other=("if bucket.tokens >= 1.0 {", "if bucket.tokens >= 0.5 {"),
@@ -253,10 +256,19 @@ fn shortened(text: &str, most: usize) -> String {
                 "            if self.failures >= THRESHOLD || self.state == State::HalfOpen {\n",
                 "            if self.failures >= THRESHOLD\n                || self.state == State::HalfOpen\n            {\n",
             ),
-            docs=("After some failures in a row the breaker opens.", "The breaker opens when several calls in a row failed."),
-            signature=("(&mut self, succeeded: bool, now: Instant) -> State", "(&mut self, outcome: Result<(), u16>, now: Instant) -> State"),
+            docs=(
+                "After some failures in a row the breaker opens.",
+                "The breaker opens when several calls in a row failed.",
+            ),
+            signature=(
+                "(&mut self, succeeded: bool, now: Instant) -> State",
+                "(&mut self, outcome: Result<(), u16>, now: Instant) -> State",
+            ),
             constant=("THRESHOLD: u32 = 5", "THRESHOLD: u32 = 50"),
-            logic=("            self.failures = 0;\n", "            self.failures = self.failures.saturating_sub(1);\n"),
+            logic=(
+                "            self.failures = 0;\n",
+                "            self.failures = self.failures.saturating_sub(1);\n",
+            ),
             other=("if now.duration_since(since) < pause {", "if now.duration_since(since) <= pause {"),
             renamed="observe",
             renamed_file=("src/circuit.rs", ""),
@@ -272,7 +284,10 @@ fn shortened(text: &str, most: usize) -> String {
                 "    pub name: String,\n    pub address: String,\n",
                 "    pub name:    String,\n\n    pub address: String,\n\n",
             ),
-            docs=("A service behind the gateway.", "One of the services to which the gateway passes requests."),
+            docs=(
+                "A service behind the gateway.",
+                "One of the services to which the gateway passes requests.",
+            ),
             signature=("    pub address: String,\n", "    pub addresses: Vec<String>,\n"),
             constant=("retries: [u16; 3]", "retries: [u16; 8]"),
             logic=("    pub timeout: u64,\n", "    pub timeout: Option<u64>,\n"),

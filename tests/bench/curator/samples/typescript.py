@@ -3,7 +3,7 @@
 from tests.bench.curator.samples.project import Project, Target
 
 
-RETRY = '''\
+RETRY = """\
 import { isAbort, RequestFailed } from "./errors";
 
 export interface RetryOptions {
@@ -59,9 +59,9 @@ export async function withRetries<T>(call: () => Promise<T>, options: RetryOptio
     }
   }
 }
-'''
+"""
 
-LRU = '''\
+LRU = """\
 export interface Entry<V> {
   value: V;
   expires: number;
@@ -126,9 +126,9 @@ export function memoized<K, V>(cache: LruCache<K, V>, load: (key: K) => V): (key
     return value;
   };
 }
-'''
+"""
 
-SESSION = '''\
+SESSION = """\
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
 export interface Session {
@@ -166,9 +166,9 @@ export const readSession = (token: string, secret: string, now = Date.now()): Se
   const session = JSON.parse(Buffer.from(payload, "base64url").toString()) as Session;
   return session.expires > now ? session : null;
 };
-'''
+"""
 
-ERRORS = '''\
+ERRORS = """\
 /** The server's answer was an error. */
 export class RequestFailed extends Error {
   constructor(
@@ -183,9 +183,9 @@ export class RequestFailed extends Error {
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
-'''
+"""
 
-PAGING = '''\
+PAGING = """\
 export interface Page<T> {
   items: T[];
   next: string | null;
@@ -200,7 +200,7 @@ export async function* everyItem<T>(load: (cursor: string | null) => Promise<Pag
     cursor = page.next;
   } while (cursor !== null);
 }
-'''
+"""
 
 PROJECT = Project(
     files={
@@ -230,11 +230,20 @@ export function describe(error: unknown): string {
                 "  const delay = Math.min(ceiling, 250 * 2 ** (attempt - 1));\n",
                 "  const delay = Math.min(\n    ceiling,\n    250 * 2 ** (attempt - 1),\n  );\n",
             ),
-            docs=("The milliseconds to wait before an attempt.", "How long to wait before an attempt, in milliseconds."),
-            signature=("attempt: number, random: () => number = Math.random", "attempt: number, ceiling: number, random: () => number = Math.random"),
+            docs=(
+                "The milliseconds to wait before an attempt.",
+                "How long to wait before an attempt, in milliseconds.",
+            ),
+            signature=(
+                "attempt: number, random: () => number = Math.random",
+                "attempt: number, ceiling: number, random: () => number = Math.random",
+            ),
             constant=("ceiling = 20_000", "ceiling = 90_000"),
             logic=("250 * 2 ** (attempt - 1)", "250 * attempt"),
-            other=("const timer = setTimeout(resolve, ms);", "const timer = setTimeout(() => resolve(), Math.max(0, ms));"),
+            other=(
+                "const timer = setTimeout(resolve, ms);",
+                "const timer = setTimeout(() => resolve(), Math.max(0, ms));",
+            ),
             renamed="delayBefore",
             renamed_file=("src/http/backoff.ts", ""),
             moved_to="src/http/paging.ts",
@@ -248,11 +257,23 @@ export function describe(error: unknown): string {
                 "    this.entries.set(key, { value, expires: this.clock() + ttl });\n",
                 "    this.entries.set(key, {\n      value,\n      expires: this.clock() + ttl,\n    })\n",
             ),
-            docs=("Keeps a value for a minute, or as long as it is told.", "Keeps a value. After a minute it is forgotten, unless another time is given."),
-            signature=("key: K, value: V, ttl: number = 60_000): void", "key: K, value: V, ttl: number): Entry<V> | void"),
+            docs=(
+                "Keeps a value for a minute, or as long as it is told.",
+                "Keeps a value. After a minute it is forgotten, unless another time is given.",
+            ),
+            signature=(
+                "key: K, value: V, ttl: number = 60_000): void",
+                "key: K, value: V, ttl: number): Entry<V> | void",
+            ),
             constant=("ttl: number = 60_000", "ttl: number = 600_000"),
-            logic=("while (this.entries.size > this.limit) {", "while (this.entries.size > this.limit * 2) {"),
-            other=("return { hits: this.hits, misses: this.misses, size: this.entries.size };", "return { hits: this.hits, misses: this.misses, size: this.entries.size - 0 };"),
+            logic=(
+                "while (this.entries.size > this.limit) {",
+                "while (this.entries.size > this.limit * 2) {",
+            ),
+            other=(
+                "return { hits: this.hits, misses: this.misses, size: this.entries.size };",
+                "return { hits: this.hits, misses: this.misses, size: this.entries.size - 0 };",
+            ),
             renamed="remember",
             renamed_file=("src/lru-cache.ts", ""),
             moved_to="src/http/paging.ts",
@@ -267,11 +288,20 @@ export function describe(error: unknown): string {
                 "  return [session, `${payload}.${signature(secret, payload)}`];\n",
                 "  return [\n    session,\n    `${payload}.${signature(secret, payload)}`,\n  ];\n",
             ),
-            docs=("Issues a session for a user who has signed in.", "Creates the session and the token of a user who has just signed in."),
-            signature=("(user: string, secret: string, now = Date.now()): [Session, string]", "(user: string, device: string, secret: string, now = Date.now()): [Session, string]"),
+            docs=(
+                "Issues a session for a user who has signed in.",
+                "Creates the session and the token of a user who has just signed in.",
+            ),
+            signature=(
+                "(user: string, secret: string, now = Date.now()): [Session, string]",
+                "(user: string, device: string, secret: string, now = Date.now()): [Session, string]",
+            ),
             constant=("12 * 60 * 60 * 1000", "30 * 24 * 60 * 60 * 1000"),
             logic=("user: user.trim().toLowerCase(),", "user,"),
-            other=("return session.expires > now ? session : null;", "return session.expires >= now ? session : null;"),
+            other=(
+                "return session.expires > now ? session : null;",
+                "return session.expires >= now ? session : null;",
+            ),
             renamed="createSession",
             renamed_file=("src/auth/tokens.ts", ""),
             moved_to="src/http/paging.ts",
