@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from tests.bench.curator import truth
+from tests.bench.curator.braces import ENDINGS
 from tests.bench.curator.releases import History, cache
 from tests.bench.curator.trees import PYTHON, SCRIPT, TEXTS, Source, Tree, trees_of
 from tests.bench.curator.truth import Anchor, LeftOut, Truth, truth_of
@@ -23,7 +24,7 @@ RARE = 6
 """Anchors of each rarer state and each package."""
 _KINDS = (("symbol", 0.5), ("lines", 0.35), ("file", 0.15))
 _MOST_LINES = 12
-_RULES = ("draw.py", "truth.py", "trees.py", "definitions.cjs")
+_RULES = ("draw.py", "truth.py", "trees.py", "braces.py", "definitions.cjs")
 _LONGEST = 4_000
 
 
@@ -92,7 +93,7 @@ def _drawn(
 def _anchor(dice: random.Random, tree: Tree) -> Anchor | None:
     (kind,) = dice.choices([kind for kind, _ in _KINDS], [share for _, share in _KINDS])
     # One of ten is a text, such as a guide or a configuration.
-    endings = TEXTS if kind != "symbol" and dice.random() < 0.1 else (*PYTHON, *SCRIPT)
+    endings = TEXTS if kind != "symbol" and dice.random() < 0.1 else (*PYTHON, *SCRIPT, *ENDINGS)
     sources = [
         source
         for path, source in tree.sources.items()

@@ -1,28 +1,32 @@
 """Definitions and tokens of the files of a release, for the truth that the curator is measured against.
 
 Nothing here uses agentplane. Python is read by `ast` and `tokenize`, TypeScript and JavaScript by the TypeScript
-compiler.
+compiler, and Rust, Java and Go by their braces.
 """
 
 import ast
 import hashlib
 import io
 import json
+import re
 import subprocess
 import tokenize
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
+from tests.bench.curator import braces
 from tests.bench.curator.releases import History, Release, cache, typescript
 
 
 PYTHON = (".py",)
 SCRIPT = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 TEXTS = (".md", ".rst", ".txt", ".toml", ".cfg", ".ini", ".json", ".yml", ".yaml")
+_WORD = re.compile(r"\w+|[^\w\s]")
 _FINDER = Path(__file__).with_name("definitions.cjs")
 _NO_CODE = frozenset(
     {
@@ -204,12 +208,43 @@ class Source:
     def loose(self) -> str | None:
         return loosely([token.text for token in self.tokens if not token.is_doc]) if self.is_parsed else None
 
+    @cached_property
+    def plain_tokens(self) -> list[Token]:
+        """The tokens without docstrings."""
+        return [token for token in self.tokens if not token.is_doc]
+
+    @cached_property
+    def token_text(self) -> str:
+        return "\0".join(("", *(token.text for token in self.plain_tokens), ""))
+
+    @cached_property
+    def dedented(self) -> str:
+        return dedented(self.lines)
+
+    @cached_property
+    def squeezed(self) -> str:
+        return squeezed(self.lines)
+
+    @cached_property
+    def counted(self) -> Counter[str]:
+        """How often the file has each line."""
+        return Counter(line.strip() for line in self.lines if line.strip())
+
     def form(self, node: ast.AST, *, named: bool = True) -> str:
         """Return code without comments, layout and docstrings."""
         return _form(node, self._forms, named=named)
 
     def part(self, first: int, last: int) -> list[str]:
         return self.lines[first - 1 : last]
+
+
+def squeezed(lines: Sequence[str]) -> str:
+    """Return all characters but spaces, with a mark for each border of words."""
+    return "\n" + "\n".join(_WORD.findall("\n".join(lines))) + "\n"
+
+
+def dedented(lines: Sequence[str]) -> str:
+    return "\n" + "\n".join(line.strip() for line in lines if line.strip()) + "\n"
 
 
 class Tree:
@@ -223,7 +258,7 @@ class Tree:
             if found.is_file():
                 path, data = str(found.relative_to(release.tree)), found.read_bytes()
                 if (path, data) not in known:
-                    known[path, data] = Source(path, data, script.get(path))
+                    known[path, data] = Source(path, data, script.get(path) or _braced(path, data))
                 self.sources[path] = known[path, data]
 
     @cached_property
@@ -257,6 +292,14 @@ def _grouped(pairs: Iterable[tuple[str, Definition]]) -> dict[str, list[Definiti
     for key, one in pairs:
         found.setdefault(key, []).append(one)
     return found
+
+
+def _braced(path: str, data: bytes) -> dict | None:
+    language = braces.ENDINGS.get(Path(path).suffix)
+    try:
+        return braces.read(data.decode(), language) if language else None
+    except UnicodeDecodeError:
+        return None
 
 
 def _script(folder: Path) -> dict[str, dict]:

@@ -16,15 +16,13 @@ They were written before the first results were seen, and amended once: about do
 that lines cut in half, and definitions that have a successor of the same name elsewhere.
 """
 
-import re
-from collections import Counter
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import PurePosixPath
 
 import msgspec
 
-from tests.bench.curator.trees import Definition, Source, Tree, loosely
+from tests.bench.curator.trees import Definition, Source, Tree, dedented, loosely, squeezed
 
 
 UNCHANGED, REFORMATTED, MOVED, CHANGED, GONE = "unchanged", "reformatted", "moved", "changed", "gone"
@@ -204,7 +202,7 @@ def _like_lines(anchor: Anchor, block: list[str], was: Source, there: Source | N
     sources = [there] if there else list(new.sources.values())
     # In another file it is the same only to those who look for it by its words.
     elsewhere = () if there else (GONE,)
-    if any(_dedented(block) in _dedented(source.lines) for source in sources):
+    if any(dedented(block) in source.dedented for source in sources):
         return _truth("the same lines but for indentation", REFORMATTED, MOVED, CHANGED, *elsewhere)
     tokens = [token for token in was.tokens if anchor.first <= token.first and token.last <= anchor.last]
     straddled = any(
@@ -216,17 +214,16 @@ def _like_lines(anchor: Anchor, block: list[str], was: Source, there: Source | N
         for source in sources:
             if not source.is_parsed:
                 continue
-            whole = [token.text for token in source.tokens if not token.is_doc]
             few = (CHANGED, GONE) if len(code) < (_ENOUGH_TOKENS if there else _LONG_TOKENS) else ()
             found = _contained(source, code)
             if found is not None:
-                whole_text = _squeezed(block) in _squeezed(source.lines)
+                whole_text = squeezed(block) in source.squeezed
                 if found.is_whole and whole_text and _is_followed(anchor, was, source):
                     return _truth("the same tokens, comments and docstrings", REFORMATTED, MOVED, *few)
                 return _truth("the same tokens", REFORMATTED, MOVED, CHANGED, *few)
-            if f"\0{_loose(code)}\0" in f"\0{_loose(whole)}\0":
+            if f"\0{loosely(code)}\0" in f"\0{source.loose}\0":
                 return _truth("the same tokens but for punctuation", REFORMATTED, MOVED, CHANGED, GONE)
-    elif any(_squeezed(block) in _squeezed(source.lines) for source in sources):
+    elif any(squeezed(block) in source.squeezed for source in sources):
         return _truth("the same text but for spaces", REFORMATTED, MOVED, CHANGED, *elsewhere)
     kept = max(_kept(block, source) for source in sources)
     if there:
@@ -243,19 +240,6 @@ def _found(block: list[str], source: Source) -> list[int]:
     return [at + 1 for at, line in enumerate(lines) if line == first and lines[at : at + len(block)] == block]
 
 
-def _squeezed(lines: list[str]) -> str:
-    """Return all characters but spaces, with a mark for each border of words."""
-    return "\n" + "\n".join(re.findall(r"\w+|[^\w\s]", "\n".join(lines))) + "\n"
-
-
-def _dedented(lines: list[str]) -> str:
-    return "\n" + "\n".join(line.strip() for line in lines if line.strip()) + "\n"
-
-
-def _loose(tokens: list[str]) -> str:
-    return loosely(tokens)
-
-
 class _Found(msgspec.Struct, frozen=True):
     is_whole: bool
     """True if the lines contain no other code."""
@@ -263,8 +247,9 @@ class _Found(msgspec.Struct, frozen=True):
 
 def _contained(source: Source, code: list[str]) -> _Found | None:
     """Look for tokens that follow each other."""
-    tokens = [token for token in source.tokens if not token.is_doc]
-    found = None
+    if "\0".join(("", *code, "")) not in source.token_text:
+        return None
+    tokens, found = source.plain_tokens, None
     for at, first in enumerate(tokens):
         end = at + len(code)
         if first.text == code[0] and [token.text for token in tokens[at:end]] == code:
@@ -278,7 +263,7 @@ def _contained(source: Source, code: list[str]) -> _Found | None:
 
 def _is_followed(anchor: Anchor, was: Source, source: Source) -> bool:
     """True if the statements that the lines cut in half are the same as a whole."""
-    tokens = [token for token in was.tokens if not token.is_doc]
+    tokens = was.plain_tokens
     first = next(at for at, token in enumerate(tokens) if token.first >= (anchor.first or 0))
     end = next((at for at, token in enumerate(tokens) if token.first > (anchor.last or 0)), len(tokens))
     depth, lowest = 0, 0
@@ -347,8 +332,6 @@ def _is_successor(one: Source, other: Source) -> bool:
 
 def _alike_files(one: Source, other: Source) -> float:
     """Return the share of the lines that two files have in common."""
-    first, second = (
-        Counter(line.strip() for line in source.lines if line.strip()) for source in (one, other)
-    )
+    first, second = one.counted, other.counted
     size = max(first.total(), second.total())
     return (first & second).total() / size if size else 0.0
