@@ -40,7 +40,7 @@ from agentplane.commands import (
     Unwire,
     Wire,
 )
-from agentplane.curate import merged_draft, split_draft
+from agentplane.curate import merge_draft, split_draft
 from agentplane.errors import Refused
 from agentplane.memory.entry_changes import FieldChanges
 from agentplane.review.conflicts.relation import Relation
@@ -106,7 +106,7 @@ def merge_entries(plane: Plane) -> MemoryCommand:
     ids = tuple(entry(plane, text) for text in UNLIKE[:3])
     memory = plane.memory.read()
     found = [memory.get(id_) for id_ in ids]
-    draft = merged_draft.draft(memory, found)
+    draft = merge_draft.drafted(memory, [one.id for one in found])
     return MergeEntries(ids, draft, tuple((one.id, one.digest) for one in found), "the same")
 
 

@@ -61,7 +61,7 @@ TOOLS = (
         "codex", "Codex CLI", _SHARED,
         programs=("codex",), variables=("CODEX_SANDBOX", "CODEX_THREAD_ID", "CODEX_CI", "CODEX_SANDBOX_NETWORK_DISABLED"), clients=("codex",),
         marks=(".codex",), homes=(".codex",), home_variable="CODEX_HOME",
-        hint="Codex reads the project's files only after you trust the project. It runs hooks only after you trust them with `/hooks`.",
+        hint="Codex reads the project's files only after you trust the project. Codex runs hooks only after you trust the hooks with `/hooks`.",
         hooks=Hooks(".codex/hooks.json", forms.group, (*_CLAUDE, _PERMISSION), timeout=10, last_timeout=3),
         dialect=Dialect(forms.hook_specific, forms.block),
         mcp=(Mcp((".codex/config.toml",), forms.plain, ("mcp_servers",), toml=True),),

@@ -1,12 +1,26 @@
 """`plane.curator`, which finds approved entries that may no longer be true, and carries out remedies."""
 
+import shlex
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, date
 from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
 
 from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed
-from agentplane.commands import Adopt, Approve, Decision, Deprecate, DismissFindings, Renew, Revert
+from agentplane.commands import (
+    Adopt,
+    Approve,
+    ChangeKind,
+    Decision,
+    Deprecate,
+    DismissFindings,
+    MergeEntries,
+    Renew,
+    Revert,
+    SetFields,
+    Supersede,
+)
 from agentplane.curate import curator, kept, recorded, remedies
 from agentplane.curate.curator import Curation
 from agentplane.curate.finding import Finding
@@ -17,11 +31,18 @@ from agentplane.curate.subject import Subject
 from agentplane.errors import BadInput
 from agentplane.memory import evidence
 from agentplane.memory.entry import Entry
+from agentplane.memory.entry_changes import FieldChanges, accepted
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
 from agentplane.text import globs
 from agentplane.text.visible import one_line
 from agentplane.tools.foreign_file import Change
+
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentplane.curate.conditions.commands.run import Ran
 
 
 class Curator:
@@ -63,9 +84,12 @@ class Curator:
 
     def apply(self, findings: Sequence[Finding]) -> list[Committed]:
         """Carry out the first remedy of each finding, in as few operations as possible."""
-        chosen = [first_remedy(finding) for finding in findings]
+        chosen = combined(first_remedy(finding) for finding in findings)
         was_current = self._is_kept_current()
-        done = [required(self._committer.do(command_of(one))) for one in combined(chosen)]
+        memory = self._committer.read()
+        for remedy in chosen:
+            command_of(remedy, memory)  # nothing is written if one of them needs a person
+        done = [required(self._committer.do(command_of(one, self._committer.read()))) for one in chosen]
         self._look_again({id_ for finding in findings for id_ in finding.ids}, was_current=was_current)
         return done
 
@@ -81,9 +105,33 @@ class Curator:
     def preview(self, remedy: Remedy) -> tuple[Change, ...] | None:
         """Return the files that a remedy would change, or None if a person has to choose something first."""
         try:
-            return self._committer.preview(command_of(remedy))
+            return self._committer.preview(command_of(remedy, self._committer.read()))
         except NeedsPerson:
             return None
+
+    def unapproved_commands(self, wanted: Sequence[str] = ()) -> "Mapping[str, tuple[str, ...]]":
+        """Return the commands of checks without an approval on this machine, each with the ids of its entries."""
+        from agentplane.curate.conditions.commands import results
+
+        return results.unapproved(self._committer.layout, self._entries(wanted))
+
+    def approve_commands(self, commands: Iterable[str]) -> None:
+        """Allow commands of checks on this machine. A person must have read their texts."""
+        from agentplane.curate.conditions.commands import approvals
+
+        approvals.approve(self._committer.layout, commands)
+
+    def run_checks(self, wanted: Sequence[str] = ()) -> "Sequence[Ran]":
+        """Run the approved commands of checks, because a person asked for it. The next pass uses their results."""
+        from agentplane.curate.conditions.commands import results
+
+        committer = self._committer
+        now, report = committer.store.clock, committer.listeners.progress
+        return results.run_approved(committer.layout, self._entries(wanted), now, report=report)
+
+    def _entries(self, wanted: Sequence[str]) -> tuple[Entry, ...]:
+        memory = self._committer.read()
+        return self._subject(memory, self._named(memory, wanted, None)).entries
 
     def _ids_of(self, keys: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the entries that findings are about, by the keys of the findings."""
@@ -187,6 +235,7 @@ def combined(chosen: Iterable[Remedy]) -> list[Remedy]:
     """Return the remedies as few remedies, each with the ids of all remedies that do the same."""
     renewed: list[str] = []
     deprecated: list[str] = []
+    dated: dict[str | None, list[str]] = {}
     others: dict[Remedy, None] = {}
     for remedy in chosen:
         match remedy:
@@ -194,27 +243,68 @@ def combined(chosen: Iterable[Remedy]) -> list[Remedy]:
                 renewed += ids
             case remedies.Deprecate(ids=ids):
                 deprecated += ids
+            case remedies.SetExpiry(ids=ids, day=day):
+                dated.setdefault(day, []).extend(ids)
             case _:
                 others[remedy] = None
-    made: list[Remedy] = [remedies.Renew(tuple(dict.fromkeys(renewed)))] if renewed else []
-    made += [remedies.Deprecate(tuple(dict.fromkeys(deprecated)))] if deprecated else []
+    made: list[Remedy] = [remedies.Renew(_once(renewed))] if renewed else []
+    made += [remedies.Deprecate(_once(deprecated))] if deprecated else []
+    made += [remedies.SetExpiry(_once(ids), day) for day, ids in dated.items()]
     return [*made, *others]
 
 
-def command_of(remedy: Remedy) -> Decision:
-    """Return the command that carries out a remedy."""
+def _once(ids: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(ids))
+
+
+def command_of(remedy: Remedy, memory: Memory) -> Decision:
+    """Return the command that carries out a remedy. Raise NeedsPerson if a person has to choose or write something."""
     match remedy:
         case remedies.Renew():
             return Renew(remedy.ids)
         case remedies.Deprecate():
             return Deprecate(remedy.ids)
+        case remedies.Supersede():
+            return Supersede(remedy.id, remedy.by)
+        case remedies.MoveEvidence():
+            return SetFields((remedy.id,), FieldChanges(evidence=((remedy.old, remedy.new),)))
+        case remedies.SetExpiry(day=str(day)):
+            return SetFields(remedy.ids, FieldChanges(expires_at=date.fromisoformat(day)))
+        case remedies.SetScope(scope=(_, *_)):
+            return SetFields((remedy.id,), FieldChanges(scope=remedy.scope))
+        case remedies.SetKind():
+            return ChangeKind(remedy.id, remedy.kind)
+        case remedies.MergeEntries():
+            return _merge(remedy.ids, memory)
         case remedies.ReviewEdit():
             return Adopt((remedy.id,)) if remedy.accept else Revert((remedy.id,))
         case remedies.ApproveInstead():
             from agentplane.review.conflicts.resolve import Choice
 
             return Approve((remedy.candidate,), Choice(supersede=(remedy.id,)))
-        case _:
+        case (
+            remedies.EditEntry()
+            | remedies.SplitEntry()
+            | remedies.ApproveCheck()
+            | remedies.SetExpiry()
+            | remedies.SetScope()
+        ):
             raise NeedsPerson(
-                f"This remedy needs a decision: {remedy.title}.", todo=f"Run `{' '.join(remedy.argv)}`."
+                f"A person has to carry out this remedy: {remedy.title}.",
+                todo=f"Run `{shlex.join(remedy.argv)}`.",
             )
+        case _:
+            assert_never(remedy)
+
+
+def _merge(ids: tuple[str, ...], memory: Memory) -> MergeEntries:
+    """Return the command that merges entries as the draft that `agentplane merge` shows."""
+    from agentplane.curate import merge_draft
+
+    entries = accepted(memory, ids)
+    seen = tuple((entry.id, entry.digest) for entry in entries)
+    return MergeEntries(
+        _once(entry.id for entry in entries),
+        merge_draft.drafted(memory, [entry.id for entry in entries]),
+        seen,
+    )

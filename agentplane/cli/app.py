@@ -78,7 +78,7 @@ class Program(click.Group):
 def cli(ctx: click.Context, plane: str | None) -> None:
     """Reviewed project memory for coding agents.
 
-    Without a command, agentplane opens the TUI. In a non-interactive shell, it prints the status instead.
+    Without a command, agentplane opens the TUI. In a non-interactive shell, agentplane prints the status instead.
     """
     ctx.obj = plane
     if ctx.invoked_subcommand is None:

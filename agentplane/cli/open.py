@@ -82,7 +82,7 @@ class _WritingNotice:
             self._printed = True
             pid = lock.owner(self._plane.layout)
             output.note(
-                f"Another process{f' (pid {pid})' if pid else ''} is writing a change. Until it finishes, agentplane shows the memory without that change."
+                f"Another process{f' (pid {pid})' if pid else ''} is writing a change. Until that process finishes, agentplane shows the memory without that change."
             )
 
 

@@ -8,7 +8,9 @@ from agentplane.memory.entry import Entry
 from agentplane.text import days
 
 
-_LOOKS = frozenset(("approve", "supersede", "merge", "edit", "adopt"))
+_LOOKS = frozenset(
+    ("approve", "supersede", "merge", "edit", "adopt", "merge-entries", "split-entry", "change-kind")
+)
 """The verbs of operations in which a person sees the whole text."""
 
 

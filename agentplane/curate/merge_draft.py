@@ -39,14 +39,19 @@ def drafted(memory: Memory, wanted: Sequence[str]) -> bytes:
 
 
 def clearest(entries: Sequence[Entry]) -> Entry:
-    """Return the entry whose statement says the most of what the others say, and of those the shortest one."""
+    """Return the entry whose statement has the most words of the others, preferably a short sentence."""
     words = [_words(entry.statement) for entry in entries]
 
-    def rank(place: int) -> tuple[int, int, int]:
-        met = sum(len(words[place] & other) for other in words)
-        return -met, len(entries[place].statement), place
+    def rank(place: int) -> tuple[int, bool, int, int]:
+        met = sum(len(words[place] & other) for at, other in enumerate(words) if at != place)
+        statement = entries[place].statement
+        return -met, not _is_sentence(statement), len(statement), place
 
     return entries[min(range(len(entries)), key=rank)]
+
+
+def _is_sentence(statement: str) -> bool:
+    return not statement[:1].islower() and statement.endswith((".", "!", "?"))
 
 
 def _words(text: str) -> frozenset[str]:

@@ -12,7 +12,14 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger_cache, log_events
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import records
-from agentplane.plane.store.records import OBSERVING, Dismissed, Observation, Record
+from agentplane.plane.store.records import (
+    OBSERVING,
+    PARTLY_OBSERVING,
+    SUCCEEDING,
+    Dismissed,
+    Observation,
+    Record,
+)
 from agentplane.plane.store.undo import out_of_force
 from agentplane.text import days
 from agentplane.text.json import decode
@@ -23,8 +30,8 @@ DISMISS = "dismiss"
 KEPT = cache.CacheFile("curate-records.mp")
 """Cache file with the rows of the log's operations."""
 
-_STAMPING = ("approve", "supersede", "merge-entries", "split-entry", "change-kind")
-"""The verbs that write the current commit into an entry."""
+_STAMPING = ("approve", "supersede", *SUCCEEDING)
+"""The verbs whose operations record the commit that their entries have."""
 _FEW = 20
 
 
@@ -36,7 +43,9 @@ class Observed(msgspec.Struct, frozen=True):
     commit: str | None
     """The commit that was checked out then."""
     evidence: tuple[Observation, ...] | None
-    """None if no operation recorded the state, as in earlier versions. Then the commit has it."""
+    """None if no operation recorded the state, as in earlier versions. Then the commit has it, also of single
+    pieces that aren't here.
+    """
 
 
 class Dismissal(msgspec.Struct, frozen=True):
@@ -102,15 +111,33 @@ def of(memory: Memory) -> Recorded:
 def _observed(entry: Entry, rows: Sequence[_Row]) -> Observed:
     head = entry.head
     updated = days.day_of(head.updated) if head.updated else None
-    row = next((row for row in reversed(rows) if _is_about(entry, row)), None)
-    if row is None:
+    at = next((at for at in reversed(range(len(rows))) if _is_look(entry, rows[at])), None)
+    row = None if at is None else rows[at]
+    # Setting fields records only the pieces of evidence that it brings. The others keep their earlier state.
+    since = rows if at is None else rows[at + 1 :]
+    added = {
+        found.evidence: found
+        for later in since
+        if later.verb == PARTLY_OBSERVING
+        for found in later.observed[entry.id]
+    }
+    if row is None and not added:
         return Observed(updated, head.anchor, None)
-    by_text = {found.evidence: found for found in row.observed[entry.id]}
-    looked = days.day_of(row.ts[:10])
+    by_text = {found.evidence: found for found in row.observed[entry.id]} if row else {}
+    by_text |= added
+    looked = days.day_of(row.ts[:10]) if row else None
     day = max((day for day in (updated, looked) if day), default=None)
-    if not by_text.keys() >= set(head.evidence):
-        return Observed(day, row.commit or head.anchor, None)
-    return Observed(day, row.commit, tuple(by_text[text] for text in head.evidence))
+    commit = row.commit if row else None
+    if not added and not by_text.keys() >= set(head.evidence):
+        return Observed(day, commit or head.anchor, None)
+    return Observed(
+        day, commit or head.anchor, tuple(by_text[text] for text in head.evidence if text in by_text)
+    )
+
+
+def _is_look(entry: Entry, row: _Row) -> bool:
+    """True if a person looked at the whole entry in the operation of a row."""
+    return row.verb != PARTLY_OBSERVING and _is_about(entry, row)
 
 
 def _is_about(entry: Entry, row: _Row) -> bool:

@@ -109,7 +109,7 @@ def _extra_findings(
 def between(base: Side, now: Side, commit: ObjectId | None, clock: Clock = utc_now) -> Iterator[Finding]:
     """Yield the findings about the change from one state to the other."""
     if base.prefix != now.prefix:
-        what = f"the project memory was moved here from {shown(base.prefix, 80)}. The check compared it with the content of that folder"
+        what = f"the project memory was moved here from {shown(base.prefix, 80)}. The check compared the project memory with that folder"
         nothing = Instruction("If the move was intended, you don't need to do anything.")
         yield Finding("plane-moved", "info", now.where(""), what, (nothing,))
     elif (base.files, base.odd) == (now.files, now.odd):

@@ -36,8 +36,8 @@ def findings(base: Side, now: Side, done: Sequence[LoggedOp]) -> Iterator[Findin
             yield Finding("receipts-lacking", "error", where, shown(what, 300), (remedy,), entry.id)
         elif wanted == "appended" and entry.head.source not in appended:
             what = (
-                f"{name} cites run {shown(entry.head.source or '', 40)}, but the log lines that this branch appends don't"
-                ' include that run (`policy.require_receipts = "appended"`)'
+                f"{name} cites run {shown(entry.head.source or '', 40)}, but this branch doesn't add that run to the log"
+                ' (`policy.require_receipts = "appended"`)'
             )
             before = "On this branch, log the run that proves the entry. Then add that run as `source:` with "
             remedy = Shell(("agentplane", "edit", name), before)

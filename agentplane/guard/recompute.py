@@ -30,7 +30,9 @@ from agentplane.text import days
 from agentplane.text.markdown import document, header
 
 
-_PRUNED = "can't be checked, because the text that it changed was pruned, and its result is still in force"
+_PRUNED = (
+    "can't be checked, because the text that it changed was pruned, but the operation is still in effect"
+)
 
 
 def complaint(op: LoggedOp, done: Mapping[str, LoggedOp], past: Past) -> str | None:
@@ -130,7 +132,7 @@ def _approve(case: Case) -> str | None:
         return f"changes {of}, but `{record.verb}` works only on candidates"
     stamp = _stamp(case, come[0])
     if stamp is None:
-        return f"gives {shown(come[0].id, 40)} a different date or approver than its own"
+        return f"gives {shown(come[0].id, 40)} a date or an approver that differs from the operation"
     if not set(record.rejected) <= {change.id for change in gone} - moved:
         return "is recorded as rejecting a candidate, but doesn't remove that candidate"
     choice = Choice(supersede=tuple(change.id for change in targets))
@@ -325,7 +327,7 @@ def _deprecate(case: Case) -> str | None:
     try:
         day = case.stamped_day(case.head(changes[0]).updated) if changes else None
     except ValueError:
-        return f"gives {shown(changes[0].id, 40)} a different date than its own"
+        return f"gives {shown(changes[0].id, 40)} a date that differs from the operation"
     plan = day and operations.deprecate(case.memory(), [change.id for change in changes], day, None)
     return case.compared(plan or None)
 
@@ -378,7 +380,7 @@ def _merge_of_two(case: Case, gone: Sequence[Change]) -> str | None:
         return case.moved(come)
     stamp = _stamp(case, come)
     if stamp is None:
-        return f"gives {shown(come.id, 40)} a different date or approver than its own"
+        return f"gives {shown(come.id, 40)} a date or an approver that differs from the operation"
     memory = case.memory()
     entry = memory.get(str(come.was))
     # The person's text, before the approval stamped it.

@@ -1,9 +1,9 @@
 """Changes of approved entries without an edit of their text in place: other fields, a successor, a merge, a split
 or another kind.
 
-A successor is a new approval, so it gets the day, the actor and the commit of its operation. The earlier entry
-stays in its file as superseded, with a link to each successor. Links of other entries to it stay, because
-following `superseded_by` leads to the entry in force.
+A successor gets the day and the actor of its operation. It keeps the commit of the earlier entry, because its
+evidence was looked at then. The earlier entry stays in its file as superseded, with a link to each successor. Links
+of other entries to it stay, because following `superseded_by` leads to the entry in force.
 """
 
 from collections.abc import Mapping, Sequence
@@ -192,7 +192,7 @@ def merge_entries(
     fields |= _without(head, gone) | _stamped(stamp)
     edits = [Edit(kept.id, kept.file, header.set_fields(core, fields))]
     edits += [_retired(memory, other, [kept.id], stamp.today) for other in others]
-    return Plan("merge-entries", edits, why=why, observed={kept.id: ()})
+    return Plan("merge-entries", edits, why=why)
 
 
 def _without(head: Header, gone: Sequence[str]) -> dict[str, Any]:
@@ -331,8 +331,7 @@ def _retired(memory: Memory, entry: Entry, by: Sequence[str], today: date) -> Ed
 
 
 def _stamped(stamp: Stamp) -> dict[str, Any]:
-    anchor = {"anchor": stamp.anchor} if stamp.anchor else {}
-    return {"updated": stamp.today, **anchor, "approved_by": stamp.actor}
+    return {"updated": stamp.today, "approved_by": stamp.actor}
 
 
 def _head(core: bytes) -> Header:

@@ -22,7 +22,7 @@ _LONGEST = 1024
 _QUOTES = "`'\"<>"
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|(?:mailto|doi|urn|tel):", re.IGNORECASE)
-_COMMIT = re.compile(r"(?:commit[: ]|git:)?([0-9a-f]{7,40})", re.IGNORECASE)
+_COMMIT = re.compile(r"(?:commit[: ] ?|git:)?([0-9a-f]{7,40})", re.IGNORECASE)
 # After the first line comes the last line, or the column of a compiler's message.
 _LINES = re.compile(r"(?P<path>.+?):L?(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9})|:L?[0-9]{1,9})?")
 _LINE_ANCHOR = re.compile(r"L(?P<first>[0-9]{1,9})(?:C[0-9]+)?(?:-L?(?P<last>[0-9]{1,9})(?:C[0-9]+)?)?")
@@ -132,6 +132,11 @@ def parse(raw: str, exists: Exists, *, was_path: bool = False) -> Reference:
     if was_path or exists(place.path) or _is_path(place.path, text, exists):
         return place
     return EntryId(text) if ids.is_plain(text) else Other(text)
+
+
+def is_file_name(name: str) -> bool:
+    """True if a name ends like the names of files, such as `.py`."""
+    return _ENDING.fullmatch(name.lower()) is not None
 
 
 def shown(place: Place, path: str) -> str:

@@ -307,7 +307,7 @@ def _folder(layout: Layout) -> Iterator[Finding]:
         remedy = Mend("files", after=" creates the file.")
         yield Finding("file-missing", "info", layout.shown(name), "this file is missing", (remedy,), name)
     for rule in create.lacking(layout):
-        what = f"this file has no rule for {rule.split()[0]}, so Git merges such files as plain text"
+        what = f"this file has no rule for {rule.split()[0]}, so Git merges the matching files as plain text"
         remedy = Mend("rules", after=" adds the rule.")
         yield Finding("rule-missing", "info", layout.shown(".gitattributes"), what, (remedy,))
     for mark in foreign_marks(layout.root):

@@ -24,9 +24,9 @@ class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "How agentplane handles manual edits.",
             "guides/manual-edits.md#accept-all-edits-automatically",
-            '`"review"`: a manual edit takes effect when a person accepts it. `"accept"`, for people who work alone: a'
-            " manual edit takes effect immediately, and the next change to the memory records the edit as an `adopt`"
-            " operation with the channel `policy`.",
+            '`"review"`: a manual edit takes effect when a person accepts it. `"accept"`: a manual edit takes effect'
+            " immediately, which is meant for people who work alone. The next change to the memory records the edit as"
+            " an `adopt` operation with the channel `policy`.",
         ),
     ] = "review"
     tools_may_approve: Annotated[
@@ -41,14 +41,14 @@ class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "Require a signature for every decision.",
             "guides/pull-requests.md#signed-approvals",
-            "`check` and `doctor` report unsigned decisions, and only people with a signing key can make decisions. You"
+            "Only people with a signing key can then make decisions. `check` and `doctor` report unsigned decisions. You"
             ' can\'t combine this setting with `hand_edits = "accept"` or `auto_approve_confidence`.',
         ),
     ] = False
     allowed_signers: Annotated[
         tuple[str, ...],
         says(
-            "People whose signatures are accepted, each as a line in the format of OpenSSH's `allowed_signers` file.",
+            "People who may sign decisions. Each item is a line in the format of OpenSSH's `allowed_signers` file.",
             "guides/pull-requests.md#turn-it-on",
             'For example, `"ada@example.org ssh-ed25519 AAAA…"`.',
         ),
@@ -56,7 +56,7 @@ class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     signed_after: Annotated[
         Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")] | None,
         says(
-            "Hash of a line of the log. `doctor` accepts unsigned changes up to that line.",
+            "Hash of a line in the log. Up to that line, `doctor` accepts unsigned changes.",
             "guides/pull-requests.md#turn-it-on",
             "`doctor` prints the hash to use.",
         ),
@@ -69,8 +69,8 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "Minimum confidence, from 0 to 1, for `promote_fact` to approve a fact automatically.",
             "reference/compatibility.md#a-fact",
-            "The fact must also cite evidence and a logged run, and must have no flags or conflicts. If this setting is"
-            " not set, a person reviews every fact.",
+            "The fact must also cite evidence and a logged run, and it must have no flags or conflicts. Without this"
+            " setting, a person reviews every fact.",
         ),
     ] = None
     require_receipts: Annotated[
@@ -114,37 +114,35 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     secret: Annotated[
         Action,
         says(
-            "How to handle a proposal that contains a key, token or password in a known format.",
+            "How to handle a proposal with a key, token or password in a known format.",
             _SECRETS_PAGE,
         ),
     ] = "refuse"  # noqa: S105 -- a word of ours, not one
     random: Annotated[
-        Action, says("How to handle a proposal that contains a string that looks random.", _SECRETS_PAGE)
+        Action, says("How to handle a proposal with a string that looks random.", _SECRETS_PAGE)
     ] = "flag"
     escape: Annotated[
         Action,
         says(
-            "How to handle a proposal that contains control characters, which can manipulate a terminal.",
+            "How to handle a proposal with control characters, which can manipulate a terminal.",
             _GATE_PAGE,
         ),
     ] = "refuse"
     bidi: Annotated[
         Action,
         says(
-            "How to handle a proposal that contains characters that reverse the direction of text.",
+            "How to handle a proposal with characters that reverse the direction of text.",
             _GATE_PAGE,
         ),
     ] = "refuse"
     smuggled: Annotated[
         Action,
-        says(
-            "How to handle a proposal that contains invisible characters that encode hidden text.", _GATE_PAGE
-        ),
+        says("How to handle a proposal with invisible characters that encode hidden text.", _GATE_PAGE),
     ] = "refuse"
     hidden: Annotated[
         Action,
         says(
-            "How to handle a proposal that contains other invisible characters, text that is invisible when rendered, or encoded text.",
+            "How to handle a proposal with encoded text, with text that is invisible when rendered, or with other invisible characters.",
             _GATE_PAGE,
             "This also applies to unusual content in the header: a comment, an unknown key, text in place of a date, or a"
             " key that only a decision may set (`pinned`, `approved_by`).",
@@ -153,29 +151,28 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     instruction: Annotated[
         Action,
         says(
-            "How to handle a proposal that contains instructions aimed at the reader, in any of twelve languages.",
+            "How to handle a proposal with instructions aimed at the reader, in any of twelve languages.",
             _ORDERS_PAGE,
         ),
     ] = "flag"
     markup: Annotated[
         Action,
         says(
-            "How to handle a proposal that contains markup that imitates a chat role or a tool call.",
+            "How to handle a proposal with markup that imitates a chat role or a tool call.",
             _ORDERS_PAGE,
         ),
     ] = "flag"
     command: Annotated[
         Action,
         says(
-            "How to handle a proposal that contains commands that run unreviewed code or weaken the security of the machine or the"
-            " project.",
+            "How to handle a proposal with commands that run unreviewed code or weaken security.",
             _GATE_PAGE,
         ),
     ] = "flag"
     size: Annotated[
         Action,
         says(
-            "How to handle a proposal whose statement is too long.",
+            "How to handle a proposal with a long statement.",
             _GATE_PAGE,
             "A proposal that exceeds the size limit for entries is always refused.",
         ),
@@ -213,7 +210,7 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     status: Annotated[
         Action,
         says(
-            'How to handle a proposal that states a temporary status, such as "tests are failing today".',
+            'How to handle a proposal that describes a temporary state, such as "tests are failing today".',
             _GATE_PAGE,
         ),
     ] = "flag"
@@ -248,7 +245,7 @@ class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         str,
         msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,40}\.md$"),
         says(
-            "The kind's file in `memory/`. Its name may contain lowercase letters, digits, `_` and `-`, and must end in `.md`.",
+            "The kind's file in `memory/`. The file name may contain lowercase letters, digits, `_` and `-`, and must end in `.md`.",
             _KINDS_PAGE,
             "The name must differ from `candidates.md` and from the files of other kinds.",
         ),
@@ -278,7 +275,7 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int,
         msgspec.Meta(ge=0, le=1 << 30),
         says(
-            "Maximum number of bytes to keep of each output. If an output is longer, only its start and end are kept.",
+            "Maximum number of bytes to keep of each output. agentplane keeps the start and the end of longer outputs.",
             "guides/runs.md#sharing-secrets-and-sizes",
             "The run record also contains the full size and the hash.",
         ),
@@ -298,7 +295,7 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "Minimum number of bytes to leave free on the disk.",
             "guides/runs.md#sharing-secrets-and-sizes",
-            "If less space is free, outputs are not kept, and the run record says so.",
+            "If less space is free, agentplane doesn't keep outputs, and the run record says so.",
         ),
     ] = 200_000_000
     environment: Annotated[
@@ -354,9 +351,9 @@ class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int,
         msgspec.Meta(ge=0, le=3650),
         says(
-            "Number of days before expiry at which `inbox`, `status` and the interface start to warn about an entry.",
+            "When to start warning about an entry, in days before the entry expires.",
             "guides/review.md#take-an-entry-out-of-use",
-            "`0` turns off the warning.",
+            "`inbox`, `status` and the interface show the warning. `0` turns off the warning.",
         ),
     ] = 7
 
@@ -415,8 +412,8 @@ class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "When to restart sessions that use outdated memory.",
             "guides/restart.md#restart-a-session-when-it-is-idle",
-            '`"auto"`: sessions restart after a decision, if they run under `agentplane run` and their hooks report when'
-            ' they are idle. `"ask"`: sessions restart only when a person asks for it.',
+            '`"auto"`: after a decision, sessions under `agentplane run` restart as soon as their hooks report that they'
+            ' are idle. `"ask"`: sessions restart only when a person asks for it.',
         ),
     ] = "ask"
 
@@ -434,7 +431,7 @@ class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name_runs: Annotated[
         bool,
         says(
-            "Store a title for each session's run in the log, which is shared through Git.",
+            "Give each session's run a title in the log, which is shared through Git.",
             "concepts/hooks.md#the-run",
             "The title is the first sentence of the session's first prompt.",
         ),
@@ -474,7 +471,7 @@ class Tui(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "Custom keys for actions.",
             "reference/keys.md",
             'For example, `undo = "z"` or `"list.half_down" = "ctrl+v"`. The interface reports an invalid binding when it'
-            " starts, and the action keeps its default key.",
+            " starts. The action then keeps its default key.",
         ),
     ] = {}
 

@@ -98,13 +98,12 @@ VARIABLES = (
     ),
     Variable(
         "AGENTPLANE_BACKGROUND",
-        "Set to `0` so that `status` and `inbox` don't start a background job that checks candidates. With `CI` set,"
-        " these commands never start that job.",
+        "With `0`, `status` and `inbox` don't check candidates in the background. The variable `CI` has the same effect.",
         "concepts/conflicts.md#many-new-candidates",
     ),
     Variable(
         "AGENTPLANE_CHECKS",
-        "Names of the installed checks that `doctor` runs. If not set, `doctor` runs all of them. If empty, it runs none.",
+        "Names of the installed checks that `doctor` runs. If not set, `doctor` runs all installed checks. If empty, `doctor` runs none.",
         f"{_EXTENSIONS}#a-check",
     ),
     Variable(
@@ -120,7 +119,7 @@ VARIABLES = (
     ),
     Variable(
         "AGENTPLANE_TRANSCRIPT_READERS",
-        "Names of the tools whose sessions are read with an installed transcript reader.",
+        "Names of the tools for which agentplane uses an installed transcript reader.",
         f"{_EXTENSIONS}#a-transcript-reader",
     ),
     Variable(
@@ -141,7 +140,7 @@ VARIABLES = (
     Variable("EDITOR", "The editor to use if `VISUAL` is not set [default: `vi`]."),
     Variable(
         "NO_COLOR",
-        "Turns off colors. Output is never colored if it goes to a pipe or if `TERM=dumb` is set.",
+        "If set, output has no colors. Output to a pipe, or with `TERM=dumb`, never has colors.",
         "reference/screens.md#colors",
     ),
     Variable(

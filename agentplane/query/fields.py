@@ -55,15 +55,15 @@ class Field(msgspec.Struct, frozen=True):
 
 
 STATES = (
-    Value("conflict", "conflicts with another entry or candidate, and a person has to choose", _INBOX),
-    Value("flagged", "has a flag that you have to read before you approve", _INBOX),
+    Value("conflict", "has a conflict that a person has to resolve", _INBOX),
+    Value("flagged", "has a flag to read before you approve", _INBOX),
     Value("ready", "has no conflict and no flag", _INBOX),
     Value("unchecked", "is still being checked", _INBOX),
     Value("manual-edit", "has a manual edit", _ENTRIES, ("edited",)),
     Value("expired", "is past its expiry date", _ENTRIES),
     Value("expiring", "expires within the number of days in `expiry.warn_days`", _MEMORY),
     Value("pinned", "is pinned", _ENTRIES),
-    Value("snoozed", "is hidden from the inbox until a date", _INBOX),
+    Value("snoozed", "is hidden from the inbox until a given date", _INBOX),
     Value("sent-back", "was sent back to its proposer with a comment", _INBOX),
 )
 _STATUSES = (
@@ -84,7 +84,7 @@ SORTS = (
     Value("oldest", "earliest date first", _ENTRIES),
     Value("state", "conflicts first, then flags, then the rest", _ENTRIES),
     Value("kind", "by kind", _ENTRIES),
-    Value("tool", "by the tool that proposed it", _ENTRIES),
+    Value("tool", "by the tool that proposed the entry", _ENTRIES),
     Value("text", "by the statement", _ENTRIES),
 )
 

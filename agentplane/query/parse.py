@@ -212,7 +212,7 @@ def _unknown_field(token: Token, target: Target) -> QueryError:
     near = _nearest(token.name, here)
     todo = f"Did you mean {near}:?" if near else _fields_text(target)
     what = f'Unknown field "{one_line(token.name, _SHOWN)}".'
-    return QueryError(what, f"{todo} To search for this text as it is, put it in quotes.", token)
+    return QueryError(what, f"{todo} To search for the text itself, put the text in quotes.", token)
 
 
 def _nearest(name: str, known: list[str]) -> str:

@@ -44,7 +44,7 @@ def _withheld(store: Store, memory: Memory) -> Iterator[Finding]:
         remedies = (
             Shell(("agentplane", "edit", name, "--mask"), "Run ", " to mask the secret."),
             Instruction(
-                "If the secret is real, rotate it, and remove the old one from the history with `agentplane prune`."
+                "If the secret is real, rotate it. Then remove the old secret from the history with `agentplane prune`."
             ),
         )
         yield Finding("entry-withheld", "warning", where, what, remedies, entry.id)

@@ -232,7 +232,7 @@ def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
         elif any(capsule.inside(layout.runs / name)):
             what = "the log has no run for this run record"
             delete = Instruction(
-                "The run may be in the log of another branch. If no branch has it, delete this folder."
+                "The run may be in the log of another branch. If no branch has the run, delete this folder."
             )
             yield Finding("run-not-in-log", "info", where, what, (delete,), name)
 
@@ -261,6 +261,6 @@ def _sources(store: Store, known: set[str]) -> Iterator[Finding]:
             remedy = Shell(("agentplane", "edit", name), "Run ", " to add evidence or a source.")
             yield Finding("fact-unsupported", "info", where, what, (remedy,), entry.id)
         elif source is not None and events.is_run_id(source) and source not in known:
-            what = f"{name} names run {source} as its source, but the log has no such run"
+            what = f"{name} names run {source} as its source, but the log doesn't contain that run"
             remedy = Shell(("agentplane", "edit", name), "Run ", " to correct or remove the source.")
             yield Finding("run-not-found", "warning", where, what, (remedy,), entry.id)

@@ -111,7 +111,7 @@ def _failed_calls(store: Store) -> Iterator[Finding]:
     calls = counted(len(rows), "hook call")
     last = f"{one_line(event, 20)} hook of {one_line(tool, 40)}: {one_line(what, 200)}"
     message = (
-        f"{calls} failed in the last 3 days. A failed call gives the tool no memory. Last failure: {last}"
+        f"{calls} failed in the last 3 days. If a call fails, the tool gets no memory. Last failure: {last}"
     )
     remedy = Instruction("Fix the problem, then delete this file.")
     yield Finding("hook-failed", "warning", store.layout.shown(f"cache/{error_log.NAME}"), message, (remedy,))

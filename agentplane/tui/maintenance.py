@@ -95,7 +95,7 @@ class Maintenance:
         from agentplane.tui.widgets.modals.question_modal import Question
 
         text = (
-            "After a Git merge, this reconciles the memory files of the two branches. If both branches assigned the same ID, "
+            "This command reconciles the memory files of two branches after a Git merge. If both branches assigned the same ID, "
             "one of the entries gets a new ID. If both branches changed the same entry, the two versions become "
             "a conflict in the inbox."
         )

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.commands import DismissFindings, Renew
-from agentplane.curate import recorded
+from agentplane.commands import ChangeKind, DismissFindings, MergeEntries, Renew, SetFields, SplitEntry
+from agentplane.curate import merge_draft, recorded, split_draft
+from agentplane.curate.anchors import compare
+from agentplane.curate.anchors.states import State
 from agentplane.curate.recorded import Observed
 from agentplane.errors import AgentplaneError
+from agentplane.memory.entry_changes import FieldChanges
 from agentplane.memory.proposing import Proposal
 from tests.conftest import decision
 from tests.plane.branches import Repository
@@ -259,3 +262,93 @@ def test_an_entry_of_an_earlier_version_has_its_commit(repo: Repository) -> None
     entry = plane.memory.read().get(id_)
     assert observed(plane, id_).evidence is None
     assert observed(plane, id_).commit == entry.head.anchor
+
+
+def states(plane: Plane, id_: str) -> dict[str, str]:
+    """The states of an entry's evidence, as the curator names them."""
+    entry, seen = plane.memory.read().get(id_), observed(plane, id_)
+    found: list[State] = []
+    recorded_states = {one.evidence: one for one in seen.evidence or ()}
+    with compare.comparison(plane.layout.project, seen.commit) as comparison:
+        found += [
+            comparison.state_of(text, recorded_states.get(text), seen.commit) for text in entry.head.evidence
+        ]
+    return {state.evidence: type(state).__name__ for state in found}
+
+
+def merged(plane: Plane, *ids: str) -> None:
+    memory = plane.memory.read()
+    entries = [memory.get(id_) for id_ in ids]
+    seen = tuple((entry.id, entry.digest) for entry in entries)
+    plane.do(MergeEntries(ids, merge_draft.drafted(memory, [one.id for one in entries]), seen))
+
+
+def test_moved_evidence_hides_no_change_of_the_rest(repo: Repository) -> None:
+    plane = repo.plane
+    id_ = approved(plane, "README.md", "rates.py")
+    repo.commit("an entry")
+    (repo.folder / "rates.py").write_text("RATE = 21\n")
+    (repo.folder / "README.md").rename(repo.folder / "readme.txt")
+    repo.commit("another rate")
+    assert states(plane, id_) == {"README.md": "Moved", "rates.py": "Changed"}
+    day = observed(plane, id_).day
+    plane.do(SetFields((id_,), FieldChanges(evidence=(("README.md", "readme.txt"),))))
+    assert states(plane, id_) == {"readme.txt": "Unchanged", "rates.py": "Changed"}
+    assert observed(plane, id_).day == day
+    plane.do(SetFields((id_,), FieldChanges(add_tags=("money",), expires_at=date(2999, 12, 31))))
+    assert states(plane, id_) == {"readme.txt": "Unchanged", "rates.py": "Changed"}
+    plane.do(Renew((id_,)))
+    assert set(states(plane, id_).values()) == {"Unchanged"}
+    plane.history.undo()
+    plane.history.undo()
+    plane.history.undo()
+    assert states(plane, id_) == {"README.md": "Moved", "rates.py": "Changed"}
+
+
+def successor(plane: Plane, verb: str, id_: str) -> str:
+    """An entry that takes the place of another one, or the same one after a merge."""
+    memory = plane.memory.read()
+    entry = memory.get(id_)
+    if verb == "change-kind":
+        plane.do(ChangeKind(id_, "fact"))
+    elif verb == "split-entry":
+        plane.do(SplitEntry(id_, split_draft.texts(split_draft.draft(memory, entry)), entry.digest))
+    else:
+        merged(plane, id_, approved(plane, "README.md", statement="Reports are written as CSV."))
+    return plane.memory.read().get(id_).head.superseded_by[0] if verb != "merge-entries" else id_
+
+
+@pytest.mark.parametrize("verb", ["change-kind", "split-entry", "merge-entries"])
+@pytest.mark.parametrize("is_recorded", [True, False], ids=["recorded", "earlier version"])
+def test_a_successor_hides_no_change_of_its_evidence(repo: Repository, verb: str, is_recorded: bool) -> None:
+    plane = repo.plane
+    text = "The rate is 19 percent. Buttons have round corners."
+    with pytest.MonkeyPatch.context() as patch:
+        if not is_recorded:
+            patch.setattr("agentplane.curate.recording.with_observations", lambda plan, _: plan)
+        id_ = approved(plane, "rates.py", statement=text)
+    assert (observed(plane, id_).evidence is not None) == is_recorded
+    repo.commit("an entry")
+    (repo.folder / "rates.py").write_text("RATE = 21\n")
+    repo.commit("another rate")
+    assert states(plane, id_) == {"rates.py": "Changed"}
+    new = successor(plane, verb, id_)
+    assert states(plane, new)["rates.py"] == "Changed"
+    repo.commit("a successor")
+    (repo.folder / "rates.py").unlink()
+    repo.commit("no rate")
+    assert states(plane, new)["rates.py"] == "Gone"
+
+
+@pytest.mark.parametrize("first", ["old", "new"])
+def test_of_two_entries_that_are_merged_the_older_state_counts(repo: Repository, first: str) -> None:
+    plane = repo.plane
+    old = approved(plane, "rates.py")
+    repo.commit("an entry")
+    (repo.folder / "rates.py").write_text("RATE = 21\n")
+    repo.commit("another rate")
+    new = approved(plane, "rates.py", statement="Reports are written as CSV.")
+    assert states(plane, new) == {"rates.py": "Unchanged"}
+    ids = (new, old) if first == "new" else (old, new)
+    merged(plane, *ids)
+    assert states(plane, ids[0]) == {"rates.py": "Changed"}

@@ -299,6 +299,7 @@ def test_what_only_a_person_may_do_is_listed(
         "check": ["--base", "HEAD"],
         "restart": ["--all"],
         "settings": ["tools.restart", "auto"],
+        "supersede": ["x", "--by", "y"],
     }
     left_out = {"badge", "completion", "demo", "hook", "mcp", "search", "run", "init", "merge-file"}
     names = {row.name for row in documented() if not row.is_part}
@@ -309,6 +310,9 @@ def test_what_only_a_person_may_do_is_listed(
             "send-back",
             "snooze",
             "edit",
+            "merge",
+            "split",
+            "renew",
             "deprecate",
             "pin",
             "show",

@@ -18,7 +18,7 @@ from agentplane.commands import (
     SplitEntry,
     Supersede,
 )
-from agentplane.curate import merged_draft, split_draft
+from agentplane.curate import merge_draft, split_draft
 from agentplane.memory import proposing
 from agentplane.memory.entry_changes import FieldChanges
 from agentplane.plane.layout import INBOX
@@ -208,7 +208,9 @@ def merge(repo: Repo) -> object:
     memory = repo.plane().memory.read()
     entries = [memory.get(id_) for id_ in ("DEC-001", "DEC-002")]
     seen = tuple((entry.id, entry.digest) for entry in entries)
-    return repo.plane().do(MergeEntries(("DEC-001", "DEC-002"), merged_draft.draft(memory, entries), seen))
+    return repo.plane().do(
+        MergeEntries(("DEC-001", "DEC-002"), merge_draft.drafted(memory, [one.id for one in entries]), seen)
+    )
 
 
 def expiry(repo: Repo) -> object:

@@ -18,7 +18,7 @@ from agentplane.commands import (
     SplitEntry,
     Supersede,
 )
-from agentplane.curate import merged_draft, split_draft
+from agentplane.curate import merge_draft, split_draft
 from agentplane.errors import BadInput
 from agentplane.findings import Finding
 from agentplane.guard import guard
@@ -236,7 +236,7 @@ def choose_between_two_candidates(repo: Repo) -> None:
 def merge_two_candidates(repo: Repo) -> None:
     plane = repo.plane()
     one, other = two_candidates(plane)
-    into, draft = resolve.merged_draft(plane.memory.read(), one, other)
+    into, draft = resolve.merge_draft(plane.memory.read(), one, other)
     text = draft.partition(b"Decision:")[0] + b"Decision: Use PostgreSQL or MySQL for the ledger."
     plane.inbox.merge(one, other, text, into.digest, "both are there")
 
@@ -278,7 +278,7 @@ def merge_entries(repo: Repo, *, new: bytes = b"Use Textual") -> None:
     plane = repo.plane()
     memory = plane.memory.read()
     found = [memory.get(id_) for id_ in ids]
-    draft = merged_draft.draft(memory, found).replace(b"Use Textual", new)
+    draft = merge_draft.drafted(memory, [one.id for one in found]).replace(b"Use Textual", new)
     seen = tuple((entry.id, entry.digest) for entry in found)
     plane.do(MergeEntries(ids, draft, seen))
 
@@ -403,13 +403,17 @@ def wrong(repo: Repo, base: str = "main") -> list[Finding]:
         (adopt_changes_by_hand, "DEC-001 was rewritten by Ada (adopt through terminal)"),
         (
             split_an_entry_of_the_base,
-            'DEC-001 was rewritten by Ada (split-entry through terminal): "Use Textual for the screens." is now '
-            '"Use Textual for lists." and "Use Textual for the screens."',
+            (
+                'DEC-001 was rewritten by Ada (split-entry through terminal): "Use Textual for the screens." is now '
+                '"Use Textual for lists." and "Use Textual for the screens."'
+            ),
         ),
         (
             merge_entries_in_new_words,
-            'DEC-001 was rewritten by Ada (merge-entries through terminal): "Use Textual for the screens." is now '
-            '"Only use Textual for the screens."',
+            (
+                'DEC-001 was rewritten by Ada (merge-entries through terminal): "Use Textual for the screens." is now '
+                '"Only use Textual for the screens."'
+            ),
         ),
         (
             adopt_a_removal,

@@ -101,9 +101,7 @@ def test_the_run_has_to_come_with_the_branch(repo: Repo) -> None:
     repo.approved(TEXT, source=RUN, evidence=["README.md"])
     ((where, what),) = errors(repo)
     assert where == f"{MEMORY}/decisions.md:{repo.line_of(f'{MEMORY}/decisions.md', 'id: DEC-003') - 1}"
-    assert what.startswith(
-        f"DEC-003 cites run {RUN}, but the log lines that this branch appends don't include that run"
-    )
+    assert what.startswith(f"DEC-003 cites run {RUN}, but this branch doesn't add that run to the log")
 
 
 def test_a_run_of_the_branch_is_one(repo: Repo) -> None:

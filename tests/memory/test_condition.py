@@ -1,7 +1,10 @@
 """The grammar of `check`: each form, the place of each mistake, and who is refused."""
 
+import re
 import sys
 from datetime import date
+from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -198,3 +201,10 @@ def test_an_old_command_doesnt_keep_people_from_other_edits(plane: Plane) -> Non
     file.write_text(file.read_text().replace("It is so.", "It was so."))
     plane.do(Adopt((id_,)))
     assert "It was so." in plane.memory.read().get(id_).body
+
+
+def test_every_example_of_the_docs_can_be_read() -> None:
+    page = (Path(__file__).parents[2] / "docs/reference/conditions.md").read_text()
+    rows = re.findall(r"^\| `\w+: [^|]* \| `([^|]+)` \|", page, re.MULTILINE)
+    assert {type(condition.parse(row)) for row in rows} == {*get_args(condition.Condition)}
+    assert len(rows) == 8

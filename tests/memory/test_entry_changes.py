@@ -15,7 +15,7 @@ from agentplane.commands import (
     SplitEntry,
     Supersede,
 )
-from agentplane.curate import merged_draft, split_draft
+from agentplane.curate import merge_draft, split_draft
 from agentplane.errors import BadInput, Refused
 from agentplane.health import collect
 from agentplane.memory.entry import Entry
@@ -42,7 +42,7 @@ def entry(plane: Plane, id_: str) -> Entry:
 def merge(plane: Plane, *ids: str, text: bytes | None = None) -> MergeEntries:
     memory = plane.memory.read()
     found = [memory.get(id_) for id_ in ids]
-    draft = merged_draft.draft(memory, found) if text is None else text
+    draft = merge_draft.drafted(memory, [one.id for one in found]) if text is None else text
     return MergeEntries(ids, draft, tuple((one.id, one.digest) for one in found))
 
 

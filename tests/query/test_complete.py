@@ -59,7 +59,7 @@ def test_the_rest_of_the_text_stays() -> None:
     assert (one.text, one.cursor) == ("a is:conflict b", 13)
     (one,) = completions("is:conf", 7, "inbox", {})
     assert (one.text, one.cursor) == ("is:conflict ", 12)
-    assert one.what == "conflicts with another entry or candidate, and a person has to choose"
+    assert one.what == "has a conflict that a person has to resolve"
 
 
 @given(st.text(max_size=30), st.integers(0, 30))

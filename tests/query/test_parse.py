@@ -52,7 +52,7 @@ def test_the_order_is_not_a_term() -> None:
 @pytest.mark.parametrize(
     ("text", "target", "line", "place"),
     [
-        ("x tol:codex", "inbox", 'Unknown field "tol". Did you mean tool:? To search for this text as it is, put it in quotes.', (2, 11)),
+        ("x tol:codex", "inbox", 'Unknown field "tol". Did you mean tool:? To search for the text itself, put the text in quotes.', (2, 11)),
         ("zzzzqq:1", "runs", "The fields are tool, by, run, task, outcome, layer, older, newer, id.", (0, 8)),
         ("task:web", "inbox", "task: doesn't apply to the inbox. The fields are kind,", (0, 8)),
         ("kind:fact", "runs", "kind: doesn't apply to runs.", (0, 9)),

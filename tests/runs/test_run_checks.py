@@ -289,7 +289,9 @@ def test_facts_and_their_runs(plane: Plane) -> None:
     plane.inbox.approve([plane.propose(cites)])
     found = {finding.what: finding for finding in collect(plane.store)}
     assert found["FACT-001 is a fact that has neither evidence nor a run as its source"].severity == "info"
-    told = found["FACT-002 names run 20260101T000000Z-abcdef as its source, but the log has no such run"]
+    told = found[
+        "FACT-002 names run 20260101T000000Z-abcdef as its source, but the log doesn't contain that run"
+    ]
     assert told.severity == "warning"
     assert "facts.md:" in told.where
     plane.write_log({"run_id": "20260101T000000Z-abcdef"})

@@ -44,9 +44,9 @@ _MISSING = (
 _CALL_NOTES = {"tool": "ran", "failed": "failed", "permission": "asked", "denied": "denied"}
 """The hook events about a single tool call, and the name of each in the run record."""
 _QUESTION = (
-    "agentplane, which keeps this project's reviewed memory, asks this once per session: did this session decide or "
-    "find out something that later sessions should know (a decision and its reason, an invariant, an assumption, or a "
-    "fact with its evidence)? If so, propose it with the MCP tool `propose` or with "
+    "agentplane keeps this project's reviewed memory, and asks this question once per session. Did this session decide "
+    "or find out something that later sessions should know? Examples are a decision and its reason, an invariant, an "
+    "assumption, or a fact with its evidence. If so, propose it with the MCP tool `propose` or with "
     '`agentplane propose --type decision "..." --rationale "..."`. A person reviews each proposal. Leave out anything '
     "that the memory already contains or that only matters today. If you have nothing to propose, say so in a few words."
 )

@@ -20,7 +20,9 @@ from agentplane.text.visible import one_line
     "context",
     'context --print --task "add a refund endpoint" --path "app/**"',
 )
-@click.option("--task", metavar="TEXT", help="Description of the task. Entries that match it come first.")
+@click.option(
+    "--task", metavar="TEXT", help="Description of the task. Entries that match the task come first."
+)
 @click.option(
     "--path", "paths", multiple=True, metavar="GLOB", help="Paths that the task is about. Can be repeated."
 )
@@ -39,8 +41,8 @@ def context_command(
 ) -> None:
     """Write context/active.md, the context file that tools read.
 
-    The file contains the approved entries that fit into the token budget, and the IDs of the other approved entries. It never
-    contains candidates or manual edits.
+    The file contains the approved entries that fit into the token budget, and the IDs of the other approved entries. The
+    file never contains candidates or manual edits.
     """
     plane = opened(doing="Choosing entries")
     # The file is for every reader, so it has no comments for one tool.

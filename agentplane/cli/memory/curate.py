@@ -8,10 +8,11 @@ from typing import get_args
 
 import click
 
+from agentplane.api import Plane
 from agentplane.cli import annotations, complete, output
 from agentplane.cli import findings as shown
 from agentplane.cli.help import command
-from agentplane.cli.memory import curate_report, curate_rows
+from agentplane.cli.memory import curate_readable, curate_report, curate_rows
 from agentplane.cli.open import ids_argument, invalid_option, json_option, opened
 from agentplane.cli.report import report as report_done
 from agentplane.curate.curator import Curation
@@ -20,6 +21,7 @@ from agentplane.curate.kinds import KINDS, Kind
 from agentplane.errors import BadInput
 from agentplane.findings import Finding as Trouble
 from agentplane.findings import Severity, Shell
+from agentplane.review.policy import check_person
 from agentplane.text import days, files
 from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line
@@ -63,6 +65,11 @@ _LEVELS: Sequence[Severity] = get_args(Severity)
     help="Carry out the first remedy of each finding of this kind.",
 )
 @click.option("--yes", is_flag=True, help="With --apply, skip the prompt.")
+@click.option(
+    "--run-checks",
+    is_flag=True,
+    help="First run the commands of checks. Asks you before it runs a new or changed command.",
+)
 @click.option("--dismiss", multiple=True, metavar="KEY", help="Dismiss a finding. Can be repeated.")
 @click.option("--why", metavar="TEXT", help="With --dismiss or --snooze, reason to record.")
 @click.option("--snooze", multiple=True, metavar="KEY", help="Hide a finding until a date. Can be repeated.")
@@ -83,6 +90,7 @@ def curate_command(
     report: Path | None,
     apply: str | None,
     yes: bool,
+    run_checks: bool,
     dismiss: tuple[str, ...],
     why: str | None,
     snooze: tuple[str, ...],
@@ -95,16 +103,20 @@ def curate_command(
 
     Each finding has its proof and the commands that resolve it.
     """
-    _check_options(dismiss, snooze, apply, why, until)
+    _check_options(dismiss, snooze, apply, why, until, run_checks=run_checks)
     kinds = tuple(_kind(name) for name in only)
     if dismiss or snooze:
         return _put_aside(dismiss or snooze, why, until if dismiss else until or _SNOOZE, as_json=as_json)
     if apply is not None:
         return _apply(ids, _kind(apply), since, yes=yes, as_json=as_json)
     plane = opened(doing="Checking entries")
+    if run_checks:
+        _run_checks(plane, ids)
     made = plane.curator.collect(ids, only=kinds, since=since)
     if report is not None:
-        files.write_atomic(report, curate_report.text(made).encode())
+        # Tools can read the file.
+        files.write_atomic(report, curate_report.text(curate_readable.for_tools(plane, made)).encode())
+    made = curate_readable.here(plane, made)
     if as_json:
         output.emit("curate", **curate_rows.fields(plane, made, show_dismissed=show_dismissed))
     else:
@@ -118,14 +130,40 @@ def curate_command(
 
 
 def _check_options(
-    dismiss: tuple[str, ...], snooze: tuple[str, ...], apply: str | None, why: str | None, until: str | None
+    dismiss: tuple[str, ...],
+    snooze: tuple[str, ...],
+    apply: str | None,
+    why: str | None,
+    until: str | None,
+    *,
+    run_checks: bool,
 ) -> None:
-    if sum(map(bool, (dismiss, snooze, apply))) > 1:
-        raise BadInput("Use only one of --dismiss, --snooze and --apply.")
+    if sum(map(bool, (dismiss, snooze, apply, run_checks))) > 1:
+        raise BadInput("Use only one of --dismiss, --snooze, --apply and --run-checks.")
     if why is not None and not (dismiss or snooze):
         raise BadInput("--why can be used only with --dismiss or --snooze.")
     if until is not None and not snooze:
         raise BadInput("--until can be used only with --snooze.")
+
+
+def _run_checks(plane: Plane, ids: tuple[str, ...]) -> None:
+    """Run the commands of checks, after a person at a terminal allowed the new ones."""
+    new = plane.curator.unapproved_commands(ids)
+    if new and sys.stdin.isatty():
+        check_person(plane.store.settings(), "allowing commands")
+        output.note(_WARNING)
+        for text, entries in new.items():
+            output.note(f"\n{', '.join(entries)}:\n  {text}")
+            output.forget_typed()
+            if output.confirmed("Allow this command on this machine?"):
+                plane.curator.approve_commands([text])
+    plane.curator.run_checks(ids)
+
+
+_WARNING = (
+    "These commands come from the project memory. agentplane runs a command only if you allow its exact text. A "
+    "command can read your files and write to the project."
+)
 
 
 def _put_aside(keys: tuple[str, ...], why: str | None, until: str | None, *, as_json: bool) -> int:

@@ -10,6 +10,8 @@ from agentplane.api import Plane
 from agentplane.api.curator import first_remedy
 from agentplane.cli import findings as shown
 from agentplane.cli import output
+from agentplane.cli.memory.curate_readable import is_withheld
+from agentplane.cli.memory.entry_rows import readable_text
 from agentplane.cli.output import Piece
 from agentplane.curate.curator import Curation, PutAside
 from agentplane.curate.finding import Diff, Finding, Lines, Output, Pair
@@ -19,7 +21,7 @@ from agentplane.curate.remedies import Remedy
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Severity
 from agentplane.text.numbers import counted
-from agentplane.text.visible import one_line, visible
+from agentplane.text.visible import visible
 from agentplane.tools.foreign_file import Change
 
 
@@ -29,6 +31,7 @@ _MARK_COLORS: Mapping[Severity, str | None] = {"error": "red", "warning": "yello
 _FEW_LINES = 6
 _FEW_REMEDIES = 3
 _LONGEST = 200
+_SHORT_COMMIT = 10
 _MOST_PREVIEWS = 20
 """Number of findings up to which JSON has the previews of all remedies. Each preview plans an operation."""
 
@@ -47,7 +50,7 @@ def print_all(made: Curation, *, full: bool, put_aside: bool) -> None:
     if put_aside and made.put_aside:
         output.line(f"Dismissed or snoozed ({len(made.put_aside)})", bold=True)
         for one in made.put_aside:
-            output.line(f"{visible(one.finding.where)}: {visible(one.finding.what)} ({_until(one)})")
+            output.line(f"{visible(one.finding.where)}: {headline(one.finding)} ({_until(one)})")
         output.line("")
     if made.health is not None:
         for text in health_lines(made.health):
@@ -58,7 +61,7 @@ def print_all(made: Curation, *, full: bool, put_aside: bool) -> None:
 
 def print_remedy(finding: Finding) -> None:
     """Print what a finding says, and the command that its first remedy is."""
-    output.line(f"{visible(finding.where)}: {visible(finding.what)}")
+    output.line(f"{visible(finding.where)}: {headline(finding)}")
     output.line(f"    {_command(first_remedy(finding))}", dim=True)
 
 
@@ -90,16 +93,26 @@ def health_lines(health: Health) -> Iterator[str]:
 
 def _print(finding: Finding, *, full: bool) -> None:
     mark = Piece(_MARKS[finding.severity], _style(_MARK_COLORS[finding.severity]))
-    output.line(
-        mark, f" {visible(finding.where)}: {visible(finding.what)}", Piece(f"  [{finding.key}]", _DIM)
-    )
+    output.line(mark, f" {visible(finding.where)}: {headline(finding)}", Piece(f"  [{finding.key}]", _DIM))
     lines = list(proof_lines(finding)) if full else _main_lines(finding)
     for text in lines if full else lines[:_FEW_LINES]:
-        output.line(f"    {text if full else one_line(text, _LONGEST)}", **_style(_color(finding, text)))
+        output.line(f"    {text if full else _cut(text)}", **_style(_color(finding, text)))
     if len(lines) > _FEW_LINES and not full:
         output.line(f"    … {counted(len(lines) - _FEW_LINES, 'more line')}", **_DIM)
     for remedy in finding.remedies if full else finding.remedies[:_FEW_REMEDIES]:
         output.line(f"    {remedy.title}: {_command(remedy)}", **_DIM)
+
+
+def headline(finding: Finding) -> str:
+    """Return what a finding says, with the entry that it is about."""
+    named = any(id_ in finding.what for id_ in finding.ids)
+    return visible(finding.what if named else f"{finding.id}: {finding.what}")
+
+
+def _cut(text: str) -> str:
+    """Return the start of a line. Its indentation stays, because it can be code."""
+    text = text.expandtabs(4)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _main_lines(finding: Finding) -> list[str]:
@@ -130,7 +143,8 @@ def proof_lines(finding: Finding) -> Iterator[str]:
             yield from text.splitlines()
         case Diff(_, text, commit, author, day):
             if commit:
-                yield " ".join(filter(None, (f"commit {commit}", f"by {author}" if author else "", day)))
+                by = f" by {author}" if author else ""
+                yield f"commit {commit[:_SHORT_COMMIT]}{by}{f' on {day[:10]}' if day else ''}"
             yield from text.splitlines()
         case Pair(one, other, one_text, other_text, reason):
             yield f"{one}: {one_text}"
@@ -182,7 +196,7 @@ def _row(plane: Plane, finding: Finding, *, previews: bool) -> dict[str, Any]:
                 "name": remedy.name,
                 "title": remedy.title,
                 "command": shlex.join(remedy.argv),
-                "preview": _preview(plane, remedy) if previews else None,
+                "preview": _preview(plane, remedy) if previews and not is_withheld(finding) else None,
             }
             for remedy in finding.remedies
         ],
@@ -205,4 +219,4 @@ def _preview(plane: Plane, remedy: Remedy) -> list[dict[str, Any]] | None:
 
 
 def _change(change: Change) -> dict[str, Any]:
-    return {"file": change.path, "diff": "\n".join(change.diff())}
+    return {"file": change.path, "diff": readable_text("\n".join(change.diff()))}

@@ -33,8 +33,8 @@ _LONGEST = 200
 def import_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
     """Import candidates from tool memories, instruction files and decision records (ADRs).
 
-    agentplane imports each statement once. As evidence, it records where the statement was found. The sources are not
-    changed. For each line that agentplane skips, it prints the location and the reason.
+    agentplane imports each statement once, with the location of the statement as evidence. The sources are not changed.
+    For each skipped line, agentplane prints the location and the reason.
     """
     plane = opened(doing="Reading memory")
     names = named([name.strip() for name in (sources or "").split(",") if name.strip()])

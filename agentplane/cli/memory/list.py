@@ -32,7 +32,7 @@ def list_command(
 ) -> None:
     """List approved entries.
 
-    QUERY filters them, for example `kind:fact older:4w`.
+    QUERY filters the list, for example `kind:fact older:4w`.
     """
     plane = opened()
     memory, today = plane.memory.read(), plane.today()

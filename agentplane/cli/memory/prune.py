@@ -18,8 +18,9 @@ from agentplane.errors import BadInput
 def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
     """Permanently remove text from history, for example a leaked secret.
 
-    agentplane reads the text from standard input or a prompt, so that it isn't saved in your shell history. It removes
-    the text from all operation records and run records. The log stays verifiable. Git commits are not changed.
+    agentplane reads the text from standard input or a prompt, so that your shell doesn't save the text. agentplane removes
+    the text from all operation records and run records. The log can still be verified afterward. Git commits are not
+    changed.
     """
     plane = opened(deciding="pruning")
     needle = _needle()

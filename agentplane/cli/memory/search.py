@@ -50,8 +50,8 @@ def search_command(
 
     QUERY consists of words and fields, for example `tag:money rounding`.
 
-    If QUERY names a task, a run or a path, the results also include the related runs, their facts and the files that
-    those runs produced. The number after each ID is a relevance score from 0 to 1.
+    If QUERY names a task, a run or a path, the results also include related runs, with their facts and files. The number
+    after each ID is a relevance score from 0 to 1.
     """
     plane = opened(doing="Searching")
     search = querying.search_of(plane, words)

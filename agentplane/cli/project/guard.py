@@ -26,8 +26,8 @@ _AT_MOST = 100
 def check_command(base: str, as_json: bool) -> int:
     """Verify that a branch's memory changes were approved (for CI).
 
-    Compares the checked-out branch with the commit at which it branched off from REV. The exit code is 1 if there are
-    problems.
+    agentplane compares the checked-out branch with the last commit that it shares with REV. The exit code is 1 if there
+    are problems.
     """
     plane = opened(doing="Comparing the branch with its base")
     checked = plane.check(base)

@@ -69,9 +69,9 @@ def init_command(
 ) -> int:
     """Set up agentplane in this project.
 
-    agentplane creates an .agentplane directory at the root of the Git repository, or in the current directory if you
-    don't use Git. It also connects the coding tools that this project uses. It asks before it writes anything. To add
-    missing parts later, run the command again.
+    agentplane creates an .agentplane directory at the root of the Git repository. Without Git, agentplane uses the current
+    directory. agentplane also connects the coding tools that this project uses. Before agentplane writes anything, it
+    asks for confirmation. To add missing parts later, run the command again.
     """
     folder = _wanted_folder(ctx.find_root().obj)
     if ignore_context or remove_git_setup:
@@ -212,7 +212,7 @@ def _ask(wanted: setup.Preview, *, yes: bool) -> None:
         output.note(f"agentplane will connect {', '.join(tool.title for tool in wanted.tools)}.")
     if merge_driver.is_set(Layout(root=wanted.folder)) is False:
         output.note(
-            "agentplane will configure a Git merge driver and four Git hooks: post-merge, post-rewrite, post-checkout and post-commit. It doesn't change existing hooks."
+            "agentplane will configure a Git merge driver and four Git hooks: post-merge, post-rewrite, post-checkout and post-commit. Your existing hooks are not changed."
         )
     is_project = wanted.there or _is_project(wanted.folder.parent)
     text = " and ".join(questions)

@@ -93,7 +93,7 @@ def tools_connect_command(names: tuple[str, ...], check: bool, as_json: bool) ->
 )
 @json_option
 def tools_disconnect_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
-    """Remove agentplane from the files of coding tools. To remove it from the files of all tools, pass `all`.
+    """Remove agentplane from the files of coding tools. To remove agentplane from all tools, pass `all`.
 
     Your own text in the files is not changed. If a file or folder that agentplane created is then empty, agentplane
     deletes it.
@@ -147,7 +147,7 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
     """Update the approved memory in the files that tools read.
 
     agentplane changes only its own block in each file. If someone edited the block, agentplane first adds their text to
-    the inbox as candidates. If the memory has to be reconciled after a Git merge, agentplane does that first.
+    the inbox as candidates. If a Git merge left unreconciled branches, agentplane reconciles them first.
     """
     plane = opened(doing="Updating tool files")
     if remove:

@@ -14,7 +14,7 @@ from agentplane.cli.report import carry_out, report
 from agentplane.cli.review import confirming
 from agentplane.cli.review.edit import edited
 from agentplane.commands import MergeEntries, SplitEntry, Supersede
-from agentplane.curate import merged_draft, split_draft
+from agentplane.curate import merge_draft, split_draft
 from agentplane.errors import BadInput
 from agentplane.memory.entry import Entry
 from agentplane.memory.entry_changes import accepted
@@ -66,9 +66,9 @@ def merge_command(ids: tuple[str, ...], yes: bool, why: str | None, codes: str |
             "Merging requires at least two entries.",
             todo="Pass the ID of each entry. To reconcile branches after a Git merge, run `agentplane reconcile`.",
         )
-    draft = merged_draft.draft(memory, entries)
-    seen = tuple((entry.id, entry.digest) for entry in entries)
     names = tuple(entry.id for entry in entries)
+    draft = merge_draft.drafted(memory, names)
+    seen = tuple((entry.id, entry.digest) for entry in entries)
 
     def take(text: bytes) -> Committed | None:
         return confirming.carried_out(plane, MergeEntries(names, text, seen, why), codes)

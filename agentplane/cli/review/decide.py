@@ -96,8 +96,8 @@ def approve_command(
 
     To accept a manual edit of an approved entry, pass the ID of the entry.
 
-    If a candidate or manual edit contains a likely secret, hidden characters or instructions aimed at the reader, approve
-    it in a separate command. agentplane shows the passage and asks you to confirm it.
+    Text with a high-severity flag needs a separate command. For example, the text may contain a likely secret, hidden
+    characters or instructions aimed at the reader. agentplane shows the passage and asks you to confirm it.
     """
     choices = (supersede, merge_into, keep_both)
     _check_options(ids, all_clean or edits, (source, kind, tag), choices, all_clean=all_clean)
@@ -204,7 +204,7 @@ def _check_no_choice(*, kind: Literal["accept", "discard"], used: bool) -> None:
 def reject_command(ids: tuple[str, ...], edits: bool, alike: bool, why: str | None, as_json: bool) -> None:
     """Reject candidates, or discard manual edits.
 
-    If someone proposes a rejected statement again, agentplane refuses it, even if the wording is different.
+    If someone proposes a rejected statement again, agentplane refuses the proposal, even with different wording.
 
     To discard a manual edit and restore the approved text, pass the ID of the entry. `agentplane undo` restores the
     edit.
@@ -250,8 +250,8 @@ def renew_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> None:
 def pin_command(ids: tuple[str, ...], remove: bool, as_json: bool) -> None:
     """Always include entries in the context, right after the invariants.
 
-    If the context doesn't have space for all entries, agentplane leaves out unpinned entries first. A pinned entry that has
-    a scope is included only if the context is about a matching path.
+    If the context doesn't have space for all entries, agentplane leaves out unpinned entries first. A pinned entry with a
+    scope is included only in contexts about a matching path.
     """
     plane = opened(deciding="unpinning" if remove else "pinning")
     carry_out(plane, Unpin(ids) if remove else Pin(ids), as_json=as_json)

@@ -171,7 +171,7 @@ def _check_options(
     if len(ids) > 1 and (kind or not (tags or fields)):
         raise BadInput(
             "Edit one entry at a time.",
-            todo="Only options that set fields, such as --tag, accept several IDs.",
+            todo="Only options that change fields, such as --tag and --expires, accept several IDs.",
         )
 
 

@@ -61,7 +61,7 @@ def inbox_command(
 ) -> None:
     """List candidates and manual edits to review.
 
-    QUERY filters them, for example `is:conflict tool:codex`.
+    QUERY filters the list, for example `is:conflict tool:codex`.
 
     If there are many new candidates, agentplane checks them for conflicts and flags in the background. The list shows
     which candidates agentplane hasn't checked yet.
@@ -201,9 +201,10 @@ def _print_expiring(dated: Mapping[str, Entry], expiring: Mapping[str, Expiry]) 
 def _print_inbox_notes(memory: Memory) -> None:
     """Print notes about hidden candidates, facts without a statement and unreadable parts of files."""
     if memory.hidden:
-        what = counted(len(memory.hidden), "candidate that has", "candidates that have")
+        what = counted(len(memory.hidden), "candidate has", "candidates have")
         output.note(
-            f"agentplane can't show {what} the ID of an approved entry. Run `agentplane doctor` for details."
+            f"{what} the ID of an approved entry, so the inbox can't show {'it' if len(memory.hidden) == 1 else 'them'}. "
+            "Run `agentplane doctor` for details."
         )
     for id_, run in islice(promote.awaited(memory).items(), _MOST_AWAITED):
         output.note(

@@ -25,9 +25,8 @@ from agentplane.text.visible import one_line
 def send_back_command(ids: tuple[str, ...], comment: str, as_json: bool) -> None:
     """Send candidates back to the tools that proposed them, with a comment.
 
-    In its next session, the tool gets the comment and can make a new proposal that replaces the candidate. Until then, the
-    candidate is folded, which means that the inbox list doesn't show it. If no proposal replaces the candidate within
-    14 days, it returns to the list.
+    The tool gets the comment in its next session, and can then propose a replacement. Until then, the inbox folds (hides)
+    the candidate. If no proposal replaces the candidate within 14 days, the candidate returns to the list.
     """
     plane = opened(deciding="sending back")
     carry_out(plane, SendBack(ids, comment), as_json=as_json)

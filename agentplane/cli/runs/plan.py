@@ -36,7 +36,7 @@ def rating(plan: Plan | None, layer: str | None, scale: str | None, impact: str 
         return known
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(
-            f"A plan requires {_listed(missing)}, but agentplane can't ask for the values, because stdin isn't a terminal.",
+            f"A plan requires {_listed(missing)}. agentplane can't ask for the values, because stdin isn't a terminal.",
             where=plan.path,
             todo=f"Pass {_listed(missing)}, or add the values to the plan. docs/guides/runs.md explains them.",
         )

@@ -33,8 +33,8 @@ def restart_command(ids: tuple[str, ...], every: bool, as_json: bool) -> int:
     until a session is idle, then resumes the conversation with the current memory. For other sessions, agentplane
     prints the command that resumes them.
 
-    If a tool doesn't report when it is idle, --all skips its session. If you pass the ID of such a session, agentplane
-    restarts it immediately.
+    If a tool doesn't report when it is idle, --all skips its session. If you pass the ID of the session, agentplane
+    restarts the session immediately.
     """
     if ids and every:
         raise BadInput("Use either session IDs or --all, not both.")
@@ -100,7 +100,11 @@ def way_to_update(one: Session) -> str:
     if one.scripted:
         return "was started by a script and ends automatically"
     if one.asked:
-        when = "when idle" if one.hooked else "immediately, because it doesn't report when it is idle"
+        when = (
+            "when idle"
+            if one.hooked
+            else "immediately, because the tool doesn't report when the session is idle"
+        )
         return f"`agentplane restart {one.pid}` to restart it {when}"
     if one.resume:
         return f"end the session, then run: {_typed(one.folder, one.resume)}"

@@ -156,7 +156,7 @@ def _what(row: TimelineRow) -> str:
         return "Git merge of two branches"
     text = row.summary or row.title or " ".join(row.command)
     return (
-        f"{text} (the process ended before the record was complete; the next `agentplane run` completes it)"
+        f"{text} (the process ended early, and the next `agentplane run` completes the record)"
         if row.kind == "lost"
         else text
     )

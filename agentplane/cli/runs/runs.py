@@ -88,8 +88,8 @@ def run_command(
     """Run a command and record it under runs/.
 
     The command keeps full control of your terminal: colors, resizing, Ctrl-C and job control all work as usual.
-    agentplane exits with the command's exit code. The variable AGENTPLANE_RUN_ID contains the ID of the run,
-    and the command can add to the run with `agentplane run log --add`.
+    agentplane exits with the command's exit code. The variable AGENTPLANE_RUN_ID contains the ID of the run. The
+    command can add information to the run with `agentplane run log --add`.
 
     To run a program named log, diff or artifacts, put `--` before its name.
     """
@@ -182,7 +182,7 @@ def timeline_command(
 ) -> None:
     """List runs and memory changes, newest first.
 
-    QUERY filters them, for example `tool:codex outcome:failed`.
+    QUERY filters the list, for example `tool:codex outcome:failed`.
 
     A run that follows a plan has a layer and a scale. The layer says which part of the project the plan changes, from L0
     (observation, the deepest layer) to L6 (automation). The scale says how far the change reaches, from 1 to 10.

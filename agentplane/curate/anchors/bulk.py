@@ -4,6 +4,7 @@ them.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ from agentplane.text.gc_pause import uncollected
 
 _WHAT = "Comparing evidence"
 _STEP = 500
+_MANY = 200
+"""With more files of a commit, it is faster to list all of them."""
 
 
 class Piece(NamedTuple):
@@ -38,24 +41,32 @@ class Piece(NamedTuple):
     commit: str | None
 
 
-def compared(pieces: Iterable[Piece], layout: Layout, report: Report) -> Iterator[tuple[Piece, State]]:
+Asked = tuple[str, str, Observation | None, str | None]
+"""The fields of a `Piece`. Making a tuple is faster."""
+
+
+def compared(pieces: Iterable[Asked], layout: Layout, report: Report) -> Iterator[tuple[Piece, State]]:
     """Yield the pieces of evidence that aren't plainly unchanged, each with its state."""
     memo = Memo(layout)
     try:
         with ObjectReader(layout.project) as reader:
-            is_quiet = _FirstLook(layout.project, memo, reader).is_quiet
+            first = _FirstLook(layout.project, memo, reader)
             with uncollected():
-                rest = [piece for piece in _reported(pieces, report) if not is_quiet(*piece)]
+                asked = list(pieces)
+                first.prepare(asked)
+                rest = [Piece(*piece) for piece in _reported(asked, report) if not first.is_quiet(*piece)]
             yield from _closely(rest, layout, memo, reader, report)
     finally:
         memo.save()  # also if the pass was cancelled
 
 
-def _reported(pieces: Iterable[Piece], report: Report) -> Iterator[Piece]:
-    for number, piece in enumerate(pieces):
-        if number % _STEP == 0:
-            report(number, 0, _WHAT)
-        yield piece
+def _reported(pieces: Iterable[Asked], report: Report) -> Iterator[Asked]:
+    rest = iter(pieces)
+    done = 0
+    while some := list(islice(rest, _STEP)):
+        report(done, 0, _WHAT)
+        yield from some
+        done += len(some)
 
 
 def _closely(
@@ -66,15 +77,28 @@ def _closely(
         return
     past = Past(layout.project, reader, _oldest(pieces, layout.project, reader))
     comparison = compare.Comparison(layout.project, past)
-    known = _known_changes(pieces, layout, memo)
-    comparison.prepare([piece.evidence for piece in pieces if piece not in known])
-    for number, piece in enumerate(pieces):
-        report(number, len(pieces), _WHAT)
+    asked = [_with_state(piece, comparison, memo) for piece in pieces]
+    known = _known_changes(asked, layout, memo)
+    comparison.prepare([piece.evidence for piece in asked if piece not in known])
+    for number, piece in enumerate(asked):
+        report(number, len(asked), _WHAT)
         if (state := known.get(piece)) is None:
             state = comparison.state_of(piece.evidence, piece.observed, piece.commit)
             _remember(piece, state, memo)
         if not isinstance(state, Unchanged | Reformatted | Unbound):
             yield piece, state
+
+
+def _with_state(piece: Piece, comparison: compare.Comparison, memo: Memo) -> Piece:
+    """Return a piece of evidence with the state that it had in the commit of the approval."""
+    if piece.observed is not None or piece.commit is None:
+        return piece
+    observed = memo.derived(piece.commit, piece.evidence)
+    if observed is None:
+        (observed,) = comparison.derived([piece.evidence], piece.commit)
+        if observed.content is not None:
+            memo.add_derived(piece.commit, observed)
+    return piece._replace(observed=observed)
 
 
 class _FirstLook:
@@ -84,16 +108,48 @@ class _FirstLook:
         self._memo = memo
         self._reader = reader
         self._tree = WorkTree(project)
+        self._project = project
+        self._paths: dict[str, str] = {}
+        self._blobs: dict[str, dict[str, str]] = {}
+        """The files of commits of which many files are needed."""
+        self._last: tuple[str, Content | None] = "", None
+
+    def prepare(self, pieces: Sequence[Asked]) -> None:
+        """Ask Git about the files of all approvals that recorded no state."""
+        wanted: dict[str, set[str]] = {}
+        for _, evidence, observed, commit in pieces:
+            if observed is not None or not commit or self._memo.derived(commit, evidence) is not None:
+                continue
+            path = self._path(evidence)
+            if path is not None and self._memo.approved(commit, path) is None:
+                wanted.setdefault(commit, set()).add(path)
+        for name, paths in wanted.items():
+            oid = self._reader.commit(name) if len(paths) > _MANY else None
+            if oid is not None:
+                self._blobs[name] = code_history.files(self._project, oid).blobs
+            else:
+                self._reader.load((name, path) for path in paths)
+
+    def _path(self, evidence: str) -> str | None:
+        """Return the path that a piece of evidence names, or None if it names something else."""
+        path = self._memo.path_in(evidence) or self._paths.get(evidence)
+        if path is None:
+            place = forms.parse(evidence, self._tree.exists)
+            if isinstance(place, Place):
+                path = self._paths[evidence] = place.path
+        return path
 
     def is_quiet(self, _: str, evidence: str, observed: Observation | None, commit: str | None) -> bool:
         """True if a piece of evidence is unchanged or only reformatted, or if there is nothing to compare."""
+        if observed is None:
+            observed = self._memo.derived(commit, evidence)
         if observed is None:
             return self._is_as_approved(evidence, commit)
         path = self._memo.path_in(evidence)
         if path is not None and observed.content is not None and (file := self._memo.file(path)) is not None:
             if file == (observed.file or observed.content):
                 return True
-            if self._memo.known.settled.get(evidence) == (file, observed.content):
+            if self._memo.is_settled(evidence, file, observed.content):
                 return True
         return self._is_quiet(evidence, observed)
 
@@ -115,8 +171,8 @@ class _FirstLook:
         return part is not None and not isinstance(place, Lines) and _is_same(observed, part)
 
     def _read(self, evidence: str, place: Place, file: str) -> KnownPart | None:
-        content = self._tree.look(place.path)
-        if isinstance(content, Absent) or content.digest != file:
+        content = self._look(place.path)
+        if content is None or content.digest != file:
             return None
         return self._memo.add_part(file, of_place(evidence, place, content))
 
@@ -126,12 +182,9 @@ class _FirstLook:
 
     def _is_as_approved(self, evidence: str, commit: str | None) -> bool:
         """True if the file of a piece of evidence is the one of the commit of the approval."""
-        path = self._memo.path_in(evidence)
+        path = self._path(evidence)
         if path is None:
-            place = forms.parse(evidence, self._tree.exists)
-            if not isinstance(place, File | Lines | Symbol | Heading):
-                return not isinstance(place, Commit | Outside)
-            path = place.path
+            return not isinstance(forms.parse(evidence, self._tree.exists), Commit | Outside)
         if commit is None:
             return False
         file = self._digest(path)
@@ -146,23 +199,36 @@ class _FirstLook:
 
     def _has_blob(self, commit: str, path: str) -> bool:
         """True if a commit has the very bytes that a file has now."""
-        found = self._reader.find(commit, path)
-        content = self._tree.look(path) if found is not None else None
-        if found is None or not isinstance(content, Content) or content.data is None or content.path != path:
+        oid = self._oid(commit, path)
+        content = self._look(path) if oid is not None else None
+        if oid is None or content is None or content.data is None or content.path != path:
             return False
-        made = hashlib.new("sha1" if len(found.oid) == 40 else "sha256", usedforsecurity=False)
+        made = hashlib.new("sha1" if len(oid) == 40 else "sha256", usedforsecurity=False)
         made.update(b"blob %d\0" % len(content.data))
         made.update(content.data)
-        return made.hexdigest() == found.oid
+        return made.hexdigest() == oid
+
+    def _oid(self, commit: str, path: str) -> str | None:
+        if (blobs := self._blobs.get(commit)) is not None:
+            return blobs.get(path)
+        found = self._reader.find(commit, path)
+        return found.oid if found is not None else None
 
     def _digest(self, path: str) -> str | None:
         """Return the digest of a file, or None if it isn't there."""
         digest = self._memo.file(path)
-        if digest is None and isinstance(content := self._tree.look(path), Content):
+        if digest is None and (content := self._look(path)) is not None:
             digest = content.digest
             if content.path == path:
                 self._memo.add_file(path, digest, content.stamp)
         return digest
+
+    def _look(self, path: str) -> Content | None:
+        """Return the bytes of a file. The last ones are kept, because they are often needed again at once."""
+        if self._last[0] != path:
+            found = self._tree.look(path)
+            self._last = path, found if isinstance(found, Content) else None
+        return self._last[1]
 
 
 def _is_same(observed: Observation, part: KnownPart) -> bool:
@@ -200,10 +266,11 @@ def _known_changes(pieces: Sequence[Piece], layout: Layout, memo: Memo) -> dict[
     """Return the changes that an earlier pass explained, if their commits are still in the history."""
     found: dict[Piece, State] = {}
     for piece in pieces:
-        known, path = memo.known.changes.get(piece.evidence), memo.path_in(piece.evidence)
-        if known is None or path is None or piece.observed is None or known.file != memo.file(path):
+        path = memo.path_in(piece.evidence)
+        if path is None or piece.observed is None:
             continue
-        if known.observed == piece.observed.content:
+        known = memo.change(piece.evidence, memo.file(path), piece.observed.content)
+        if known is not None:
             change = Change(known.where, known.diff, known.commit, known.author, known.date, known.subject)
             found[piece] = Changed(piece.evidence, piece.evidence, change)
     named = {one.change.commit for one in found.values() if isinstance(one, Changed)}

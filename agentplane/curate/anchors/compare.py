@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.curate.anchors import moved_lines, parts, search, text_blocks
+from agentplane.curate.anchors import line_map, moved_lines, parts, search, text_blocks
 from agentplane.curate.anchors.now import Now
 from agentplane.curate.anchors.observe import observe, of_place
 from agentplane.curate.anchors.part_diff import diff_of
@@ -34,6 +34,7 @@ from agentplane.plane.git.object_reader import ObjectReader
 from agentplane.plane.store.records import Observation
 
 
+_OTHER = 0.3
 _UNCOMPARABLE: frozenset[str] = frozenset(
     ("outside", "submodule", "special", "unreadable", "too-large", "binary", "no-git", "no-commit")
 )
@@ -202,7 +203,7 @@ class Comparison:
             return CantTell(observed.evidence, observed.evidence, REASONS["binary"])
         old = self._past.old(observed, was, commit)
         if isinstance(place, Lines):
-            return self._of_lines(observed, was, place, text, old, rename)
+            return self._of_lines(observed, was, place, text, old, commit, rename)
         return self._of_definition(observed, was, place, text, old, commit, rename)
 
     def _kept(self, observed: Observation, was: Place, place: Place, rename: Rename | None) -> State:
@@ -230,7 +231,8 @@ class Comparison:
                 if place != was:
                     return self._kept(observed, was, place, rename)
                 return Reformatted(observed.evidence, observed.evidence)
-        if place == was and (new := self._now.copy_of(observed, was.path, commit)):
+        is_other = place == was and _is_other(old.text if old is not None else None, text)
+        if is_other and (new := self._now.copy_of(observed, was.path, commit)):
             return Moved(observed.evidence, new)
         part = parts.at(text, place) if text is not None and not text.is_binary else None
         return self._changed(observed, was, place, part, old, rename)
@@ -278,22 +280,63 @@ class Comparison:
         place: Lines,
         text: Text,
         old: Old | None,
+        commit: ObjectId | None,
         rename: Rename | None,
     ) -> State:
         found = moved_lines.follow(observed, place, text, old)
         if found is None:
             return CantTell(observed.evidence, observed.evidence, REASONS["no-text"])
-        if found.span is None:
-            by = self._lost_by(old, was.path, place.path, rename)
-            return Gone(observed.evidence, self._removal(observed, was, old, by))
-        there = Lines(place.path, *found.span)
-        part = parts.between(text, *found.span)
-        if found.is_same or (part is not None and self._means_the_same(observed, old, part)):
-            if there == was:
+        there = Lines(place.path, *found.span) if found.span is not None else None
+        part = parts.at(text, there) if there is not None else None
+        if there is not None and part is not None:
+            means_the_same = (
+                found.is_same
+                or self._means_the_same(observed, old, part)
+                or moved_lines.is_same_definition(old.part if old is not None else None, part)
+            )
+            if means_the_same and there == was:
                 kind = Unchanged if found.is_same else Reformatted
                 return kind(observed.evidence, observed.evidence)
-            return self._kept(observed, was, there, rename)
+            if means_the_same:
+                return self._kept(observed, was, there, rename)
+        if (hit := self._lines_elsewhere(observed, was, place.path, old, commit)) is not None:
+            return hit
+        if there is None:
+            by = self._lost_by(old, was.path, place.path, rename)
+            return Gone(observed.evidence, self._removal(observed, was, old, by))
         return self._changed(observed, was, there, part, old, rename)
+
+    def _lines_elsewhere(
+        self, observed: Observation, was: Place, path: str, old: Old | None, commit: ObjectId | None
+    ) -> State | None:
+        """Return the state of lines that are in another file, or that were a definition with another name."""
+        if old is None or old.text is None or old.part is None:
+            return None
+        files = self._now.as_of(commit)
+        hit = self._definition_elsewhere(old.text, old.part, path, files)
+        if hit is not None:
+            return Moved(observed.evidence, forms.lines_shown(hit.path, hit.part.first, hit.part.last))
+        part = moved_lines.elsewhere(old, files, path)
+        if part is None:
+            return None
+        there = Lines(part.text.path, part.first, part.last)
+        if old.part.as_text == part.as_text or self._means_the_same(observed, old, part):
+            return Moved(observed.evidence, _shown(there))
+        return self._changed(observed, was, there, part, old, None)
+
+    def _definition_elsewhere(
+        self, before: Text, lines: Part, path: str, files: search.Files
+    ) -> search.Hit | None:
+        """Return the new place of the definition that lines consist of."""
+        definition = moved_lines.definition_in(before, lines.first, lines.last)
+        text = self._now.text(path)
+        if definition is None or (text is not None and parts.is_defined(text, definition.name)):
+            return None
+        part = parts.part_of(before, definition)
+        meaning = part.meaning.digest if part.meaning is not None else None
+        wanted = search.Wanted(path, definition.name, meaning, part.content, part, before)
+        hit = search.find(wanted, files)
+        return hit if hit is not None and hit.is_same else None
 
     # Missing
 
@@ -316,8 +359,8 @@ class Comparison:
             found_state = self._search(observed, place, place, old, commit)
             if not isinstance(found_state, Gone):
                 return found_state
-        elif hit := moved_lines.elsewhere(observed, old, self._now, place.path):
-            return Moved(text, hit)
+        elif (lines_state := self._lines_elsewhere(observed, place, place.path, old, commit)) is not None:
+            return lines_state
         if self._past.is_shallow and not self._past.steps(place.path):
             return CantTell(text, text, REASONS["shallow"])
         if self._past.head and commit and old is None and not self._past.steps(place.path):
@@ -426,6 +469,13 @@ def _meaning(observed: Observation, old: Old | None, like: str | None = None) ->
     part = old.part if old is not None else None
     found = part.meaning if part is not None else None
     return found.digest if found is not None else recorded
+
+
+def _is_other(before: Text | None, now: Text | None) -> bool:
+    """True if a file has so little of its old text that the old file may have moved, and a new one taken its place."""
+    if before is None or now is None or before.is_binary or now.is_binary:
+        return True
+    return line_map.similarity(before.plain.splitlines(), now.plain.splitlines()) < _OTHER
 
 
 def _comparable(observed: Observation, part: Part) -> bool:

@@ -6,6 +6,7 @@ read is read again, because a second change within the same tick of the clock le
 
 import os
 import time
+from typing import TypeVar
 
 import msgspec
 
@@ -17,10 +18,13 @@ from agentplane.text import files
 from agentplane.text.gc_pause import uncollected
 
 
-KNOWN = CacheFile("curate-evidence", "1")
+FILES = CacheFile("curate-files", "1")
+LOOKS = CacheFile("curate-evidence", "1")
 
 _TICK = 2_000_000_000
 """Nanoseconds within which some file systems give two changes the same time."""
+_FEW = 100
+"""So many files are read again in each pass, because that is faster than to write the list of all files."""
 
 
 class KnownFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -53,37 +57,46 @@ class KnownChange(msgspec.Struct, frozen=True, array_like=True, gc=False):
     subject: str | None
 
 
-class Known(msgspec.Struct, array_like=True):
-    """The content of the cache file. A pass adds to it."""
-
+class _Files(msgspec.Struct, array_like=True):
     files: dict[str, KnownFile] = {}
-    parts: dict[str, KnownPart] = {}
-    """By the text of the evidence, if its file isn't the one that was approved."""
     approved: dict[str, dict[str, str]] = {}
     """Digests of files by commit and path, for entries that were approved before states were recorded."""
+
+
+class _Looks(msgspec.Struct, array_like=True):
+    """Results about evidence, by its text."""
+
+    parts: dict[str, KnownPart] = {}
+    """Only for evidence whose file isn't the one that was approved."""
     settled: dict[str, tuple[str, str]] = {}
-    """By the text of the evidence: the version of the file and the observed content that a closer look found to be the
-    same.
-    """
+    """The version of the file and the observed content that a closer look found to be the same."""
     changes: dict[str, KnownChange] = {}
-    """By the text of the evidence."""
+    derived: dict[str, dict[str, Observation]] = {}
+    """States in the commits of approvals that recorded none, by commit and evidence."""
+
+
+_T = TypeVar("_T")
 
 
 class Memo:
-    """The known files of one project."""
+    """The known files of one project, and what is known about evidence in them. A pass adds to both."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._root = f"{layout.project}/"
         with uncollected():
-            self.known = _decoded(cache.load(layout, KNOWN))
+            known = _loaded(layout, FILES, _Files)
+            self._looks = _loaded(layout, LOOKS, _Looks)
+        self._files = known.files
+        self._approved = known.approved
         self._digests: dict[str, str | None] = {}
-        self._is_changed = False
+        self._new_files = 0
+        self._has_looked = False
 
     def file(self, path: str) -> str | None:
         """Return the digest of a file, or None if it isn't known or the file changed."""
         digest = self._digests.get(path)
-        if digest is None and (known := self.known.files.get(path)) is not None:
+        if digest is None and (known := self._files.get(path)) is not None:
             digest = self._digests[path] = self._unchanged(path, known)
         return digest
 
@@ -102,54 +115,75 @@ class Memo:
 
     def path_in(self, evidence: str) -> str | None:
         """Return the path of a known file that a piece of evidence names."""
-        for path in (evidence, evidence.partition("#")[0], evidence.rpartition(":")[0]):
-            if path in self.known.files:
-                return path
-        return None
+        path = evidence.partition("#")[0]
+        if path not in self._files:
+            path = evidence.rpartition(":")[0]
+        return path if path in self._files else None
 
     def part(self, evidence: str, file: str | None) -> KnownPart | None:
         """Return what a piece of evidence names in a version of its file, or None if it isn't known."""
-        part = self.known.parts.get(evidence)
+        part = self._looks.parts.get(evidence)
         return part if part is not None and part.file == file else None
+
+    def is_settled(self, evidence: str, file: str, content: str) -> bool:
+        """True if a closer look found that a piece of evidence is the same in a version of its file."""
+        return self._looks.settled.get(evidence) == (file, content)
+
+    def change(self, evidence: str, file: str | None, content: str | None) -> KnownChange | None:
+        """Return the commit that changed a piece of evidence, if it is known for a version of its file."""
+        known = self._looks.changes.get(evidence)
+        is_same = known is not None and known.file == file and known.observed == content
+        return known if is_same else None
+
+    def approved(self, commit: str, path: str) -> str | None:
+        """Return the digest that a file had in a commit, if it is known."""
+        return self._approved.get(commit, {}).get(path)
+
+    def derived(self, commit: str | None, evidence: str) -> Observation | None:
+        """Return the state that a piece of evidence had in a commit, if it is known."""
+        return self._looks.derived.get(commit or "", {}).get(evidence)
+
+    def add_derived(self, commit: str, observed: Observation) -> None:
+        self._looks.derived.setdefault(commit, {})[observed.evidence] = observed
+        self._has_looked = True
 
     def add_file(self, path: str, digest: str, stamp: files.Stamp | None) -> None:
         """Remember a file that was read."""
         self._digests[path] = digest
         if stamp is not None and time.time_ns() - max(stamp[0], stamp[1]) > _TICK:
-            self.known.files[path] = KnownFile(*stamp, digest)
-            self._is_changed = True
+            self._files[path] = KnownFile(*stamp, digest)
+            self._new_files += 1
+
+    def add_approved(self, commit: str, path: str, digest: str) -> None:
+        self._approved.setdefault(commit, {})[path] = digest
+        self._new_files += 1
 
     def add_part(self, file: str, observed: Observation) -> KnownPart:
         """Remember what a piece of evidence names in a version of its file."""
         part = KnownPart(file, observed.content, observed.meaning)
-        self._is_changed |= self.known.parts.get(observed.evidence) != part
-        self.known.parts[observed.evidence] = part
+        self._looks.parts[observed.evidence] = part
+        self._has_looked = True
         return part
 
-    def approved(self, commit: str, path: str) -> str | None:
-        """Return the digest that a file had in a commit, if it is known."""
-        return self.known.approved.get(commit, {}).get(path)
-
-    def add_approved(self, commit: str, path: str, digest: str) -> None:
-        self.known.approved.setdefault(commit, {})[path] = digest
-        self._is_changed = True
-
     def settle(self, evidence: str, file: str, content: str) -> None:
-        self._is_changed |= self.known.settled.get(evidence) != (file, content)
-        self.known.settled[evidence] = (file, content)
+        self._looks.settled[evidence] = (file, content)
+        self._has_looked = True
 
     def add_change(self, evidence: str, change: KnownChange) -> None:
-        self._is_changed |= self.known.changes.get(evidence) != change
-        self.known.changes[evidence] = change
+        self._looks.changes[evidence] = change
+        self._has_looked = True
 
     def save(self) -> None:
         """Store what this pass found out."""
-        if self._is_changed:
-            cache.save(self._layout, KNOWN, msgspec.msgpack.encode(self.known))
+        if self._new_files > min(_FEW, len(self._files) // 10):
+            cache.save(self._layout, FILES, msgspec.msgpack.encode(_Files(self._files, self._approved)))
+        if self._has_looked:
+            cache.save(self._layout, LOOKS, msgspec.msgpack.encode(self._looks))
 
 
-def _decoded(data: bytes | None) -> Known:
+def _loaded(layout: Layout, file: CacheFile, kind: type[_T]) -> _T:
+    data = cache.load(layout, file)
     try:
-        return msgspec.msgpack.decode(data, type=Known) if data else Known()
+        return msgspec.msgpack.decode(data, type=kind) if data else kind()
     except msgspec.MsgspecError:
-        return Known()
+        return kind()

@@ -180,3 +180,6 @@ class AsOf(msgspec.Struct, frozen=True):
 
     def naming(self, word: str) -> Sequence[str]:
         return self.now.naming(word)
+
+    def load_names(self, words: Sequence[str]) -> None:
+        self.now.load_names(words)

@@ -78,9 +78,22 @@ class ParsedSource:
     def between(self, first: int, last: int) -> Meaning | None:
         """Return the words of these lines, with the nodes that begin there."""
         root = self._tree.root_node
-        if root.has_error:
+        if root.has_error or self._cuts(first) or self._cuts(last + 1):
             return None
-        return meaning_of(f"{self._grammar.name}t", _words(root, self._grammar, rows=(first - 1, last - 1)))
+        words = _words(root, self._grammar, rows=(first - 1, last - 1))
+        return meaning_of(f"{self._grammar.name}t", words) if words else None
+
+    def _cuts(self, line: int) -> bool:
+        """True if a comment or a string begins above a line and ends in it or below, so that lines have only a part."""
+        node = self._tree.root_node.descendant_for_point_range((line - 1, 0), (line - 1, 0))
+        while node is not None and node.child_count == 0:
+            if node.start_point.row < line - 1 <= node.end_point.row:
+                return True
+            node = node.parent
+        kinds = _VERBATIM if node is not None else ()
+        return (
+            node is not None and node.start_point.row < line - 1 and any(part in node.type for part in kinds)
+        )
 
     def _words(self, unit: _Unit, own: str) -> Iterator[str]:
         for node in unit.nodes:
@@ -108,13 +121,14 @@ def _error_line(root: "Node") -> int:
 
 
 def _lines(unit: _Unit) -> tuple[int, int]:
-    node = unit.shown or unit.nodes[0]
-    first, last = node.start_point.row, node.end_point.row
-    if node.end_point.column == 0 and last > first:
-        last -= 1
-    if unit.shown is None:
-        last = max([last, *(one.end_point.row for one in unit.nodes[1:])])
+    first = (unit.shown or unit.nodes[0]).start_point.row
+    last = max(map(_last_row, (unit.shown,) if unit.shown is not None else unit.nodes))
     return first + 1, last + 1
+
+
+def _last_row(node: "Node") -> int:
+    """Return the row in which a node ends. White space after it can belong to the node."""
+    return node.start_point.row + (node.text or b"").rstrip().count(b"\n")
 
 
 # Definitions

@@ -1,5 +1,6 @@
 """The parts of a text that evidence can name: all of it, lines, or a definition."""
 
+import textwrap
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -34,6 +35,11 @@ class Text:
     @cached_property
     def source(self) -> Source:
         return definitions.parse(self.path, self.plain, self.data)
+
+    @cached_property
+    def whole(self) -> Meaning | None:
+        """The meaning of the whole text."""
+        return self.source.whole()
 
     def cut(self, spans: Sequence[tuple[int, int]]) -> bytes:
         return cut(self.lines, spans)
@@ -70,12 +76,34 @@ class Part:
             return _joined([one for one in found if one is not None]) if all(found) else None
         first, last = self.spans[0]
         if (first, last) == (1, len(self.text.lines)):
-            return self.text.source.whole()
-        return _joined([one for span in self.spans if (one := self.text.source.between(*span)) is not None])
+            return self.text.whole
+        return _joined([self._between(*span) for span in self.spans])
+
+    def _between(self, first: int, last: int) -> Meaning:
+        """Return the meaning of lines. If that is only known for all of their code, their text counts."""
+        meaning = self.text.source.between(first, last)
+        return meaning if meaning is not None else meaning_of("lines1t", self._words(first, last))
+
+    @property
+    def as_text(self) -> list[str]:
+        """The lines without empty ones and without the indentation that they share."""
+        return [line for span in self.spans for line in self._words(*span)]
+
+    def _words(self, first: int, last: int) -> list[str]:
+        lines = textwrap.dedent(self.text.shown(((first, last),))).splitlines()
+        return [line.rstrip() for line in lines if line.strip()]
 
     @property
     def lines(self) -> int:
         return sum(last - first + 1 for first, last in self.spans)
+
+    @property
+    def first(self) -> int:
+        return self.spans[0][0]
+
+    @property
+    def last(self) -> int:
+        return self.spans[-1][1]
 
     @property
     def shown(self) -> str:

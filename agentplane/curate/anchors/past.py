@@ -31,7 +31,6 @@ _MOST_PATCHES = 300
 class Old(msgspec.Struct, frozen=True):
     """A file as it was when a person looked at the evidence."""
 
-    content: Content
     text: Text | None
     """None for a file that is too large."""
     part: Part | None
@@ -56,6 +55,7 @@ class Past:
         self._steps: dict[str, list[Step]] = {}
         self._renames: dict[ObjectId, list[Step]] = {}
         self._commits: dict[str, ObjectId | None] = {}
+        self._files: dict[ObjectId, list[str]] = {}
         self._text = lru_cache(_TEXTS_KEPT)(self._read_text)
 
     @cached_property
@@ -107,6 +107,17 @@ class Past:
 
     def tree(self, commit: ObjectId) -> CommitTree:
         return CommitTree(self._reader, commit)
+
+    def files_of(self, commit: ObjectId) -> list[str]:
+        """Return the paths of the files of a commit."""
+        if commit not in self._files:
+            self._files[commit] = code_history.files(self._project, commit).paths
+        return self._files[commit]
+
+    def text_in(self, commit: ObjectId, path: str) -> Text | None:
+        """Return the text of a file in a commit."""
+        found = self._reader.find(commit, path)
+        return self.text(found.oid, path) if found is not None and found.kind == "blob" else None
 
     def text(self, oid: ObjectId | None, path: str) -> Text | None:
         """Return a version of a file."""
@@ -203,12 +214,16 @@ class Past:
     def old(self, observed: Observation, place: Place, commit: ObjectId | None) -> Old | None:
         """Return the file with the content that was observed, or None if Git doesn't have it."""
         if commit is not None:
+            text = self.text_in(commit, place.path)
+            if text is not None and (old := _matching(text, place, observed)):
+                return old
+            # It may be a link, or a file that is too large for its text.
             found = self.tree(commit).look(place.path)
-            if isinstance(found, Content) and (old := _matching(found, place, observed)):
+            if isinstance(found, Content) and (old := _matching_content(found, place, observed)):
                 return old
         for step in self.versions(place.path):
             text = self.text(step.new, place.path)
-            if text and (old := _matching(content_of(place.path, text.data), place, observed)):
+            if text is not None and (old := _matching(text, place, observed)):
                 return old
         return None
 
@@ -296,11 +311,17 @@ def _defines(part: Part | None) -> bool:
     return part is not None and bool(part.definitions)
 
 
-def _matching(content: Content, place: Place, observed: Observation) -> Old | None:
+def _matching(text: Text, place: Place, observed: Observation) -> Old | None:
     """Return the file if it has the observed content."""
-    text = Text(place.path, content.data) if content.data is not None else None
     if isinstance(place, File):
-        is_same = content.digest == observed.content
-        return Old(content, text, parts.at(text, place) if text else None) if is_same else None
-    part = parts.at(text, place) if text else None
-    return Old(content, text, part) if part is not None and part.content == observed.content else None
+        is_same = content_of(place.path, text.data).digest == observed.content
+        return Old(text, parts.at(text, place)) if is_same else None
+    part = parts.at(text, place)
+    return Old(text, part) if part is not None and part.content == observed.content else None
+
+
+def _matching_content(content: Content, place: Place, observed: Observation) -> Old | None:
+    if content.data is not None:
+        return _matching(Text(place.path, content.data), place, observed)
+    is_same = isinstance(place, File) and content.digest == observed.content
+    return Old(None, None) if is_same else None

@@ -7,6 +7,7 @@ count only if they aren't empty.
 import ast
 import inspect
 import io
+import sys
 import tokenize
 import warnings
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,8 @@ from agentplane.curate.anchors.source import Definition, Meaning, meaning_of
 
 
 _WAY = "py1"
+# Since Python 3.12, a formatted string has several tokens.
+_TOKENS = "py1t" if sys.version_info < (3, 12) else "py2t"
 _FILENAME = "agentplane evidence"
 _IGNORED = frozenset(("ctx", "type_comment", "type_ignores", "kind"))
 _OWN_NAME = "\0own"
@@ -23,6 +26,8 @@ _OWN_NAME = "\0own"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef)
 _LAYOUT = frozenset((tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER))
+_BLOCKS = frozenset((tokenize.INDENT, tokenize.DEDENT, tokenize.NEWLINE))
+_BLOCK_NAMES = frozenset(tokenize.tok_name[kind] for kind in _BLOCKS)
 
 
 class PythonSource:
@@ -50,21 +55,28 @@ class PythonSource:
         return meaning_of(_WAY, _tokens([self._tree], None))
 
     def between(self, first: int, last: int) -> Meaning | None:
-        """Return the meaning of these lines. Blocks count, but not the indentation itself."""
+        """Return the meaning of these lines. Blocks count, but not the indentation itself.
+
+        None if the lines have no code, or only a part of a string, because then their text is what counts.
+        """
         words: list[str] = []
         try:
             for token in tokenize.tokenize(io.BytesIO(self._data).readline):
-                if first <= token.start[0] <= last and token.type not in _LAYOUT:
+                (begin, _), (end, _) = token.start, token.end
+                is_word = token.type not in _LAYOUT and token.type not in _BLOCKS
+                if is_word and (begin < first <= end or begin <= last < end):
+                    return None
+                if first <= begin <= last and token.type not in _LAYOUT:
                     words.append(_word(token))
-                if token.start[0] > last:
+                if begin > last:
                     break
         except (tokenize.TokenError, SyntaxError, ValueError):
             return None
-        while words and words[0] in ("INDENT", "DEDENT", "NEWLINE"):
+        while words and words[0] in _BLOCK_NAMES:
             words.pop(0)
-        while words and words[-1] in ("INDENT", "DEDENT", "NEWLINE"):
+        while words and words[-1] in _BLOCK_NAMES:
             words.pop()
-        return meaning_of(f"{_WAY}t", words)
+        return meaning_of(_TOKENS, words) if words else None
 
 
 def parse(data: bytes) -> PythonSource | int:
@@ -80,7 +92,7 @@ def parse(data: bytes) -> PythonSource | int:
 
 
 def _word(token: tokenize.TokenInfo) -> str:
-    if token.type in (tokenize.INDENT, tokenize.DEDENT, tokenize.NEWLINE):
+    if token.type in _BLOCKS:
         return tokenize.tok_name[token.type]
     if token.type == tokenize.STRING and len(token.string) < 10_000:
         try:

@@ -70,6 +70,9 @@ class Files(Protocol):
     def naming(self, word: str) -> Sequence[str]:
         """Return the files that contain a word."""
 
+    def load_names(self, words: Sequence[str]) -> None:
+        """Search for words together."""
+
 
 class _Candidate(msgspec.Struct, frozen=True):
     path: str
@@ -106,7 +109,15 @@ def _in_file(wanted: Wanted, files: Files) -> Iterator[_Candidate]:
 
 def _elsewhere(wanted: Wanted, files: Files) -> Iterator[_Candidate]:
     ending = os.path.splitext(wanted.path)[1]
-    named = [path for path in files.naming(wanted.own) if path != wanted.path]
+    # A method can have another name in the new file of its class.
+    scopes = wanted.full.split(".")[:-1]
+    words = [wanted.own, *scopes[-1:]]
+    files.load_names(words)
+    named = [
+        path
+        for path in dict.fromkeys(one for word in words for one in files.naming(word))
+        if path != wanted.path
+    ]
     named.sort(
         key=lambda path: (
             os.path.splitext(path)[1] != ending,
@@ -131,7 +142,12 @@ def _definitions(text: Text, wanted: Wanted) -> Sequence[Definition]:
     if isinstance(text.source, text_blocks.BlockSource):
         block = text.source.named(wanted.name)
         return [block] if block else []
-    return [one for one in text.source.definitions if one.own == wanted.own]
+    scope = wanted.full.rpartition(".")[0]
+    return [
+        one
+        for one in text.source.definitions
+        if one.own == wanted.own or (scope and one.name.rpartition(".")[0] == scope)
+    ]
 
 
 def _had(before: Text, definition: Definition) -> bool:
@@ -175,7 +191,7 @@ def _similar(wanted: Wanted, same_file: Sequence[_Candidate], elsewhere: Sequenc
         if not one.is_new:
             continue
         likeness = line_map.similarity(old, one.part.shown.splitlines())
-        has_name = one.definition.own == wanted.own
+        has_name = one.definition.name == wanted.full
         is_short = has_name and len(old) <= _FEW_LINES and one.path != wanted.path
         if is_short or likeness >= (_SIMILAR_ELSEWHERE if has_name else _SIMILAR):
             found.append((likeness + has_name, one))

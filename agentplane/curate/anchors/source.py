@@ -65,7 +65,7 @@ class Source(Protocol):
         """Return the meaning of the whole text, or None after a syntax error."""
 
     def between(self, first: int, last: int) -> Meaning | None:
-        """Return the meaning of these lines, or None after a syntax error."""
+        """Return the meaning of these lines. None if their code can't be told from comments, or if they have none."""
 
 
 def digest(data: bytes) -> str:
@@ -87,4 +87,6 @@ def lines_of(data: bytes) -> list[bytes]:
 
 def cut(lines: Sequence[bytes], spans: Iterable[tuple[int, int]]) -> bytes:
     """Return the bytes of these lines."""
-    return b"".join(b"".join(lines[first - 1 : last]) for first, last in spans)
+    found = b"".join(b"".join(lines[first - 1 : last]) for first, last in spans)
+    # The end of the last line of a file is layout.
+    return found if found.endswith((b"\n", b"\r")) or not found else found + b"\n"

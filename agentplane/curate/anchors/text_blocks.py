@@ -16,6 +16,12 @@ _SLUG_DROPPED = re.compile(r"[^\w\- ]")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _OWN_ID = re.compile(r"[ \t]*\{#([\w.:-]+)\}$")
 _SECTION = re.compile(r"[ \t]*\[+[ \t]*([^\[\]]+?)[ \t]*\]+[ \t]*(?:[#;].*)?$")
+_KEYWORDS = (
+    "export|function|local|define|defn|def|func|fun|fn|sub|resource|module|variable|target|create|table|view|or|replace|"
+    "const|let|set|type|message|service|enum|input|interface|class|object|struct|trait|protocol|extension|public|"
+    "private|internal|static|final|override|val|var|abstract"
+)
+"""Words that can precede the name that a line defines."""
 _TABULAR = (".csv", ".tsv", ".patch", ".diff")
 
 
@@ -213,38 +219,48 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[str]:
 
 def _block_of(lines: Sequence[str], name: str) -> tuple[tuple[int, int], ...]:
     """Return the lines of the block with a name, or nothing."""
-    bare = name.strip().strip("`'\"")
+    parts = parts_of(name.strip().strip("`'\""))
+    # A section can have a name with dots, such as `[tool.ruff]`.
+    for count in range(len(parts), 0, -1):
+        section = _section(lines, ".".join(parts[:count]))
+        if section is not None:
+            return (
+                _nested(lines, parts[count:], section)
+                if count < len(parts)
+                else ((section[0] + 1, section[1]),)
+            )
+    return _nested(lines, parts, (0, len(lines)))
+
+
+def _section(lines: Sequence[str], name: str) -> tuple[int, int] | None:
+    """Return the indices of the lines of a section, from its heading in brackets to the next one."""
     for number, line in enumerate(lines):
-        if (found := _SECTION.match(line)) and found[1].replace('"', "").replace("'", "") == bare:
-            return ((number + 1, _end_of_section(lines, number)),)
-    return _nested(lines, parts_of(bare), 0, len(lines))
+        if (found := _SECTION.match(line)) and found[1].replace('"', "").replace("'", "") == name:
+            return number, _end_of_section(lines, number)
+    return None
 
 
-def _nested(lines: Sequence[str], parts: Sequence[str], first: int, last: int) -> tuple[tuple[int, int], ...]:
+def _nested(
+    lines: Sequence[str], parts: Sequence[str], within: tuple[int, int]
+) -> tuple[tuple[int, int], ...]:
     """Return the block of the last part, inside the blocks of the parts before it."""
-    block: tuple[int, int] | None = None
-    for part in parts:
+    first, last = within
+    for place, part in enumerate(parts):
         block = _named_block(lines, part, first, last)
         if block is None:
             return ()
         first, last = block
-        if part is not parts[-1]:
+        if place < len(parts) - 1:
             first += 1
-    return ((block[0] + 1, block[1]),) if block else ()
+    return ((first + 1, last),)
 
 
 def _named_block(lines: Sequence[str], part: str, first: int, last: int) -> tuple[int, int] | None:
-    word = re.escape(part)
-    section = re.compile(rf"[ \t]*\[+[ \t]*[\"']?{word}[\"']?[ \t]*\]+")
     key = re.compile(
-        rf"[ \t]*(?:[-*+][ \t]+)?(?:(?:export|function|local|def|fn|func|sub|define|resource|module|variable|target|"
-        rf"create|table|view|or|replace|const|let|set|type|message|service|enum|input|interface)\b[ \t]*)*"
-        rf"[\"'`]?(?<!\w){word}(?!\w)[\"'`]?[^\w\n]*?(?:[:=({{]|$|[ \t])",
-        re.IGNORECASE if part.isupper() else 0,
+        rf"[ \t]*(?:[-*+][ \t]+)?(?:(?i:{_KEYWORDS})\b[ \t]*)*"
+        rf"[\"'`]?(?<!\w){re.escape(part)}(?!\w)[\"'`]?[^\w\n]*?(?:[:=({{]|$|[ \t])"
     )
     for number in range(first, last):
-        if section.match(lines[number]):
-            return number, min(last, _end_of_section(lines, number))
         if key.match(lines[number]):
             return number, min(last, _end_of_block(lines, number))
     return None

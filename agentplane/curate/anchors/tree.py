@@ -91,7 +91,7 @@ class WorkTree:
         try:
             status = os.lstat(f"{self._inside}{path}") if is_plain else None
             if status is None or stat.S_ISLNK(status.st_mode):
-                if (there := self._real(path)) is None:
+                if (there := self.real(path)) is None:
                     return Absent("outside")
                 path, status = there, os.lstat(f"{self._inside}{there}")
         except (OSError, ValueError):
@@ -105,7 +105,7 @@ class WorkTree:
         except OSError:
             return Absent("unreadable")
 
-    def _real(self, path: str) -> str | None:
+    def real(self, path: str) -> str | None:
         """Return the path to which links in a path lead, or None if that is outside of the project."""
         found = os.path.realpath(f"{self._inside}{path}")
         if found == self.root:

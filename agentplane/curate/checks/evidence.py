@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from agentplane.curate.anchors.bulk import Piece, compared
+from agentplane.curate.anchors.bulk import Asked, compared
 from agentplane.curate.anchors.source import digest
 from agentplane.curate.anchors.states import CantTell, Change, Changed, Gone, Moved, State
 from agentplane.curate.finding import Diff, Finding, Lines, Proof
@@ -20,7 +20,7 @@ def check(subject: Subject) -> Iterable[Finding]:
             yield finding
 
 
-def _pieces(subject: Subject) -> Iterator[Piece]:
+def _pieces(subject: Subject) -> Iterator[Asked]:
     """Yield the evidence of the entries, each with its recorded state if there is one."""
     observed = subject.recorded.observed
     for entry in subject.entries:
@@ -32,11 +32,13 @@ def _pieces(subject: Subject) -> Iterator[Piece]:
         states = recorded.evidence if recorded is not None else None
         commit = recorded.commit if recorded is not None and recorded.commit else entry.head.anchor
         if states is None:
-            yield from (Piece(id_, text, None, commit) for text in dict.fromkeys(evidence))
+            yield from ((id_, text, None, commit) for text in dict.fromkeys(evidence))
             continue
-        by_text = {one.evidence: one for one in states}
-        for text in evidence:
-            yield Piece(id_, text, by_text.get(text), commit)
+        for place, text in enumerate(evidence):
+            one = states[place] if place < len(states) and states[place].evidence == text else None
+            if one is None:  # the evidence was edited, or it is in another order
+                one = next((other for other in states if other.evidence == text), None)
+            yield id_, text, one, commit
 
 
 def _finding(subject: Subject, entry: Entry, state: State) -> Finding | None:

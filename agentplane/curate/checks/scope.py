@@ -1,6 +1,7 @@
 """Entries whose scope matches no file of the project, so no context about a path includes them."""
 
 import os
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ from agentplane.text.visible import one_line
 _MOST = 200_000
 """Number of files outside of Git up to which a scope is compared with them."""
 _WILD = frozenset("*?[{")
+_WILDCARDS = re.compile(r"[*?]+")
+_CLASSES = frozenset("[{")
 _SHOWN = 5
 
 
@@ -76,7 +79,8 @@ class Files:
             return False
         if len(parts) == len(_parts(glob)):
             return True  # a folder, which is there
-        return any(globs.matches(glob, path) for path in self._below(parts))
+        fixed = _longest_fixed(glob)
+        return any(fixed in path and globs.matches(glob, path) for path in self._below(parts))
 
     def _below(self, parts: Sequence[str]) -> Sequence[str]:
         """Return the files in a folder."""
@@ -89,6 +93,12 @@ class Files:
 
 def _parts(glob: str) -> list[str]:
     return [part for part in glob.strip().removeprefix("./").split("/") if part]
+
+
+def _longest_fixed(glob: str) -> str:
+    """Return the longest piece of a glob that every match contains. Looking for it first is much faster."""
+    pieces = _WILDCARDS.split(glob) if _CLASSES.isdisjoint(glob) else [""]
+    return max((piece for part in pieces for piece in part.split("/")), key=len)
 
 
 def _fixed_parts(glob: str) -> list[str]:

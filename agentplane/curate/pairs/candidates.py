@@ -16,9 +16,11 @@ LEAST = 1.3
 """The minimum sum of the nearness of two statements and their share of equal words."""
 LEAST_OF_FAMILY = 1.0
 """The same for two statements that choose from one family, such as two databases. Their words differ more."""
+MOST_LONE = 2
+"""Maximum number of things that one of two statements names and the other doesn't. Statements with more aren't compared."""
 MOST_NEAR = 256
 """Maximum number of neighbors of a statement whose words are compared."""
-MOST = 24
+MOST = 12
 """Maximum number of statements to compare with each statement. The nearest ones count."""
 
 _ROWS = 128
@@ -55,6 +57,8 @@ def _alike(
     scores = {}
     for place, value in zip(places, near, strict=True):
         other = words(place)
+        if mine.lone(other) > MOST_LONE:
+            continue
         total = value + mine.common(other)
         if total >= LEAST or (total >= LEAST_OF_FAMILY and not mine.families.isdisjoint(other.families)):
             scores[place] = total

@@ -16,6 +16,7 @@ from agentplane.claims.features.word_similarity import embeds
 from agentplane.claims.parse.first_sentence import head_of
 from agentplane.claims.parse.statement import parse
 from agentplane.curate.pairs.compared import DIRECTION_BYTES
+from agentplane.curate.pairs.look_alikes import THING
 from agentplane.match.products import products
 
 
@@ -33,9 +34,15 @@ class Words(msgspec.Struct, frozen=True, gc=False):
     """The words and the choices of a statement."""
 
     shares: dict[str, float]
-    """The share of the statement that each of its words is."""
+    """The share of each word in the words of the statement, without the names that it chooses."""
+    things: frozenset[str]
+    """The words that name things, without the names that it chooses."""
     families: frozenset[str]
     """The families of its choices, such as `database`."""
+
+    def lone(self, other: "Words") -> int:
+        """Return the number of things that only one of the two names, of the one with fewer such things."""
+        return min(len(self.things - other.things), len(other.things - self.things))
 
     def common(self, other: "Words") -> float:
         """Return the share of equal words, in the statement where that share is lower."""
@@ -48,8 +55,17 @@ class Words(msgspec.Struct, frozen=True, gc=False):
 
 def words_of(statement: str) -> Words:
     source = head_of(statement)
-    families = frozenset(family for choice in parse(source).choices for family in choice.families)
-    return Words(Sense(source).shares, families)
+    choices = parse(source).choices
+    names = {choice.name for choice in choices}
+    # Two statements that contradict each other choose different names, and agree in the other words.
+    sense = Sense(source)
+    shares = {stem: share for stem, share in sense.shares.items() if stem not in names}
+    whole = sum(shares.values()) or 1.0
+    return Words(
+        {stem: share / whole for stem, share in shares.items()},
+        frozenset(item.stem for item in sense.line if item.weight >= THING and item.stem not in names),
+        frozenset(family for choice in choices for family in choice.families),
+    )
 
 
 def directions_of(statements: Sequence[str]) -> Directions:

@@ -38,7 +38,7 @@ def can_coexist(reasons: Sequence[str], new: Statement, old: Statement) -> bool:
     if _is_apart(new) or _is_apart(old) or words_of(new) == words_of(old):
         return True
     evidence = Evidence(new, old)
-    if have_swapped_roles(evidence) or _have_other_names(evidence):
+    if have_swapped_roles(evidence) or have_other_names(evidence):
         return True
     if evidence.slots.clashes or evidence.slots.refused:
         return not _COMPARING.isdisjoint((*words_of(new), *words_of(old)))
@@ -66,15 +66,28 @@ def words_of(statement: Statement) -> list[str]:
 
 def have_swapped_roles(evidence: Evidence) -> bool:
     """True if the same sentence has its words in other places, as in `A calls B` and `B calls A`."""
+    return _has_one_frame(evidence) and not _is_in_order(evidence)
+
+
+def have_other_words(evidence: Evidence) -> bool:
+    """True if the same sentence has another word in one place, as in `A stores B` and `A stores C`."""
+    lone = (*evidence.new_only, *evidence.old_only)
+    return _has_one_frame(evidence) and any(item.weight >= THING for item in lone)
+
+
+def _has_one_frame(evidence: Evidence) -> bool:
+    """True if both statements have the same words between their things."""
+    return _frame(evidence.alignment.left) == _frame(evidence.alignment.right)
+
+
+def _is_in_order(evidence: Evidence) -> bool:
     left, right = evidence.alignment.left, evidence.alignment.right
     order = [
         pair.right
         for pair in sorted(evidence.alignment.pairs, key=lambda pair: pair.left)
         if min(left[pair.left].weight, right[pair.right].weight) >= THING
     ]
-    if order == sorted(order):
-        return False
-    return _frame(left) == _frame(right)
+    return order == sorted(order)
 
 
 def _frame(items: Sequence[Item]) -> list[str]:
@@ -84,7 +97,7 @@ def _frame(items: Sequence[Item]) -> list[str]:
     ]
 
 
-def _have_other_names(evidence: Evidence) -> bool:
+def have_other_names(evidence: Evidence) -> bool:
     """True if names with a number differ, as `cache-1` and `cache-2`, apart from the choices that contradict each other."""
     chosen = {name for clash in evidence.slots.clashes for name in clash[1:]}
     sides = evidence.new, evidence.old

@@ -18,6 +18,8 @@ from agentplane.curate.pairs.compared import Judged
 from agentplane.curate.pairs.look_alikes import (
     THING,
     can_coexist,
+    have_other_names,
+    have_other_words,
     have_swapped_roles,
     is_about_itself,
     words_of,
@@ -75,9 +77,9 @@ def _is_same(found: Relation, new: Statement, old: Statement) -> bool:
         return False
     if new.text == old.text:
         return True
-    if words_of(new) == words_of(old) or have_swapped_roles(evidence):
+    if words_of(new) == words_of(old) or is_about_itself(new) or is_about_itself(old):
         return False
-    if is_about_itself(new) or is_about_itself(old):
+    if have_swapped_roles(evidence) or have_other_words(evidence) or have_other_names(evidence):
         return False
     sides = evidence.new_only, evidence.old_only
     if any(item.name for side in sides for item in side):

@@ -21,7 +21,7 @@ def check(store: Store) -> Iterator[Finding]:
     """Check the cache against `store`, which reads the plane without the cache."""
     layout = store.layout
     if not user_key.can_mark():
-        what = "agentplane can't store a key for this user here, so it doesn't use a cache and commands are slower"
+        what = "agentplane can't store your key here. Without a key, agentplane doesn't use a cache, so commands are slower"
         todo = Instruction("Make sure that you can write to this folder, and that only you can read it.")
         yield Finding("no-user-key", "info", user_key.folder(), what, (todo,))
         return
@@ -31,11 +31,11 @@ def check(store: Store) -> Iterator[Finding]:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         listed = ", ".join(one_line(name, 60) for name in names[:_NAMED])
         among = f" ({listed}{more})" if names else ""
-        what = f"agentplane didn't write this cache for this user and this folder{among}, and doesn't use it"
+        what = f"agentplane ignores this cache{among}, because this user didn't create it in this folder"
         yield Finding("cache-foreign", "warning", layout.shown("cache"), what, (CLEAR,))
         return
     for name in foreign:
-        what = "agentplane didn't write this file for this user, and doesn't use it"
+        what = "agentplane ignores this file, because this user didn't create it"
         where = layout.shown(f"cache/{one_line(name, 80)}")
         yield Finding("cache-file-foreign", "error", where, what, (CLEAR,), name)
     yield from _ledger(store)

@@ -16,7 +16,7 @@ from agentplane.plane.git.process import LONG
 
 _MOST_PATHS = 60
 """With more paths it is faster to list all files of each commit."""
-_FORMAT = "--format=%x1e%H%x1f%P%x1f%aI%x1f%an%x1f%s"
+_FORMAT = ("--format=%x1e%H%x1f%P%x1f%aI%x1f%an%x1f%s",)
 _RAW = ("--raw", "-z", "--no-abbrev", "--relative", "--no-color", "--no-ext-diff", "--no-textconv")
 
 
@@ -54,6 +54,16 @@ class Files(msgspec.Struct, frozen=True):
         return [_path_of(row) for row in self._with(b" %s\t" % oid.encode())]
 
     @property
+    def paths(self) -> list[str]:
+        return [_path_of(row) for row in self.rows.split(b"\0") if row]
+
+    @property
+    def blobs(self) -> dict[str, str]:
+        """The objects by path."""
+        rows = (row.partition(b"\t") for row in self.rows.split(b"\0") if b" blob " in row[:16])
+        return {os.fsdecode(path): about[12:].decode() for about, _, path in rows}
+
+    @property
     def submodules(self) -> list[str]:
         return [_path_of(row) for row in self._with(b"160000 commit ") if row.startswith(b"160000 ")]
 
@@ -74,29 +84,29 @@ def steps(folder: Path, paths: Sequence[str], since: str | None, most: int) -> l
     """Return the changes of files by the last commits, the newest first. `since` leaves out the history of a commit."""
     wanted = tuple(paths) if len(paths) <= _MOST_PATHS else (".",)
     known = frozenset(paths)
-    words = ("log", "-m", *_RAW, "--no-renames", _FORMAT, "HEAD")
+    words = ("log", "-m", *_RAW, "--no-renames", *_FORMAT, "HEAD")
     if since is None:
         found = process.output(folder, *words, most=most, paths=wanted, seconds=LONG)
     else:
-        words_since = ("log", "-m", *_RAW, "--no-renames", _FORMAT, "HEAD", "--not")
+        words_since = ("log", "-m", *_RAW, "--no-renames", *_FORMAT, "HEAD", "--not")
         found = process.output(folder, *words_since, most=most, hexes=(since,), paths=wanted, seconds=LONG)
     return [step for step in _steps(found or b"") if step.path in known]
 
 
 def deleted_below(folder: Path, path: str, since: str | None) -> list[str]:
     """Return the files below a folder that commits deleted, the last one first."""
-    words = ("log", *_RAW, "--no-renames", "--diff-filter=D", _FORMAT, "HEAD")
+    words = ("log", *_RAW, "--no-renames", "--diff-filter=D", *_FORMAT, "HEAD")
     if since is None:
         found = process.output(folder, *words, paths=(path,), seconds=LONG)
     else:
-        words_since = ("log", *_RAW, "--no-renames", "--diff-filter=D", _FORMAT, "HEAD", "--not")
+        words_since = ("log", *_RAW, "--no-renames", "--diff-filter=D", *_FORMAT, "HEAD", "--not")
         found = process.output(folder, *words_since, hexes=(since,), paths=(path,), seconds=LONG)
     return list(dict.fromkeys(step.path for step in _steps(found or b"")))
 
 
 def renames(folder: Path, of: ObjectId) -> list[Step]:
     """Return the files that a commit renamed, or that it copied from files which it deleted."""
-    words = ("log", "-m", "-n1", *_RAW, "-M", "-l3000", "--diff-filter=R", _FORMAT)
+    words = ("log", "-m", "-n1", *_RAW, "-M", "-l3000", "--diff-filter=R", *_FORMAT)
     return list(_steps(process.output(folder, *words, hexes=(of,), seconds=LONG) or b""))
 
 
@@ -117,30 +127,47 @@ def naming(folder: Path, words: Sequence[str]) -> dict[str, set[str]] | None:
 
     None if Git can't tell.
     """
-    asked = [word for word in dict.fromkeys(words) if word and "\n" not in word and "\0" not in word]
-    if not asked:
-        return {}
-    options = ("grep", "-z", "-o", "-I", "-w", "--fixed-strings", "--untracked", "--no-color", "--full-name")
-    send = "".join(f"{word}\n" for word in asked).encode(errors="replace")
-    done = process.searched(folder, *options, "-f", "-", send=send)
-    if done is None:
-        return None
-    found: dict[str, set[str]] = {word: set() for word in asked}
-    for line in done.split(b"\n"):
-        name, _, word = line.decode(errors="surrogateescape").partition("\0")
-        if word in found:
-            found[word].add(name)
-    return found
+    options = ("grep", "-z", "-o", "-I", "-w", "--fixed-strings", "--untracked", "--no-color", "-f", "-")
+    asked = _searchable(words)
+    found = process.searched(folder, *options, send=_lines(asked)) if asked else b""
+    return None if found is None else _names_in(found, asked, b"")
+
+
+def naming_in(folder: Path, of: ObjectId, words: Sequence[str]) -> dict[str, set[str]]:
+    """Return the files of a commit that contain each of these words."""
+    options = ("grep", "-z", "-o", "-I", "-w", "--fixed-strings", "--no-color", "-f", "-")
+    asked = _searchable(words)
+    found = process.searched(folder, *options, send=_lines(asked), hexes=(of,)) if asked else b""
+    return _names_in(found or b"", asked, of.encode() + b":")
+
+
+def _searchable(words: Sequence[str]) -> list[str]:
+    return [word for word in dict.fromkeys(words) if word and not {"\n", "\0"} & set(word)]
+
+
+def _lines(words: Sequence[str]) -> bytes:
+    return "".join(f"{word}\n" for word in words).encode(errors="replace")
+
+
+def _names_in(found: bytes, words: Sequence[str], before: bytes) -> dict[str, set[str]]:
+    """Return the files in the output of `git grep -z -o`, by word. `before` precedes each path."""
+    names: dict[str, set[str]] = {word: set() for word in words}
+    for line in found.split(b"\n"):
+        path, _, word = line.partition(b"\0")
+        files_of = names.get(word.decode(errors="replace"))
+        if files_of is not None:
+            files_of.add(os.fsdecode(path.removeprefix(before)))
+    return names
 
 
 def authors(folder: Path, most: int) -> list[Author]:
     """Return the last commits of the checked-out branch."""
-    found = process.output(folder, "log", "-z", _FORMAT, "HEAD", most=most, seconds=LONG) or b""
+    found = process.output(folder, "log", "-z", *_FORMAT, "HEAD", most=most, seconds=LONG) or b""
     return [one for row in found.split(b"\0") if (one := _author(row))]
 
 
 def author_of(folder: Path, of: ObjectId) -> Author | None:
-    found = process.output(folder, "log", "--no-walk", _FORMAT, hexes=(of,))
+    found = process.output(folder, "log", "--no-walk", *_FORMAT, hexes=(of,))
     return _author(found.rstrip(b"\n")) if found else None
 
 

@@ -140,9 +140,9 @@ def output(
     return done[0] if done and done[1] == 0 else None
 
 
-def searched(folder: Path, *words: str, send: bytes) -> bytes | None:
+def searched(folder: Path, *words: str, send: bytes, **values: Unpack[ValueFields]) -> bytes | None:
     """Return the output of a search, which ends with exit code 1 if it finds nothing."""
-    done = _run(folder, Values().command(words), send, {}, LONG)
+    done = _run(folder, Values(**values).command(words), send, {}, LONG)
     return done[0] if done and done[1] in (0, 1) else None
 
 

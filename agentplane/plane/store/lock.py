@@ -37,7 +37,7 @@ def held(layout: Layout, timeout: float) -> Iterator[None]:
         raise Locked(
             f"another process has been writing for {timeout:g} seconds{_owner(layout)}",
             where=layout.root.name,
-            todo="Wait for that process to finish, or stop it. Its lock is released as soon as it ends.",
+            todo="Wait for that process to finish, or stop it. The lock is released when the process ends.",
         ) from None
     except OSError as error:
         raise Damaged(

@@ -31,6 +31,10 @@ OBSERVING = frozenset(
     }
 )  # fmt: skip
 """The verbs whose operations record the state of evidence."""
+PARTLY_OBSERVING = "set-fields"
+"""The verb that records the state only of the pieces of evidence that it adds."""
+SUCCEEDING = ("merge-entries", "split-entry", "change-kind")
+"""The verbs with texts that take the place of earlier entries. They keep the recorded state of the evidence."""
 SIZES = CacheFile("records")
 """Cache file with the result of `sizes` after the last operation."""
 

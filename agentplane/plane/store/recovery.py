@@ -70,7 +70,7 @@ def check_whole(layout: Layout) -> None:
         raise Damaged(
             "state.json names an event after the end of the log, so the last lines of the log are missing",
             where=layout.shown(LOG),
-            todo="Restore the log from Git. If its last lines are permanently lost, delete memory/state.json.",
+            todo="Restore the log from Git. If the last lines of the log are permanently lost, delete memory/state.json.",
         )
 
 

@@ -208,7 +208,7 @@ def begin(root: str, session: Session, given: "dict[str, str] | None", task: str
     }
     if user_key.mark(_PURPOSE) is None:
         raise PermissionError(
-            13, "the run was not opened, because the key that signs it can't be stored", user_key.folder()
+            13, "the run was not opened, because the key that signs runs can't be stored", user_key.folder()
         )
     _must_be_folders(root)
     for part in (RUNS, f"{RUNS}/{run_id}", f"{RUNS}/{run_id}/{WORK}"):

@@ -153,7 +153,7 @@ class Walk:
         if not (line.startswith(b"{") and is_utf8(line)):
             self._fault("this line isn't JSON, although its hash matches")
         elif not parents:
-            self._fault("this line doesn't correctly name the event before it")
+            self._fault("this line doesn't contain the hash of the event before it")
         self._take_sound(stated, parents)
 
     def _take_sound(self, stated: bytes, parents: Iterable[bytes]) -> None:

@@ -32,7 +32,7 @@ MOST = 1_000_000
 _MOST_PATHS = 50
 _NOTE = (
     "These files are committed, so agentplane leaves out the last run and all candidates. "
-    "Your next decision, or running `agentplane sync`, replaces this context with the one for the whole project."
+    "Your next decision or the next `agentplane sync` replaces this context with the one for the whole project."
 )
 
 

@@ -140,7 +140,7 @@ def test_since_a_revision(stale: Plane, cli: Cli) -> None:
     git("commit", "-q", "-m", "code")
     assert {one["id"] for one in findings(cli, "--since", "HEAD~1")} == {"ASM-003"}
     assert findings(cli, "--since", "HEAD") == []
-    add(ago(stale, 100), "The rate was 18 percent.", "assumption", evidence=("app/api.py:1",))
+    add(ago(stale, 100), "Deploys wait for the bank.", "assumption", evidence=("app/api.py:1",))
     git("add", ".")
     git("commit", "-q", "-m", "evidence")
     (project / "app/api.py").write_text("y\n")
@@ -256,3 +256,73 @@ def test_a_hidden_character_is_shown(stale: Plane, cli: Cli) -> None:
 def test_every_kind_can_be_asked_for(stale: Plane, cli: Cli) -> None:
     for kind in KINDS:
         assert {one["kind"] for one in findings(cli, "--only", kind)} <= {kind}
+
+
+@pytest.fixture
+def checked(git_project: Path) -> Plane:
+    """Two assumptions with the same command, which leaves a trace and fails."""
+    plane = plane_in(git_project)
+    for statement in ("The API answers in 200 ms.", "Merchants have one currency."):
+        add(plane, statement, "assumption", check="run: echo seen >> trace; exit 3")
+    return plane
+
+
+def ran(plane: Plane) -> int:
+    path = plane.layout.project / "trace"
+    return path.read_text().count("seen") if path.exists() else 0
+
+
+def test_a_command_runs_only_if_a_person_allows_it_and_asks_for_it(
+    checked: Plane, person: Cli, cli: Cli
+) -> None:
+    for words in ((), ("--run-checks",)):
+        assert cli("curate", *words).code == 0
+        assert ran(checked) == 0
+    assert {one["kind"] for one in findings(cli)} == {"check-unapproved"}
+    no = person("curate", "--run-checks", typing="n\n")
+    assert "echo seen >> trace; exit 3" in no.err
+    assert "ASM-001, ASM-002" in no.err
+    assert ran(checked) == 0
+    yes = person("curate", "--run-checks", typing="y\n")
+    assert ran(checked) == 1
+    assert yes.out.count("The check of ASM-") == 2
+    person("curate")
+    assert ran(checked) == 1, "nobody asked for it"
+    cli("curate", "--run-checks")
+    assert ran(checked) == 2, "cron may run what a person allowed"
+
+
+def test_a_tool_cannot_allow_a_command(checked: Plane, person: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert person("curate", "--run-checks", typing="y\n").code == 3
+    assert ran(checked) == 0
+
+
+def test_run_checks_is_for_a_pass(checked: Plane, person: Cli) -> None:
+    assert person("curate", "--run-checks", "--apply", "old").code == 2
+
+
+SECRET = "https://uploader:Kx92mQvT7pLw@files.example.test"
+
+
+def test_a_secret_reaches_no_tool_and_no_report(
+    git_project: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plane = plane_in(git_project)
+    plane.layout.config.write_text("[gate]\nsecret = 'flag'\n")
+    add(ago(plane, 100), f"TODO: replace the uploader {SECRET}.", "assumption")
+    add(ago(plane, 100), "Reports are CSV files.")
+    change_by_hand(plane, "decisions.md", "Reports are CSV files.", f"Reports go to {SECRET}.")
+    for words in (("curate",), ("curate", "--json"), ("curate", "-v")):
+        assert "Kx92mQvT7pLw" in cli(*words).out, "a person sees it"
+    path = tmp_path / "report.md"
+    cli("curate", "--report", str(path))
+    assert "Kx92mQvT7pLw" not in path.read_text()
+    assert "### ASM-001: Not checked for a long time" in path.read_text()
+    key = findings(cli, "ASM-001")[0]["key"]
+    monkeypatch.setenv("CLAUDECODE", "1")
+    for words in (("curate",), ("curate", "--json"), ("curate", "-v"), ("curate", "DEC-001", "--json")):
+        ran = cli(*words)
+        assert "Kx92mQvT7pLw" not in ran.out + ran.err
+        assert "ASM-001" in ran.out or "DEC-001" in ran.out
+    assert findings(cli, "ASM-001")[0]["key"] == key

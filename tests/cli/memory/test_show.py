@@ -383,7 +383,7 @@ def test_inbox_says_that_an_entry_hides_a_candidate(shelf: Plane, cli: Cli) -> N
     ran = cli("inbox")
 
     assert (
-        "agentplane can't show 1 candidate that has the ID of an approved entry. Run `agentplane doctor`"
+        "1 candidate has the ID of an approved entry, so the inbox can't show it. Run `agentplane doctor`"
         in ran.err
     )
     assert "nothing waits" not in ran.err

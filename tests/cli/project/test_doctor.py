@@ -173,7 +173,7 @@ def test_each_broken_file_of_the_cache_is_a_finding_until_it_is_fixed(shelf: Pla
 def test_a_cache_without_its_owner_is_one_finding(shelf: Plane, cli: Cli) -> None:
     (shelf.layout.cache / cache.OWNER).write_bytes(b"x")
     (found,) = _findings(cli)
-    what = "agentplane didn't write this cache for this user and this folder, and doesn't use it"
+    what = "agentplane ignores this cache, because this user didn't create it in this folder"
     assert (found["where"], found["what"]) == (".agentplane/cache", what)
 
 

@@ -132,7 +132,7 @@ def test_add_diff_and_remove(plane: Plane, project: Path, cli: Cli) -> None:
     ran = cli("tools", "connect", "claude,codex")
     assert ran.code == 0
     assert "Updated AGENTS.md, CLAUDE.md" in ran.err.replace("CLAUDE.md, AGENTS.md", "AGENTS.md, CLAUDE.md")
-    assert "trust them with `/hooks`" in ran.err
+    assert "trust the hooks with `/hooks`" in ran.err
     again = cli("tools", "connect", "claude", "codex")
     assert (again.code, again.err) == (0, "Already connected.\n")
     assert (cli("tools", "diff").code, cli("tools", "diff").err) == (0, "No changes.\n")

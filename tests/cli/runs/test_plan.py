@@ -49,7 +49,7 @@ def test_without_a_terminal_what_is_missing_is_named(
 ) -> None:
     place = RATED.index(left_out)
     words = (*RATED[:place], *RATED[place + 2 :])
-    error = cli("run", "--plan", str(plan), *words, "--", "true").refused(2, f"requires {left_out}, ")
+    error = cli("run", "--plan", str(plan), *words, "--", "true").refused(2, f"requires {left_out}. ")
     assert "docs/memory.plan.md" in error
     assert runs(plane) == []
 

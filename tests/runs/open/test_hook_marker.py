@@ -202,7 +202,7 @@ def test_where_no_key_can_be_kept_no_session_opens_a_run(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    with pytest.raises(PermissionError, match="the key that signs it"):
+    with pytest.raises(PermissionError, match="the key that signs runs"):
         begun(plane, one(plane))
     assert not [path for path in plane.layout.runs.iterdir() if path.is_dir()]
     ran, _ = plane.runs.run(RunSpec(command=["true"], cwd=str(plane.layout.project)))

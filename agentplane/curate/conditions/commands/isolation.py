@@ -15,8 +15,10 @@ from contextlib import suppress
 from typing import Literal
 
 
-Level = Literal["processes", "network", "none"]
-"""`processes`: own network and own processes. `network`: only an own network. `none`: neither."""
+Level = Literal["processes", "bubblewrap", "network", "none"]
+"""`processes`: own network and own processes. `bubblewrap`: the same with this program, because some distributions let
+only this program make namespaces. `network`: only an own network. `none`: neither.
+"""
 
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 _PRIVATE, _RECURSIVE, _NOSUID, _NODEV, _NOEXEC = 1 << 18, 1 << 14, 2, 4, 8
@@ -28,14 +30,11 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 
 def levels() -> Sequence[Level]:
     """Return the levels to try, the strictest one first."""
-    return ("processes", "network", "none") if sys.platform == "linux" else ("none",)
+    return ("processes", "bubblewrap", "network", "none") if sys.platform == "linux" else ("none",)
 
 
 def bubblewrap(program: str) -> list[str]:
-    """Return the words before a command that run it in bubblewrap, with the same effects as the level `processes`.
-
-    Some distributions let only bubblewrap make namespaces.
-    """
+    """Return the words before a command that run it in bubblewrap."""
     return [
         program, "--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--dev-bind", "/", "/",
         "--dev", "/dev", "--proc", "/proc", "--",
@@ -56,7 +55,7 @@ def end_with_parent() -> None:
 
 def enter(level: Level) -> None:
     """Move this process into new namespaces. Its next child is the first process of them. Raise OSError if that fails."""
-    if level == "none":
+    if level in ("none", "bubblewrap"):
         return
     wanted = _NEWNS | _NEWNET | (_NEWPID | _NEWIPC if level == "processes" else 0)
     user, group = os.getuid(), os.getgid()
@@ -70,7 +69,7 @@ def enter(level: Level) -> None:
 
 def furnish(level: Level) -> None:
     """Prepare the new namespaces, in their first process. Raise OSError if that fails."""
-    if level == "none":
+    if level in ("none", "bubblewrap"):
         return
     # Without this, the mounts below could appear in the namespace of everyone else.
     _mount(None, "/", None, _PRIVATE | _RECURSIVE)

@@ -148,35 +148,32 @@ def _exit_code(status: int) -> int | None:
 
 def _started(request: Request) -> _Child:
     """Start the command with the strictest isolation that works here."""
-    bubblewrap = request.bubblewrap
     for level in request.levels or isolation.levels():
-        if bubblewrap and level != "processes":
-            if child := _start(request, "none", bubblewrap):
-                return child
-            bubblewrap = None
-        if child := _start(request, level, None):
+        if child := _start(request, level):
             return child
     raise SystemExit(1)
 
 
-def _start(request: Request, level: Level, bubblewrap: str | None) -> _Child | None:
+def _start(request: Request, level: Level) -> _Child | None:
     """Start the command, or return None if this isolation doesn't work here."""
-    if bubblewrap and not _bubblewrap_works(bubblewrap):
-        return None
+    words = ["/bin/sh", "-c", request.command]
+    if level == "bubblewrap":
+        if request.bubblewrap is None or not _bubblewrap_works(request.bubblewrap):
+            return None
+        words = [*isolation.bubblewrap(request.bubblewrap), *words]
     ready_read, ready_write = os.pipe()
     output_read, output_write = os.pipe()
     status_read, status_write = os.pipe()
     if os.fork() == 0:
         for fd in (ready_read, output_read, status_read):
             os.close(fd)
-        words = [*(isolation.bubblewrap(bubblewrap) if bubblewrap else []), "/bin/sh", "-c", request.command]
         _relay(request, level, words, (ready_write, output_write, status_write))
     for fd in (ready_write, output_write, status_write):
         os.close(fd)
     is_ready = os.read(ready_read, 1) == b"+"
     os.close(ready_read)
     if is_ready:
-        return _Child(output_read, status_read, has_network=level == "none" and bubblewrap is None)
+        return _Child(output_read, status_read, has_network=level == "none")
     os.close(output_read)
     os.close(status_read)
     return None

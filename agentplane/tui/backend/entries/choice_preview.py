@@ -123,7 +123,7 @@ class _Trial:
         return ChoicePreview("keep both", label, writes, None, why)
 
     def rejects(self, id_: str, other: str) -> ChoicePreview:
-        writes = f"{id_} is rejected, and the same statement is refused if it is proposed again. {other} doesn't change."
+        writes = f"{id_} is rejected. agentplane then refuses new proposals of the same statement. {other} doesn't change."
         _, why = _tried(lambda: operations.reject(self.memory, [id_], None))
         return ChoicePreview("reject", f"reject {id_}, keep {other}", writes, None, why)
 
@@ -133,7 +133,7 @@ class _Trial:
         choice = Choice(reject=(other,))
         plan, why = self._approve(choice, (id_,))
         new = _new_id(plan) or "the candidate"
-        writes = f"{id_} is approved as {new}. {other} is rejected, and the same statement is refused if it is proposed again."
+        writes = f"{id_} is approved as {new}. {other} is rejected, and agentplane then refuses new proposals of that statement."
         op = Approve((id_,), choice)
         return ChoicePreview(name, f"approve {id_}, reject {other}", writes, op, why)
 

@@ -141,7 +141,7 @@ def _effect(watched: WatchedSession, keys: Keymap) -> str:
             return f"{key} restarts the session as soon as it is idle, with the tool's own resume command."
         return (
             f"{key} restarts the session now, with the tool's own resume command. "
-            "Agentplane can't wait until the session is idle, because the session doesn't report whether it's idle."
+            "Agentplane can't wait, because the session doesn't report when it is idle."
         )
     result = session_text.choice_result(watched)
     if result == session_text.TO_TYPE:

@@ -36,8 +36,8 @@ READING_SECONDS = 0.3
 _APPROVE_KEY = "Y"
 """The key to confirm. It copies a text in the lists, so the settings can't make it approve there."""
 _ABOUT_SECRETS = (
-    "Agentplane withholds an entry from tools if its text contains what looks like a secret. If this is a real secret, "
-    "mask it here, and then rotate it."
+    "Tools don't receive an entry that looks like it contains a secret. If this is a real secret, mask the secret here, "
+    "and then rotate it."
 )
 
 

@@ -74,7 +74,9 @@ def test_reasons_and_what_would_be_written_are_said(rivals: tuple[Plane, str]) -
         await pilot.press("j")
         assert "DEC-001 gets the edited text" in " ".join(words_on(app).split())
         await pilot.press("j", "j")
-        assert "the same statement is refused if it is proposed again" in " ".join(words_on(app).split())
+        assert "agentplane then refuses new proposals of the same statement" in " ".join(
+            words_on(app).split()
+        )
 
     Asked(plane, id_).drive(steps)
 
