@@ -1,6 +1,7 @@
 """Checks of the curator in other installed packages."""
 
 from collections.abc import Iterator
+from datetime import date
 from itertools import islice
 from typing import get_args
 
@@ -9,11 +10,13 @@ import msgspec
 from agentplane import extensions
 from agentplane.curate.finding import Check, Finding, Proof
 from agentplane.curate.kinds import KINDS
+from agentplane.curate.recorded import Recorded
 from agentplane.curate.remedies import Remedy
 from agentplane.curate.subject import Subject
 from agentplane.extensions import CURATOR_CHECKS, MOST_FINDINGS, Extension, ExtensionError
 from agentplane.findings import Finding as Trouble
 from agentplane.findings import Severity
+from agentplane.memory.view import Memory
 
 
 def findings(subject: Subject) -> Iterator[Finding | Trouble]:
@@ -23,6 +26,11 @@ def findings(subject: Subject) -> Iterator[Finding | Trouble]:
             yield from _found(extensions.get(CURATOR_CHECKS, name), subject)
         except ExtensionError as error:
             yield extensions.failed(error)
+
+
+def try_out(extension: Extension, memory: Memory, today: date) -> None:
+    """Run a check without entries, to see whether it works at all. Raise ExtensionError if it doesn't."""
+    _found(extension, Subject(memory, (), Recorded(), today))
 
 
 def _found(extension: Extension, subject: Subject) -> list[Finding]:

@@ -264,7 +264,7 @@ def test_what_is_ready_made_is_what_the_guide_says() -> None:
     assert ours.keys() == {"uses"}
     assert [hook["id"] for hook in pre_commit["repos"][0]["hooks"]] == [HOOK["id"]]
     assert gitlab["memory"]["variables"] == {"GIT_DEPTH": "0"}
-    (told,) = re.findall(r"^The action has three inputs: (.*?)\n\n", text, re.MULTILINE | re.DOTALL)
+    (told,) = re.findall(r"^The action has four inputs: (.*?)\n\n", text, re.MULTILINE | re.DOTALL)
     assert set(ACTION["inputs"]) <= set(re.findall(r"`(\w+)`", told))
 
 

@@ -21,7 +21,7 @@ from agentplane.curate.remedies import Remedy
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Severity
 from agentplane.text.numbers import counted
-from agentplane.text.visible import visible
+from agentplane.text.visible import listed, visible
 from agentplane.tools.foreign_file import Change
 
 
@@ -30,6 +30,7 @@ _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 _MARK_COLORS: Mapping[Severity, str | None] = {"error": "red", "warning": "yellow", "info": None}
 _FEW_LINES = 6
 _FEW_REMEDIES = 3
+_FEW_IDS = 4
 _LONGEST = 200
 _SHORT_COMMIT = 10
 _MOST_PREVIEWS = 20
@@ -50,7 +51,7 @@ def print_all(made: Curation, *, full: bool, put_aside: bool) -> None:
     if put_aside and made.put_aside:
         output.line(f"Dismissed or snoozed ({len(made.put_aside)})", bold=True)
         for one in made.put_aside:
-            output.line(f"{visible(one.finding.where)}: {headline(one.finding)} ({_until(one)})")
+            output.line(f"{_ids(one.finding)}  {one.finding.row.title} ({_until(one)})")
         output.line("")
     if made.health is not None:
         for text in health_lines(made.health):
@@ -61,7 +62,7 @@ def print_all(made: Curation, *, full: bool, put_aside: bool) -> None:
 
 def print_remedy(finding: Finding) -> None:
     """Print what a finding says, and the command that its first remedy is."""
-    output.line(f"{visible(finding.where)}: {headline(finding)}")
+    output.line(f"{_ids(finding)}  {finding.row.title}")
     output.line(f"    {_command(first_remedy(finding))}", dim=True)
 
 
@@ -93,20 +94,21 @@ def health_lines(health: Health) -> Iterator[str]:
 
 def _print(finding: Finding, *, full: bool) -> None:
     mark = Piece(_MARKS[finding.severity], _style(_MARK_COLORS[finding.severity]))
-    output.line(mark, f" {visible(finding.where)}: {headline(finding)}", Piece(f"  [{finding.key}]", _DIM))
+    key = Piece(f"  [{finding.key}]", _DIM)
+    output.line(mark, f" {_ids(finding)}", Piece(f"  {finding.row.title}", {"bold": True}), key)
+    output.line(f"    {visible(finding.where)}: {visible(finding.what)}")
     lines = list(proof_lines(finding)) if full else _main_lines(finding)
     for text in lines if full else lines[:_FEW_LINES]:
-        output.line(f"    {text if full else _cut(text)}", **_style(_color(finding, text)))
+        output.line(f"      {text if full else _cut(text)}", **_style(_color(finding, text)))
     if len(lines) > _FEW_LINES and not full:
-        output.line(f"    … {counted(len(lines) - _FEW_LINES, 'more line')}", **_DIM)
+        output.line(f"      … {counted(len(lines) - _FEW_LINES, 'more line')}", **_DIM)
     for remedy in finding.remedies if full else finding.remedies[:_FEW_REMEDIES]:
         output.line(f"    {remedy.title}: {_command(remedy)}", **_DIM)
 
 
-def headline(finding: Finding) -> str:
-    """Return what a finding says, with the entry that it is about."""
-    named = any(id_ in finding.what for id_ in finding.ids)
-    return visible(finding.what if named else f"{finding.id}: {finding.what}")
+def _ids(finding: Finding) -> str:
+    """Return the entries that a finding is about, the first few of them."""
+    return listed(finding.ids, _FEW_IDS)
 
 
 def _cut(text: str) -> str:
