@@ -141,11 +141,11 @@ def of_traps(_: argparse.Namespace) -> dict:
     states: Counter[str] = Counter()
     for trap in traps.TRAPS:
         before = {**trap.beside, trap.path: trap.before}
-        after = trap.beside if trap.after is None else {**trap.beside, trap.path: trap.after}
+        after = {**trap.beside, **trap.made, **({} if trap.after is None else {trap.path: trap.after})}
         for is_committed in (True, False):
             state = mutations.state_after(trap.evidence, before, [after], is_committed=is_committed)
             states[state.kind] += 1
-            if state.kind not in mutations.ALARMS:
+            if state.kind in truth.SAME:
                 print(
                     f"MISSED: {trap.title}: {trap.evidence}\n  state: {state.kind} {state.now}, committed: {is_committed}"
                 )

@@ -13,6 +13,8 @@ class Trap(NamedTuple):
     """Its text after the change. None if the file was deleted."""
     beside: Mapping[str, str] = {}
     """Other files, before and after."""
+    made: Mapping[str, str] = {}
+    """Files that the change makes."""
 
     @property
     def path(self) -> str:
@@ -313,6 +315,148 @@ build:
 	docker build -t billing .
 """
 
+_PY_SAME_BODY = '''\
+def active_users(rows):
+    """Return the rows that count."""
+    wanted = [row for row in rows if row.active and not row.deleted]
+    return sorted(wanted, key=lambda row: (row.name, row.created))
+
+
+def active_clients(rows):
+    """Return the rows that count."""
+    wanted = [row for row in rows if row.active and not row.deleted]
+    return sorted(wanted, key=lambda row: (row.name, row.created))
+'''
+
+_PY_FINE = """\
+LIMITS = (4096)
+PREFIX = "\\n"
+NAMES = [
+    "north",
+    "south",
+]
+
+
+def rest(total, paid, fee):
+    left = total - (paid - fee)
+    return left
+
+
+def key(name):
+    return f"{name}.lock"
+
+
+def steps(batch):
+    check(batch)
+    lock(batch)
+    send(batch)
+    return batch.done
+"""
+
+_PY_OLD = """\
+def report(rows, limit):
+    print "rows: %d" % len(rows)
+    if len(rows) > 500:
+        raise ValueError, "too many rows"
+    return rows[:limit]
+
+
+def other(rows):
+    print rows
+"""
+
+_TS_FINE = """\
+export function price(net: number, fee: number, count: number): number {
+  const sum = (net + fee) * count;
+  return sum;
+}
+
+export const greeting = (name: string): string => "Dear ${name}";
+
+export const gaps = [1, , 2];
+
+export class Left {
+  close(): void {
+    this.pool.drain(250);
+    this.pool.end();
+  }
+}
+
+export class Right {
+  close(): void {
+    this.pool.drain(250);
+    this.pool.end();
+  }
+}
+"""
+
+_TSX = """\
+export function Confirm({ name }: { name: string }) {
+  return (
+    <Dialog title="Delete">
+      <p>Delete {name} for good?</p>
+      <Button timeout={5}>Yes</Button>
+    </Dialog>
+  );
+}
+"""
+
+_RUST_FINE = """\
+pub fn next(seed: u64) -> u64 {
+    let step = (seed + 7) * 3;
+    step ^ 0xff
+}
+
+pub fn log(seed: u64) {
+    next(seed);
+    store(seed)
+}
+
+pub fn pair(seed: u64) -> (u64,) {
+    (seed,)
+}
+
+pub const SEPARATOR: &str = "a\\n";
+"""
+
+_GO_FINE = """\
+package rate
+
+// Share returns a part of a sum.
+func Share(sum, parts, rest int) int {
+	return (sum - rest) / parts
+}
+
+// Separator is between fields.
+func Separator() any {
+	return 'x'
+}
+
+var pattern = "a\\d"
+"""
+
+_JAVA_FINE = """\
+package com.acme;
+
+class Rates {
+    int share(int sum, int parts, int rest) {
+        return (sum - rest) / parts;
+    }
+
+    Object separator() {
+        return ';';
+    }
+}
+"""
+
+_CONF = """\
+server {
+    listen 8080; # public
+    client_max_body_size 25m;
+    proxy_read_timeout 60s;
+}
+"""
+
 TRAPS: tuple[Trap, ...] = (
     _swap("spaces in a string", "a.py#BANNER", _PY_STRINGS, "agent  plane", "agent plane"),
     _swap("spaces in an f-string", "a.py#banner", _PY_STRINGS, "}  -  {", "} - {"),
@@ -492,4 +636,161 @@ TRAPS: tuple[Trap, ...] = (
     _swap("a number in a section", "ops.md#Backups", _MARKDOWN, "02:00", "04:00"),
     _swap("the section under another heading", "ops.md#Restore", _MARKDOWN, "two hours", "two days"),
     _swap("an argument in a Makefile", "Makefile:2", _MAKEFILE, "--wait 600", "--wait 60"),
+    _swap(
+        "a function deleted, a twin with another name",
+        "a.py#active_users",
+        _PY_SAME_BODY,
+        _PY_SAME_BODY[: _PY_SAME_BODY.index("def active_clients")],
+        "",
+    ),
+    _swap(
+        "lines deleted, a twin with another name",
+        "a.py:1-4",
+        _PY_SAME_BODY,
+        _PY_SAME_BODY[: _PY_SAME_BODY.index("def active_clients")],
+        "",
+    ),
+    _swap(
+        "a function changed, a copy of it did not",
+        "a.py#cents",
+        _PY_CLONE,
+        "amount * 100",
+        "amount * 1000",
+        {"b.py": _PY_CLONE},
+    ),
+    _swap(
+        "lines changed, a copy of them did not",
+        "a.py:1-3",
+        _PY_CLONE,
+        "amount * 100",
+        "amount * 1000",
+        {"b.py": _PY_CLONE},
+    ),
+    _swap(
+        "a file changed, a copy of it did not",
+        "a.py",
+        _PY_CLONE,
+        "amount * 100",
+        "amount * 1000",
+        {"b.py": _PY_CLONE},
+    ),
+    _swap(
+        "a method deleted, the same in another class",
+        "a.ts#Left.close",
+        _TS_FINE,
+        _TS_FINE[_TS_FINE.index("export class Left") : _TS_FINE.index("export class Right")],
+        "",
+    ),
+    Trap(
+        "a file renamed and changed",
+        "a.py#cents",
+        _PY_CLONE,
+        None,
+        {},
+        {"money.py": _PY_CLONE.replace("100", "1000")},
+    ),
+    Trap(
+        "a file renamed and changed, lines",
+        "a.py:1-3",
+        _PY_CLONE,
+        None,
+        {},
+        {"money.py": _PY_CLONE.replace("100", "1000")},
+    ),
+    Trap(
+        "a file renamed and changed, the file",
+        "a.py",
+        _PY_CLONE,
+        None,
+        {},
+        {"money.py": _PY_CLONE.replace("100", "1000")},
+    ),
+    Trap(
+        "a definition moved and changed",
+        "a.py#steps",
+        _PY_FINE,
+        _PY_FINE[: _PY_FINE.index("def steps")],
+        {},
+        {"flow.py": _PY_FINE[_PY_FINE.index("def steps") :].replace("    lock(batch)\n", "")},
+    ),
+    _swap(
+        "a function renamed and changed",
+        "a.py#cents",
+        _PY_CLONE,
+        'def cents(amount):\n    """Return an amount in cents."""\n    return int((amount * 100)',
+        'def minor(amount):\n    """Return an amount in cents."""\n    return int((amount * 1000)',
+    ),
+    _swap(
+        "a statement more",
+        "a.py#steps",
+        _PY_FINE,
+        "    send(batch)\n",
+        "    unlock(batch)\n    send(batch)\n",
+    ),
+    _swap(
+        "a statement more, lines",
+        "a.py:18-21",
+        _PY_FINE,
+        "    send(batch)\n",
+        "    unlock(batch)\n    send(batch)\n",
+    ),
+    _swap("a statement less, lines", "a.py:18-21", _PY_FINE, "    lock(batch)\n", ""),
+    _swap(
+        "two statements in another order",
+        "a.py#steps",
+        _PY_FINE,
+        "    check(batch)\n    lock(batch)\n",
+        "    lock(batch)\n    check(batch)\n",
+    ),
+    _swap(
+        "two statements in another order, lines",
+        "a.py:18-21",
+        _PY_FINE,
+        "    check(batch)\n    lock(batch)\n",
+        "    lock(batch)\n    check(batch)\n",
+    ),
+    _swap("a comma that makes a tuple", "a.py#LIMITS", _PY_FINE, "(4096)", "(4096,)"),
+    _swap("a comma that makes a tuple, a line", "a.py:1", _PY_FINE, "(4096)", "(4096,)"),
+    _swap("a comma after return", "a.py#rest", _PY_FINE, "return left", "return left,"),
+    _swap("a comma after return, lines", "a.py:9-11", _PY_FINE, "return left", "return left,"),
+    _swap("a comma less between strings", "a.py#NAMES", _PY_FINE, '"north",', '"north"'),
+    _swap("a comma less between strings, lines", "a.py:3-6", _PY_FINE, '"north",', '"north"'),
+    _swap("the prefix of a string", "a.py#PREFIX", _PY_FINE, 'PREFIX = "', 'PREFIX = r"'),
+    _swap("the prefix of a string, a line", "a.py:2", _PY_FINE, 'PREFIX = "', 'PREFIX = r"'),
+    _swap("a string that no longer has fields", "a.py#key", _PY_FINE, 'f"{name}', '"{name}'),
+    _swap("parentheses", "a.py#rest", _PY_FINE, "total - (paid - fee)", "total - paid - fee"),
+    _swap("parentheses, lines", "a.py:9-11", _PY_FINE, "total - (paid - fee)", "total - paid - fee"),
+    _swap("parentheses, TypeScript", "a.ts#price", _TS_FINE, "(net + fee) * count", "net + fee * count"),
+    _swap("parentheses, TypeScript, lines", "a.ts:1-4", _TS_FINE, "(net + fee) * count", "net + fee * count"),
+    _swap("quotes that make a template", "a.ts#greeting", _TS_FINE, '"Dear ${name}"', "`Dear ${name}`"),
+    _swap("quotes that make a template, a line", "a.ts:6", _TS_FINE, '"Dear ${name}"', "`Dear ${name}`"),
+    _swap("a gap less in an array", "a.ts#gaps", _TS_FINE, "[1, , 2]", "[1, 2]"),
+    _swap("the text of an element", "a.tsx#Confirm", _TSX, "<p>Delete {name}", "<p>Archive {name}"),
+    _swap("an attribute of an element", "a.tsx#Confirm", _TSX, "timeout={5}", "timeout={50}"),
+    _swap("parentheses, Rust", "a.rs#next", _RUST_FINE, "(seed + 7) * 3", "seed + 7 * 3"),
+    _swap("a semicolon that drops the result", "a.rs#next", _RUST_FINE, "step ^ 0xff\n", "step ^ 0xff;\n"),
+    _swap(
+        "a semicolon that drops the result, lines", "a.rs:1-4", _RUST_FINE, "step ^ 0xff\n", "step ^ 0xff;\n"
+    ),
+    _swap("a comma less in a tuple", "a.rs#pair", _RUST_FINE, "    (seed,)", "    (seed)"),
+    _swap("a comma less in a tuple, lines", "a.rs:11-13", _RUST_FINE, "    (seed,)", "    (seed)"),
+    _swap("the prefix of a string, Rust", "a.rs#SEPARATOR", _RUST_FINE, '= "a', '= r"a'),
+    _swap("parentheses, Go", "rate.go#Share", _GO_FINE, "(sum - rest) / parts", "sum - rest / parts"),
+    _swap("a character that is now a string", "rate.go#Separator", _GO_FINE, "'x'", '"x"'),
+    _swap("a character that is now a string, lines", "rate.go:9-11", _GO_FINE, "'x'", '"x"'),
+    _swap("quotes that make a raw string", "rate.go#pattern", _GO_FINE, '"a\\d"', "`a\\d`"),
+    _swap(
+        "parentheses, Java",
+        "Rates.java#Rates.share",
+        _JAVA_FINE,
+        "(sum - rest) / parts",
+        "sum - rest / parts",
+    ),
+    _swap("a character that is now a string, Java", "Rates.java#Rates.separator", _JAVA_FINE, "';'", '";"'),
+    _swap("a number in code of Python 2", "old.py:3-4", _PY_OLD, "> 500", "> 900"),
+    _swap("a number in a function of Python 2", "old.py#report", _PY_OLD, "> 500", "> 900"),
+    _swap("spaces in a string of Python 2", "old.py#report", _PY_OLD, "too many rows", "too  many rows"),
+    _swap("a value in a configuration", "nginx.conf:3", _CONF, "25m", "250m"),
+    _swap("a comment in a configuration", "nginx.conf:2", _CONF, "# public", "# private"),
+    _swap("a tab in a Makefile", "Makefile:2", _MAKEFILE, "\t./deploy", "    ./deploy"),
 )
