@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 
-from tests.bench.curator import histories, mutations, traps, truth
+from tests.bench.curator import harmless, histories, mutations, traps, truth
 from tests.bench.curator.draw import SEED
 
 
@@ -162,6 +162,28 @@ def of_traps(_: argparse.Namespace) -> dict:
     }
 
 
+def of_harmless(_: argparse.Namespace) -> dict:
+    """Changes that look large and leave the evidence true"""
+    states: Counter[str] = Counter()
+    for case in harmless.CASES:
+        state = harmless.state_of(case)
+        states[state.kind] += 1
+        if state.kind not in truth.SAME:
+            print(f"false alarm: {case.title}: {case.evidence}\n  state: {state.kind} {state.now}")
+    right = sum(states[kind] for kind in (*truth.SAME, "cant-tell"))
+    return {
+        "cases": states.total(),
+        "still_true": states.total(),
+        "states": dict(states),
+        "right": right,
+        "wrong": states.total() - right,
+        "agreement": share(right, states.total()),
+        "missed_changes": 0,
+        "false_alarms": states["changed"] + states["gone"],
+        "cant_tell": states["cant-tell"],
+    }
+
+
 def print_disagreements(found: list[histories.Result]) -> None:
     for result in sorted((one for one in found if not one.is_right), key=lambda one: not one.is_missed):
         case = result.case
@@ -221,6 +243,7 @@ PARTS = {
     "symbols": of_symbols,
     "lines": of_lines,
     "traps": of_traps,
+    "harmless": of_harmless,
     "histories": of_histories,
 }
 

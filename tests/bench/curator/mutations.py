@@ -260,14 +260,14 @@ def state_after(evidence: str, before: Files, steps: Sequence[Files], *, is_comm
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder).resolve()
         git(project, "init", "-q", "-b", "main")
-        _write(project, {}, before)
-        commit = _commit(project, "Base", 0)
-        observed = Observed(date(2026, 1, 1), commit, tuple(observe([evidence], WorkTree(project))))
+        write(project, {}, before)
+        first = commit(project, "Base", 0)
+        observed = Observed(date(2026, 1, 1), first, tuple(observe([evidence], WorkTree(project))))
         files = before
         for day, after in enumerate(steps, 1):
-            _write(project, files, after)
+            write(project, files, after)
             if is_committed or day < len(steps):
-                _commit(project, f"Change {day}", day)
+                commit(project, f"Change {day}", day)
             files = after
         (state,) = compare.states(observed, project)
         return state
@@ -280,7 +280,7 @@ def _evidence(change: Change, form: Form) -> str:
     return f"{change.target.path}:{first}-{last}"
 
 
-def _write(project: Path, before: Files, after: Files) -> None:
+def write(project: Path, before: Files, after: Files) -> None:
     for path in before.keys() - after.keys():
         (project / path).unlink()
     for path, text in after.items():
@@ -290,7 +290,7 @@ def _write(project: Path, before: Files, after: Files) -> None:
             target.write_text(text)
 
 
-def _commit(project: Path, message: str, day: int) -> str:
+def commit(project: Path, message: str, day: int) -> str:
     git(project, "add", "--all")
     git(project, "commit", "-q", "-m", message, day=day)
     return git(project, "rev-parse", "HEAD")
