@@ -6,7 +6,7 @@ from agentplane.curate.anchors import text_blocks
 from agentplane.curate.anchors.source import Source
 
 
-LARGEST_PARSED = 4 << 20
+LARGEST_PARSED = 1 << 20
 """Maximum bytes of a text that is parsed. A larger text is compared by its bytes and lines."""
 
 _HEADED = (".md", ".markdown", ".rst")

@@ -207,6 +207,8 @@ def _fields(node: ast.AST, own: str | None) -> Iterator[object]:
             yield _OWN_NAME if value == own else f"={value}"
         elif name == "body" and isinstance(node, (*_SCOPES, ast.Module)):
             yield _with_plain_docstring(value)
+        elif isinstance(node, ast.JoinedStr):
+            yield [one for one in value if not _is_empty(one)]
         elif isinstance(value, list):
             yield [f"={one}" if isinstance(one, str) else one for one in value]
         elif isinstance(value, ast.AST):
@@ -222,6 +224,11 @@ def _with_plain_docstring(body: list[ast.stmt]) -> list[object]:
             lines = [line.rstrip() for line in inspect.cleandoc(text).splitlines()]
             return [f"docstring {chr(10).join(lines).strip()!r}", *rest]
     return list(body)
+
+
+def _is_empty(node: object) -> bool:
+    """True for an empty part of a formatted string, which only Python 3.12 adds."""
+    return isinstance(node, ast.Constant) and node.value == ""
 
 
 def _constant(value: object) -> str:

@@ -9,13 +9,14 @@ from agentplane.curate.anchors.source import Definition, Meaning, meaning_of
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 _WAY = "text1"
-_HEADING = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(?=\S)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}[ \t]*$")
 _SLUG_DROPPED = re.compile(r"[^\w\- ]")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _OWN_ID = re.compile(r"[ \t]*\{#([\w.:-]+)\}$")
-_SECTION = re.compile(r"[ \t]*\[+[ \t]*([^\[\]]+?)[ \t]*\]+[ \t]*(?:[#;].*)?$")
+_SECTION = re.compile(r"[ \t]*\[+([^\[\]]+)\]+[ \t]*(?:[#;].*)?$")
+_LONGEST_TITLE = 300
 _KEYWORDS = (
     "export|function|local|define|defn|def|func|fun|fn|sub|resource|module|variable|target|create|table|view|or|replace|"
     "const|let|set|type|message|service|enum|input|interface|class|object|struct|trait|protocol|extension|public|"
@@ -171,7 +172,8 @@ def _headings(lines: Sequence[str]) -> Iterator[_Section]:
         if fence:
             continue
         if heading := _HEADING.match(line):
-            yield _Section(number, len(heading[1]), heading[2])
+            title = line[heading.end() :].rstrip().rstrip("#").rstrip()
+            yield _Section(number, len(heading[1]), title[:_LONGEST_TITLE])
         elif (
             number > 1
             and (under := _UNDERLINE.match(line))
@@ -180,7 +182,7 @@ def _headings(lines: Sequence[str]) -> Iterator[_Section]:
             if under[1] not in levels:
                 levels.append(under[1])
             level = 1 if under[1] == "=" else 2 if under[1] == "-" else levels.index(under[1]) + 1
-            yield _Section(number - 1, level, lines[number - 2].strip())
+            yield _Section(number - 1, level, lines[number - 2].strip()[:_LONGEST_TITLE])
 
 
 def _is_title(lines: Sequence[str], place: int, width: int) -> bool:
@@ -235,7 +237,7 @@ def _block_of(lines: Sequence[str], name: str) -> tuple[tuple[int, int], ...]:
 def _section(lines: Sequence[str], name: str) -> tuple[int, int] | None:
     """Return the indices of the lines of a section, from its heading in brackets to the next one."""
     for number, line in enumerate(lines):
-        if (found := _SECTION.match(line)) and found[1].replace('"', "").replace("'", "") == name:
+        if (found := _SECTION.match(line)) and found[1].replace('"', "").replace("'", "").strip() == name:
             return number, _end_of_section(lines, number)
     return None
 

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from agentplane.curate.anchors import line_map
 from agentplane.curate.anchors.observe import observe
+from agentplane.curate.anchors.parts import Text, between, named
 from agentplane.curate.anchors.reasons import REASONS
+from agentplane.curate.anchors.source import digest
 from agentplane.curate.anchors.states import CantTell, Changed, Gone, Moved
 from agentplane.curate.anchors.tree import Absent, WorkTree
 from tests.curate.anchors.repo import Repo
@@ -379,3 +382,31 @@ def test_attributes_start_no_program(repo: Repo, tmp_path: Path) -> None:
     repo.move("src/pay.py", "src/b.py")
     assert repo.state(observed).kind == "changed"
     assert not marker.exists()
+
+
+@pytest.mark.parametrize(
+    "ending", ["py", "ts", "go", "rs", "java", "c", "cs", "rb", "md", "rst", "toml", "yaml", "txt"]
+)
+@pytest.mark.parametrize(
+    "line",
+    ["(" * 40_000, "# " + "a " * 20_000, "[" + " " * 40_000, "[" * 40_000, "`" * 40_000, "x " * 20_000 + "{#"],
+)  # fmt: skip
+def test_long_lines_take_no_long_time(ending: str, line: str) -> None:
+    text = Text(f"a.{ending}", f"{line}\n{line}\n".encode())
+    begin = time.process_time()
+    named(text, "charge")
+    named(text, "a.b.c")
+    assert time.process_time() - begin < 10
+    part = between(text, 1, 1)
+    assert part is not None
+    assert part.content == digest(f"{line}\n".encode())
+    assert part.lines == 1
+
+
+def test_texts_that_are_hard_to_compare_take_no_long_time() -> None:
+    begin = time.process_time()
+    old = [f"line {number % 7}" for number in range(60_000)]
+    new = [f"line {number % 5}" for number in range(60_000)]
+    assert line_map.matches(old, new)[0] == 0
+    assert line_map.unified(old, new, "a", "b", (1, 1)).count("\n") < 1_000
+    assert time.process_time() - begin < 20
