@@ -11,15 +11,6 @@ from tests.bench.curator import harmless, histories, mutations, traps, truth
 from tests.bench.curator.draw import SEED
 
 
-FINDINGS = {
-    "changed": "evidence-changed",
-    "gone": "evidence-gone",
-    "moved": "evidence-moved",
-    "cant-tell": "unreadable",
-}
-"""The kind of the finding for each state. Other states give none."""
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.curator")
     parser.add_argument(
@@ -48,9 +39,7 @@ def main() -> int:
 def totals(parts: dict[str, dict]) -> dict:
     findings: Counter[str] = Counter()
     for part in parts.values():
-        findings.update(
-            {FINDINGS[state]: number for state, number in part["states"].items() if state in FINDINGS}
-        )
+        findings.update({kind: part["states"].get(state, 0) for kind, state in mutations.FOUND.items()})
     whole = {
         name: sum(part[name] for part in parts.values())
         for name in ("right", "wrong", "missed_changes", "false_alarms")
@@ -99,7 +88,7 @@ def of_histories(arguments: argparse.Namespace) -> dict:
 
 def of_side_by_side(_: argparse.Namespace) -> dict:
     """The 28 cases that other programs were measured with"""
-    return of_cases(mutations.side_by_side())
+    return of_cases(mutations.side_by_side(), through_plane=True)
 
 
 def of_symbols(_: argparse.Namespace) -> dict:
@@ -112,14 +101,16 @@ def of_lines(_: argparse.Namespace) -> dict:
     return of_cases(mutations.cases("lines"))
 
 
-def of_cases(cases: Iterable[mutations.Case]) -> dict:
-    found = [mutations.judged(case) for case in cases]
+def of_cases(cases: Iterable[mutations.Case], *, through_plane: bool = False) -> dict:
+    found = [mutations.judged(case, through_plane=through_plane) for case in cases]
     for result in found:
         if result.is_missed or result.is_false_alarm:
             mark = "MISSED" if result.is_missed else "false alarm"
             print(
                 f"{mark}: {result.case.title}\n  state: {result.state} {result.now}, committed: {result.case.is_committed}"
             )
+        if result.differs:
+            print(f"differs in curate: {result.case.title}\n  state: {result.state}, found: {result.found}")
     still_true = sum(not result.case.is_broken for result in found)
     wrong = sum(result.is_missed or result.is_false_alarm for result in found)
     return {
@@ -133,6 +124,7 @@ def of_cases(cases: Iterable[mutations.Case]) -> dict:
         "missed_changes": sum(result.is_missed for result in found),
         "false_alarms": sum(result.is_false_alarm for result in found),
         "cant_tell": sum(result.state == "cant-tell" for result in found),
+        "differ_in_curate": sum(result.differs for result in found),
     }
 
 
