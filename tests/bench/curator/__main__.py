@@ -161,7 +161,8 @@ def of_harmless(_: argparse.Namespace) -> dict:
         state = harmless.state_of(case)
         states[state.kind] += 1
         if state.kind not in truth.SAME:
-            print(f"false alarm: {case.title}: {case.evidence}\n  state: {state.kind} {state.now}")
+            mark = "can't tell" if state.kind == "cant-tell" else "false alarm"
+            print(f"{mark}: {case.title}: {case.evidence}\n  state: {state.kind} {state.now}")
     right = sum(states[kind] for kind in (*truth.SAME, "cant-tell"))
     return {
         "cases": states.total(),

@@ -68,7 +68,7 @@ def curate_again(size: int, folder: Path) -> dict:
 
     found = []
     taken, bare = [], []
-    for _ in rounds_of(5):
+    for _ in rounds_of(9):
         commit()
         taken.append(best(lambda: found.append(plane.curator.collect(only=EVIDENCE)), 1))
         bare.append(best(lambda: git(top, "diff", "--name-only", "HEAD~1"), 1))
