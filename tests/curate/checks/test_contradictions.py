@@ -95,7 +95,7 @@ def test_an_entry_that_says_that_it_replaces_the_other(plane: Plane) -> None:
     accept(plane, "Sessions now live in Memcached instead of Redis.", REDIS)
     (one,) = findings(plane)
     assert one.ids == ("DEC-001", "DEC-002")
-    assert one.what == "DEC-001 says that it replaces a choice of DEC-002"
+    assert one.what == "DEC-001 claims to replace a choice in DEC-002"
     assert one.remedies[0] == Supersede("DEC-002", "DEC-001")
 
 

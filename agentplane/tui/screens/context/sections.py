@@ -153,7 +153,7 @@ def _tool(one: ToolPacks, look: Look, keys: Keymap) -> Iterator[Section]:
         yield from _missing(file.pack, "Left out because the file is full", look)
     if one.start is not None:
         start = one.start
-        size = f"The context uses {start.size:,} of at most {start.limit:,} {start.measure}."
+        size = f"The context uses {start.size:,} of {start.limit:,} {start.measure}."
         hook_note = Text(
             "Agentplane's hook provides this context. If AGENTPLANE_TASK is set, the hook chooses entries for that task.",
             look("muted"),
