@@ -6,6 +6,8 @@ from datetime import UTC, date
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+import msgspec
+
 from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed
 from agentplane.commands import (
@@ -21,7 +23,8 @@ from agentplane.commands import (
     SetFields,
     Supersede,
 )
-from agentplane.curate import curator, kept, recorded, remedies
+from agentplane.curate import changed_entries, curator, kept, recorded, remedies
+from agentplane.curate.changed_entries import Seen
 from agentplane.curate.curator import Curation
 from agentplane.curate.finding import Finding
 from agentplane.curate.kept import Counts, Mark, Point
@@ -45,6 +48,13 @@ if TYPE_CHECKING:
     from agentplane.curate.conditions.commands.run import Ran
 
 
+class Look(msgspec.Struct, frozen=True):
+    """A pass over all entries, and the state in which it saw them."""
+
+    made: Curation
+    seen: Seen
+
+
 class Curator:
     """The curator of one plane."""
 
@@ -66,6 +76,27 @@ class Curator:
         if not only:
             self._keep(subject, made, named)
         return made
+
+    def look(self, before: Look | None = None) -> Look:
+        """Run the checks over all entries. With `before`, only over the entries that changed since then.
+
+        Code that changed since then isn't looked at again.
+        """
+        memory = self._committer.read()
+        subject = self._subject(memory, None)
+        seen = changed_entries.seen(memory, subject.recorded)
+        if before is None:
+            made = curator.collect(subject)
+            self._keep(subject, made, None)
+            return Look(made, seen)
+        changed = changed_entries.between(before.seen, seen)
+        if not changed:
+            return before
+        ids = changed | {id_ for about in before.made.about if not changed.isdisjoint(about) for id_ in about}
+        limited = _limited(subject, ids)
+        part = curator.collect(limited, named=ids)
+        kept.keep_part(limited, part, ids, kept.state_of(memory.snapshot.ledger))
+        return Look(curator.with_part(before.made, part, ids, subject), seen)
 
     def kept(self) -> Counts | None:
         """Return the counts of the last pass without running a check, or None if there was none."""
@@ -198,6 +229,11 @@ class Curator:
         return frozenset(
             _about(memory.shelf, names, project) | {one.id for one in changed if one.id in memory.entries}
         )
+
+
+def _limited(subject: Subject, ids: Collection[str]) -> Subject:
+    entries = tuple(entry for entry in subject.entries if entry.id in ids)
+    return msgspec.structs.replace(subject, entries=entries)
 
 
 def _about(entries: Sequence[Entry], names: Collection[str], project: Path) -> set[str]:
