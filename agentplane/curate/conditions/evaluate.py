@@ -103,7 +103,7 @@ def _contains(path: str, files: ProjectFiles, what: str, lookup: _Lookup) -> Res
         elif found:
             return HOLDS
         if left < 0:
-            return CantTell(f"the files that it matches have more than {_MOST_BYTES >> 20} MB", path)
+            return CantTell(f"the matching files are larger than {_MOST_BYTES >> 20} MB in total", path)
     return doubt or _lacking(path, len(paths), files, what)
 
 

@@ -23,7 +23,7 @@ _SIGNALS = 128
 
 
 class Unapproved(msgspec.Struct, frozen=True):
-    """The command has no approval on this machine, so that nothing is known about it."""
+    """The command isn't approved on this machine, so it has no result."""
 
 
 class NotRun(msgspec.Struct, frozen=True):
@@ -112,13 +112,13 @@ def result_of(ran: Ran) -> Result:
     network = "network: open" if ran.has_network else "network: off"
     proof = Output(ran.command, ran.output, ran.exit_code)
     if ran.ended is None:
-        return CantTell("the command ended the process that watched it", proof=proof)
+        return CantTell("the command ended the process that monitored it", proof=proof)
     if ran.ended == "time":
-        return CantTell("the command took too long, and was ended", proof=proof)
+        return CantTell("the command took too long, so agentplane stopped it", proof=proof)
     if ran.ended == "processes":
-        return CantTell("the command started too many processes, and was ended", proof=proof)
+        return CantTell("the command started too many processes, so agentplane stopped it", proof=proof)
     if ran.exit_code is None or ran.ended == "parent":
-        return CantTell("the command was ended", proof=proof)
+        return CantTell("the command was stopped", proof=proof)
     if ran.exit_code == 0:
         return HOLDS
     if ran.exit_code in _NOT_STARTED:
