@@ -78,7 +78,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "Require every entry to cite its receipts: a run and evidence.",
             "reference/settings.md#receipts",
-            'With `"appended"`, `check` also requires that the branch itself adds the cited run to the log. You can\'t'
+            'With `"appended"`, `check` also requires the branch itself to add the cited run to the log. You can\'t'
             ' combine this setting with `hand_edits = "accept"`.',
         ),
     ] = False

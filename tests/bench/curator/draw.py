@@ -9,8 +9,9 @@ from pathlib import Path
 import msgspec
 
 from tests.bench.curator import truth
+from tests.bench.curator.braces import ENDINGS
 from tests.bench.curator.releases import History, cache
-from tests.bench.curator.trees import PYTHON, SCRIPT, TEXTS, Source, Tree
+from tests.bench.curator.trees import PYTHON, SCRIPT, TEXTS, Source, Tree, trees_of
 from tests.bench.curator.truth import Anchor, LeftOut, Truth, truth_of
 
 
@@ -23,7 +24,7 @@ RARE = 6
 """Anchors of each rarer state and each package."""
 _KINDS = (("symbol", 0.5), ("lines", 0.35), ("file", 0.15))
 _MOST_LINES = 12
-_RULES = ("draw.py", "truth.py", "trees.py", "definitions.cjs")
+_RULES = ("draw.py", "truth.py", "trees.py", "braces.py", "definitions.cjs")
 _LONGEST = 4_000
 
 
@@ -43,21 +44,21 @@ class Draw(msgspec.Struct, frozen=True):
     left_out: dict[str, int]
 
 
-def kept_draw(history: History) -> Draw:
+def kept_draw(history: History, seed: int = SEED) -> Draw:
     """Return the draw of a package. It takes a while, and is kept until its rules change."""
     here = Path(__file__).parent
     rules = b"".join((here / name).read_bytes() for name in _RULES)
-    rules += " ".join(release.version for release in history.releases).encode()
+    rules += f"{seed} ".encode() + " ".join(release.version for release in history.releases).encode()
     kept = cache() / "draws" / f"{history.project.name}-{hashlib.sha256(rules).hexdigest()[:12]}.json"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(msgspec.json.encode(draw(history, [Tree(release) for release in history.releases])))
+        kept.write_bytes(msgspec.json.encode(draw(history, trees_of(history), seed)))
     return msgspec.json.decode(kept.read_bytes(), type=Draw)
 
 
-def draw(history: History, trees: Sequence[Tree]) -> Draw:
+def draw(history: History, trees: Sequence[Tree], seed: int) -> Draw:
     """Draw anchors of a package with a fixed seed."""
-    dice = random.Random(f"{SEED} {history.package}")
+    dice = random.Random(f"{seed} {history.package}")
     left_out: Counter[str] = Counter()
     cases = list(_drawn(dice, history, trees, DRAWN, left_out))
     known = {(case.anchor, case.old, case.new) for case in cases}
@@ -92,7 +93,7 @@ def _drawn(
 def _anchor(dice: random.Random, tree: Tree) -> Anchor | None:
     (kind,) = dice.choices([kind for kind, _ in _KINDS], [share for _, share in _KINDS])
     # One of ten is a text, such as a guide or a configuration.
-    endings = TEXTS if kind != "symbol" and dice.random() < 0.1 else (*PYTHON, *SCRIPT)
+    endings = TEXTS if kind != "symbol" and dice.random() < 0.1 else (*PYTHON, *SCRIPT, *ENDINGS)
     sources = [
         source
         for path, source in tree.sources.items()

@@ -6,17 +6,24 @@ definitions of the Python and TypeScript projects make the 28 cases that other p
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from agentplane.api import Plane
 from agentplane.curate.anchors import compare
 from agentplane.curate.anchors.observe import observe
 from agentplane.curate.anchors.tree import WorkTree
+from agentplane.curate.kinds import Kind
 from agentplane.curate.recorded import Observed
+from agentplane.memory.proposing import Proposal
+from agentplane.plane import create
+from agentplane.plane.layout import Layout
+from agentplane.plane.origin import Origin
+from agentplane.plane.store.store import Store
 from tests.bench.curator.releases import git
 from tests.bench.curator.samples import LANGUAGES
 from tests.bench.curator.samples.project import Project, Swap, Target
@@ -24,6 +31,13 @@ from tests.bench.curator.samples.project import Project, Swap, Target
 
 Files = Mapping[str, str]
 Form = Literal["symbol", "lines"]
+FOUND: dict[Kind, str] = {
+    "evidence-changed": "changed",
+    "evidence-gone": "gone",
+    "evidence-moved": "moved",
+    "unreadable": "cant-tell",
+}
+"""The states that give a finding, by its kind."""
 ALARMS = frozenset({"changed", "gone"})
 _MARK = re.compile(r"[ \t]*(<<<|>>>) (\w+)")
 
@@ -57,6 +71,14 @@ class Result(msgspec.Struct, frozen=True):
     case: Case
     state: str
     now: str
+    found: str | None = None
+    """The state that `agentplane curate` reports, if it was asked. "nothing" without a finding."""
+
+    @property
+    def differs(self) -> bool:
+        """True if `agentplane curate` says something else."""
+        usual = "nothing" if self.state in ("unchanged", "reformatted") else self.state
+        return self.found not in (None, usual)
 
     @property
     def is_missed(self) -> bool:
@@ -250,22 +272,53 @@ def side_by_side() -> list[Case]:
     return [case for case in cases("symbol") if case.target in firsts]
 
 
-def judged(case: Case) -> Result:
+def judged(case: Case, *, through_plane: bool = False) -> Result:
+    state = state_after(case.evidence, case.before, case.steps, is_committed=case.is_committed)
+    return Result(case, state.kind, state.now, finding_after(case) if through_plane else None)
+
+
+def finding_after(case: Case) -> str:
+    """Approve an entry with the claim and its evidence, make the change, and return the kind of what `curate` finds."""
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder).resolve()
         git(project, "init", "-q", "-b", "main")
-        _write(project, {}, case.before)
-        commit = _commit(project, "Base", 0)
-        seen = tuple(observe([case.evidence], WorkTree(project)))
-        observed = Observed(date(2026, 1, 1), commit, seen)
+        write(project, {}, case.before)
+        commit(project, "Base", 0)
+        plane = Plane(Store(Layout(root=project / ".agentplane")), Origin("Bench", "terminal", "bench"))
+        create.create(plane.store, plane.origin)
+        entry = plane.inbox.propose(
+            Proposal(type="decision", statement=case.target.claim, evidence=[case.evidence])
+        )
+        plane.inbox.approve([entry])
+        commit(project, "Approved", 1)
         files = case.before
-        for day, after in enumerate(case.steps, 1):
-            _write(project, files, after)
-            if case.is_committed or day < len(case.steps):
-                _commit(project, case.kind, day)
+        for day, after in enumerate(case.steps, 2):
+            write(project, files, after)
+            if case.is_committed or day <= len(case.steps):
+                commit(project, f"Change {day}", day)
+            files = after
+        made = plane.curator.collect(only=tuple(FOUND))
+        assert not made.troubles, made.troubles
+        (state,) = {FOUND[finding.kind] for finding in made.findings} or {"nothing"}
+        return state
+
+
+def state_after(evidence: str, before: Files, steps: Sequence[Files], *, is_committed: bool) -> compare.State:
+    """Observe evidence in a Git repository, change the files step by step, and return the state of the evidence."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder).resolve()
+        git(project, "init", "-q", "-b", "main")
+        write(project, {}, before)
+        first = commit(project, "Base", 0)
+        observed = Observed(date(2026, 1, 1), first, tuple(observe([evidence], WorkTree(project))))
+        files = before
+        for day, after in enumerate(steps, 1):
+            write(project, files, after)
+            if is_committed or day < len(steps):
+                commit(project, f"Change {day}", day)
             files = after
         (state,) = compare.states(observed, project)
-        return Result(case, state.kind, state.now)
+        return state
 
 
 def _evidence(change: Change, form: Form) -> str:
@@ -275,7 +328,7 @@ def _evidence(change: Change, form: Form) -> str:
     return f"{change.target.path}:{first}-{last}"
 
 
-def _write(project: Path, before: Files, after: Files) -> None:
+def write(project: Path, before: Files, after: Files) -> None:
     for path in before.keys() - after.keys():
         (project / path).unlink()
     for path, text in after.items():
@@ -285,7 +338,7 @@ def _write(project: Path, before: Files, after: Files) -> None:
             target.write_text(text)
 
 
-def _commit(project: Path, message: str, day: int) -> str:
+def commit(project: Path, message: str, day: int) -> str:
     git(project, "add", "--all")
     git(project, "commit", "-q", "-m", message, day=day)
     return git(project, "rev-parse", "HEAD")

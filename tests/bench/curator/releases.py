@@ -28,6 +28,10 @@ PYPI = {
     "pluggy": "0.6.0 0.8.0 0.13.0 1.0.0 1.2.0 1.3.0 1.4.0 1.5.0 1.6.0",
     "pip-tools": "2.0.2 3.2.0 4.0.0 4.5.0 5.2.0 5.5.0 6.2.0 6.6.0 6.10.0 6.14.0 7.1.0 7.4.1 7.5.0 7.6.0",
     "urllib3": "1.21.1 1.22 1.23 1.24.2 1.25.3 1.25.11 1.26.0 1.26.9 1.26.18 2.0.0 2.0.7 2.2.0 2.3.0 2.5.0",
+    # These contain Rust and Java.
+    "maturin": "0.11.0 0.12.0 0.13.0 0.14.0 0.15.0 1.0.0 1.2.0 1.4.0 1.6.0 1.7.0 1.8.0 1.10.0 1.13.0",
+    "cryptography": "36.0.0 38.0.0 39.0.0 40.0.0 41.0.0 42.0.0 43.0.0 44.0.0 45.0.0 46.0.0 47.0.0",
+    "jpype1": "0.7.5 1.0.1 1.1.2 1.2.0 1.3.0 1.4.0 1.5.0 1.6.0 1.7.0",
 }
 NPM = {
     "immer": "6.0.1 7.0.0 8.0.0 9.0.0 9.0.7 9.0.21 10.0.1 10.1.1 11.0.0 11.1.8",
@@ -141,7 +145,7 @@ def _is_kept(path: PurePosixPath) -> bool:
 
 
 def _is_kept_npm(path: PurePosixPath) -> bool:
-    """Npm packages contain the compiled code too."""
+    """The archives of npm contain the compiled code too."""
     return _is_kept(path) and (len(path.parts) == 1 or path.parts[0] in _SOURCES)
 
 
@@ -176,10 +180,10 @@ def _extract(data: bytes, folder: Path, keep) -> None:
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         for member in archive:
             path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
-            if member.isfile() and path.parts and ".." not in path.parts and keep(path):
-                # The compiler alone has larger files.
-                if member.size <= LARGEST or "typescript" in folder.parts:
-                    target = part / path
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_bytes(archive.extractfile(member).read())
+            # The compiler alone has larger files.
+            is_small = member.size <= LARGEST or "typescript" in folder.parts
+            if member.isfile() and is_small and path.parts and ".." not in path.parts and keep(path):
+                target = part / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(archive.extractfile(member).read())
     part.rename(folder)

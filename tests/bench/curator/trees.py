@@ -1,28 +1,32 @@
 """Definitions and tokens of the files of a release, for the truth that the curator is measured against.
 
 Nothing here uses agentplane. Python is read by `ast` and `tokenize`, TypeScript and JavaScript by the TypeScript
-compiler.
+compiler, and Rust, Java and Go by their braces.
 """
 
 import ast
 import hashlib
 import io
 import json
+import re
 import subprocess
 import tokenize
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
-from tests.bench.curator.releases import Release, cache, typescript
+from tests.bench.curator import braces
+from tests.bench.curator.releases import History, Release, cache, typescript
 
 
 PYTHON = (".py",)
 SCRIPT = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 TEXTS = (".md", ".rst", ".txt", ".toml", ".cfg", ".ini", ".json", ".yml", ".yaml")
+_WORD = re.compile(r"\w+|[^\w\s]")
 _FINDER = Path(__file__).with_name("definitions.cjs")
 _NO_CODE = frozenset(
     {
@@ -64,6 +68,11 @@ class Definition:
         return "\n".join(self._source.part(self.first, self.last))
 
     @cached_property
+    def lines(self) -> list[str]:
+        """The whole lines, with what else is on them."""
+        return self._source.part(self.first, self.last)
+
+    @cached_property
     def above(self) -> str:
         """The comment lines directly above."""
         lines, at = self._source.lines, self.first - 1
@@ -74,7 +83,11 @@ class Definition:
     @cached_property
     def code(self) -> str:
         """The code without comments, layout and docstrings."""
-        return "\0".join(self._found["tokens"]) if isinstance(self._found, dict) else _dump(self._found)
+        return (
+            "\0".join(self._found["tokens"])
+            if isinstance(self._found, dict)
+            else self._source.form(self._found)
+        )
 
     @cached_property
     def documented(self) -> str:
@@ -86,7 +99,7 @@ class Definition:
         """The code without the name of the definition."""
         if isinstance(self._found, dict):
             return "\0".join(self._found["without"])
-        return _dump(_without_name(self._found))
+        return self._source.form(self._found, named=False)
 
     @cached_property
     def loose(self) -> str:
@@ -104,6 +117,7 @@ class Source:
         self.path = path
         self.data = data
         self._script = script
+        self._forms: dict[int, str] = {}
         self._tree: ast.Module | None = None
         if path.endswith(PYTHON):
             with warnings.catch_warnings():
@@ -183,7 +197,7 @@ class Source:
     def code(self) -> str | None:
         """The whole file without comments, layout and docstrings."""
         if self._tree is not None:
-            return _dump(self._tree)
+            return self.form(self._tree)
         return "\0".join(token.text for token in self.tokens) if self.is_parsed else None
 
     @cached_property
@@ -194,22 +208,58 @@ class Source:
     def loose(self) -> str | None:
         return loosely([token.text for token in self.tokens if not token.is_doc]) if self.is_parsed else None
 
+    @cached_property
+    def plain_tokens(self) -> list[Token]:
+        """The tokens without docstrings."""
+        return [token for token in self.tokens if not token.is_doc]
+
+    @cached_property
+    def token_text(self) -> str:
+        return "\0".join(("", *(token.text for token in self.plain_tokens), ""))
+
+    @cached_property
+    def dedented(self) -> str:
+        return dedented(self.lines)
+
+    @cached_property
+    def squeezed(self) -> str:
+        return squeezed(self.lines)
+
+    @cached_property
+    def counted(self) -> Counter[str]:
+        """How often the file has each line."""
+        return Counter(line.strip() for line in self.lines if line.strip())
+
+    def form(self, node: ast.AST, *, named: bool = True) -> str:
+        """Return code without comments, layout and docstrings."""
+        return _form(node, self._forms, named=named)
+
     def part(self, first: int, last: int) -> list[str]:
         return self.lines[first - 1 : last]
+
+
+def squeezed(lines: Sequence[str]) -> str:
+    """Return all characters but spaces, with a mark for each border of words."""
+    return "\n" + "\n".join(_WORD.findall("\n".join(lines))) + "\n"
+
+
+def dedented(lines: Sequence[str]) -> str:
+    return "\n" + "\n".join(line.strip() for line in lines if line.strip()) + "\n"
 
 
 class Tree:
     """The files of a release."""
 
-    def __init__(self, release: Release) -> None:
-        self.release = release
+    def __init__(self, release: Release, known: dict[tuple[str, bytes], Source]) -> None:
+        """Read a release. Files that didn't change since another one are taken from `known`."""
         script = _script(release.tree)
-        self.sources = {
-            path: Source(path, (release.tree / path).read_bytes(), script.get(path))
-            for path in sorted(
-                str(found.relative_to(release.tree)) for found in release.tree.rglob("*") if found.is_file()
-            )
-        }
+        self.sources: dict[str, Source] = {}
+        for found in sorted(release.tree.rglob("*")):
+            if found.is_file():
+                path, data = str(found.relative_to(release.tree)), found.read_bytes()
+                if (path, data) not in known:
+                    known[path, data] = Source(path, data, script.get(path) or _braced(path, data))
+                self.sources[path] = known[path, data]
 
     @cached_property
     def by_name(self) -> dict[str, list[Definition]]:
@@ -232,11 +282,24 @@ class Tree:
         return [one for one in source.definitions if one.name == name] if source else []
 
 
+def trees_of(history: History) -> list[Tree]:
+    known: dict[tuple[str, bytes], Source] = {}
+    return [Tree(release, known) for release in history.releases]
+
+
 def _grouped(pairs: Iterable[tuple[str, Definition]]) -> dict[str, list[Definition]]:
     found: dict[str, list[Definition]] = {}
     for key, one in pairs:
         found.setdefault(key, []).append(one)
     return found
+
+
+def _braced(path: str, data: bytes) -> dict | None:
+    language = braces.ENDINGS.get(Path(path).suffix)
+    try:
+        return braces.read(data.decode(), language) if language else None
+    except UnicodeDecodeError:
+        return None
 
 
 def _script(folder: Path) -> dict[str, dict]:
@@ -286,32 +349,26 @@ def _docstrings(tree: ast.AST) -> Iterator[ast.expr]:
     return (found for node in ast.walk(tree) if (found := _docstring(node)) is not None)
 
 
-def _dump(node: ast.AST) -> str:
-    """Return the code as a text without positions and docstrings."""
-    return ast.dump(_copied(node, docs=False))
-
-
-def _copied(node, *, docs: bool = True):
+def _form(node: object, known: dict[int, str], *, named: bool = True) -> str:
+    """Return code as a text without positions and docstrings. The texts of statements are kept in `known`."""
     if isinstance(node, list):
-        return [_copied(one, docs=docs) for one in node]
+        return f"[{','.join(_form(one, known) for one in node)}]"
     if not isinstance(node, ast.AST):
-        return node
-    fields = {name: _copied(value, docs=docs) for name, value in ast.iter_fields(node)}
-    if not docs and _docstring(node) is not None:
-        fields["body"] = fields["body"][1:]
-    return type(node)(**fields)
+        return repr(node)
+    kept = known.get(id(node)) if named else None
+    if kept is None:
+        fields = dict(ast.iter_fields(node))
+        if _docstring(node) is not None:
+            fields["body"] = fields["body"][1:]
+        if not named:
+            fields = {**fields, **_NAMELESS.get(type(node), {"name": ""})}
+        kept = f"{type(node).__name__}({','.join(_form(value, known) for value in fields.values())})"
+        if named and isinstance(node, ast.stmt):
+            known[id(node)] = kept
+    return kept
 
 
-def _without_name(node: ast.AST) -> ast.AST:
-    copied = _copied(node)
-    match copied:
-        case ast.Assign():
-            copied.targets[0].id = ""
-        case ast.AnnAssign():
-            copied.target.id = ""
-        case _:
-            copied.name = ""
-    return copied
+_NAMELESS = {ast.Assign: {"targets": ""}, ast.AnnAssign: {"target": ""}}
 
 
 def loosely(tokens: Sequence[str]) -> str:
