@@ -41,7 +41,7 @@ class Health(msgspec.Struct, frozen=True):
 
 
 def of(subject: Subject, findings: Sequence[Finding], looks: Collection[str]) -> Health:
-    """Return the health of the entries that were looked at. `looks` are the ids of entries with a day of a look."""
+    """Return the health of the entries of a pass. `looks` are the ids of entries with a known day of a check."""
     ids = {entry.id for entry in subject.entries}
     kinds: dict[str, set[str]] = {}
     groups: dict[Group, set[str]] = {}

@@ -146,8 +146,8 @@ def keep_part(
 ) -> None:
     """Replace what is kept about some entries with the result of a pass over them.
 
-    `state` is the new state of everything that is kept. None leaves it as it is, because nobody looked at the
-    other entries. Nothing is kept before the first whole pass, because the counts would be too low.
+    `state` is the new state of everything that is kept. None leaves it unchanged, because the other
+    entries weren't checked. Nothing is kept before the first whole pass, because the counts would be too low.
     """
     layout, ledger = subject.layout, subject.memory.snapshot.ledger
     before = counts(layout)

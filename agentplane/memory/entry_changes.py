@@ -2,7 +2,7 @@
 kind.
 
 A successor gets the day and the actor of its operation. It keeps the commit of the earlier entry, because its
-evidence was looked at then. The earlier entry stays in its file as superseded, with a link to each successor. Links
+evidence was checked then. The earlier entry stays in its file as superseded, with a link to each successor. Links
 of other entries to it stay, because following `superseded_by` leads to the entry in force.
 """
 

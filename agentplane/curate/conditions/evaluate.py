@@ -33,7 +33,7 @@ TOO_SLOW = Unclear("the search with this regular expression takes too long")
 
 
 class Look(msgspec.Struct, frozen=True):
-    """What conditions are compared with."""
+    """The state of the project that conditions are compared with."""
 
     files: ProjectFiles
     packages: Packages

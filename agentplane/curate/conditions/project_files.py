@@ -1,4 +1,4 @@
-"""The files of the project that conditions look into. No link leads out of it, and only plain files are opened."""
+"""The project files that conditions read. Links out of the project aren't followed, and only plain files are opened."""
 
 import fnmatch
 import os

@@ -27,7 +27,7 @@ FORMS: Mapping[Ecosystem, Sequence[Form]] = {
     "maven": maven.FORMS,
 }
 _PLAIN: Mapping[Ecosystem, Callable[[str], str]] = {"python": python.plain, "cargo": cargo.plain}
-"""Functions that make different spellings of a name equal."""
+"""Functions that normalize the spelling of a name."""
 _TITLES: Mapping[Ecosystem, str] = {
     "python": "Python",
     "npm": "npm",
@@ -48,7 +48,7 @@ _SECONDARY = frozenset(
 
 
 class _Place(NamedTuple):
-    """What one place of a file says."""
+    """The version or range at one place in a file."""
 
     ecosystem: Ecosystem
     path: str

@@ -39,7 +39,7 @@ class Facts(msgspec.Struct, frozen=True):
 
     entries: Mapping[str, Entry]
     checked: Mapping[str, date]
-    """The last day on which a person looked at each entry."""
+    """The day on which a person last checked each entry."""
     since: date | None
     """The day on which a pass found the finding first."""
     keys: Keymap
