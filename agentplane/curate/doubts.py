@@ -25,7 +25,6 @@ REASONS: Mapping[Kind, str] = {
     "code-gone": "it names code that no longer exists",
     "contradiction": "it contradicts",
     "assumptions-contradict": "it contradicts",
-    "reported": "a tool reported it as wrong",
 }
 """The kinds of findings that make an entry doubtful, each with the reason that tools read."""
 _OF_PAIRS: frozenset[Kind] = frozenset(("contradiction", "assumptions-contradict"))
