@@ -156,7 +156,7 @@ def test_a_proposal_with_a_check_that_cant_be_read_is_refused(plane: Plane) -> N
     assert plane.memory.read().inbox == []
     plane.layout.config.write_text('[gate]\ncheck = "flag"\n')
     (seen,) = plane.inbox.review([_assumption(plane, "file: a.md")])
-    assert any("check: can't be read" in flag for flag in seen.flags)
+    assert any("check: is invalid" in flag for flag in seen.flags)
 
 
 def test_an_edit_with_such_a_check_is_refused_with_its_place(plane: Plane) -> None:
