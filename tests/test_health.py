@@ -74,7 +74,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
     "a changed text in a record": (
         lambda p: swap(op_file(p), b"Decision: One.", b"Decision: 0ne."),
         "ops/",
-        "a stored text of operation",
+        "stored text in operation",
         "error",
     ),
     "no records": (lambda p: op_file(p).unlink(), "ops/", "missing", "error"),

@@ -21,6 +21,7 @@ from agentplane.plane.derived.badge_counts import Badge
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
+from agentplane.plane.store import records
 from agentplane.plane.store.plan import Done, Plan
 from agentplane.plane.store.snapshot import Snapshot
 from agentplane.plane.store.store import Rebuilt, Store
@@ -141,7 +142,13 @@ class Committer:
 
     def commit_snapshot(self, plan: Callable[[Snapshot], Plan | None]) -> Committed:
         """Commit a plan that needs no entries, such as an undo."""
-        return required(self._commit(plan, self.origin))
+        done = required(self._commit(plan, self.origin))
+        return done if done.ids else msgspec.structs.replace(done, ids=self._ids_of_undone(done))
+
+    def _ids_of_undone(self, done: Committed) -> list[str]:
+        """Return the ids of an undone operation that changed no text, such as a renewal."""
+        root = done.snapshot.ledger.roots()[done.op]
+        return records.load(self.layout, root.op).record.ids
 
     def settle(self, *, deep: bool = True) -> Settlement:
         """Reconcile branches that Git merged.

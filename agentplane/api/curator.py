@@ -6,6 +6,8 @@ from datetime import UTC, date
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+import msgspec
+
 from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed
 from agentplane.commands import (
@@ -21,7 +23,8 @@ from agentplane.commands import (
     SetFields,
     Supersede,
 )
-from agentplane.curate import curator, kept, recorded, remedies
+from agentplane.curate import changed_entries, curator, kept, recorded, remedies
+from agentplane.curate.changed_entries import Seen
 from agentplane.curate.curator import Curation
 from agentplane.curate.finding import Finding
 from agentplane.curate.kept import Counts, Mark, Point
@@ -45,6 +48,13 @@ if TYPE_CHECKING:
     from agentplane.curate.conditions.commands.run import Ran
 
 
+class Look(msgspec.Struct, frozen=True):
+    """A pass over all entries, and the state in which it saw them."""
+
+    made: Curation
+    seen: Seen
+
+
 class Curator:
     """The curator of one plane."""
 
@@ -61,10 +71,32 @@ class Curator:
         """
         memory = self._committer.read()
         named = self._named(memory, wanted, since)
-        made = curator.collect(self._subject(memory, named), only=only, named=named)
+        subject = self._subject(memory, named)
+        made = curator.collect(subject, only=only, named=named)
         if not only:
-            self._keep(memory, made, named)
+            self._keep(subject, made, named)
         return made
+
+    def look(self, before: Look | None = None) -> Look:
+        """Run the checks over all entries. With `before`, only over the entries that changed since then.
+
+        Code that changed since then isn't looked at again.
+        """
+        memory = self._committer.read()
+        subject = self._subject(memory, None)
+        seen = changed_entries.seen(memory, subject.recorded)
+        if before is None:
+            made = curator.collect(subject)
+            self._keep(subject, made, None)
+            return Look(made, seen)
+        changed = changed_entries.between(before.seen, seen)
+        if not changed:
+            return before
+        ids = changed | {id_ for about in before.made.about if not changed.isdisjoint(about) for id_ in about}
+        limited = _limited(subject, ids)
+        part = curator.collect(limited, named=ids)
+        kept.keep_part(limited, part, ids, kept.state_of(memory.snapshot.ledger))
+        return Look(curator.with_part(before.made, part, ids, subject), seen)
 
     def kept(self) -> Counts | None:
         """Return the counts of the last pass without running a check, or None if there was none."""
@@ -127,7 +159,8 @@ class Curator:
 
         committer = self._committer
         now, report = committer.store.clock, committer.listeners.progress
-        return results.run_approved(committer.layout, self._entries(wanted), now, report=report)
+        seconds = committer.store.settings().curate.check_seconds
+        return results.run_approved(committer.layout, self._entries(wanted), now, seconds, report)
 
     def _entries(self, wanted: Sequence[str]) -> tuple[Entry, ...]:
         memory = self._committer.read()
@@ -155,16 +188,16 @@ class Curator:
         """Look at some entries again, after an operation on them."""
         memory = self._committer.read()
         named = frozenset(id_ for id_ in ids if id_ in memory.entries)
-        made = curator.collect(self._subject(memory, named), named=named)
+        subject = self._subject(memory, named)
+        made = curator.collect(subject, named=named)
         state = kept.state_of(memory.snapshot.ledger) if was_current else None
-        kept.keep_part(self._committer.layout, memory.snapshot.ledger, made, ids, state)
+        kept.keep_part(subject, made, ids, state)
 
-    def _keep(self, memory: Memory, made: Curation, named: frozenset[str] | None) -> None:
-        ledger = memory.snapshot.ledger
+    def _keep(self, subject: Subject, made: Curation, named: frozenset[str] | None) -> None:
         if named is None:
-            kept.keep(self._committer.layout, ledger, made, self._committer.store.clock().astimezone(UTC))
+            kept.keep(subject, made, self._committer.store.clock().astimezone(UTC))
         else:
-            kept.keep_part(self._committer.layout, ledger, made, named)
+            kept.keep_part(subject, made, named)
 
     def _subject(self, memory: Memory, named: frozenset[str] | None) -> Subject:
         entries = (entry for entry in memory.approved() if entry.head.status == "accepted")
@@ -196,6 +229,11 @@ class Curator:
         return frozenset(
             _about(memory.shelf, names, project) | {one.id for one in changed if one.id in memory.entries}
         )
+
+
+def _limited(subject: Subject, ids: Collection[str]) -> Subject:
+    entries = tuple(entry for entry in subject.entries if entry.id in ids)
+    return msgspec.structs.replace(subject, entries=entries)
 
 
 def _about(entries: Sequence[Entry], names: Collection[str], project: Path) -> set[str]:
@@ -302,9 +340,6 @@ def _merge(ids: tuple[str, ...], memory: Memory) -> MergeEntries:
     from agentplane.curate import merge_draft
 
     entries = accepted(memory, ids)
+    names = _once(entry.id for entry in entries)
     seen = tuple((entry.id, entry.digest) for entry in entries)
-    return MergeEntries(
-        _once(entry.id for entry in entries),
-        merge_draft.drafted(memory, [entry.id for entry in entries]),
-        seen,
-    )
+    return MergeEntries(names, merge_draft.drafted(memory, names), seen)

@@ -4,8 +4,8 @@ from agentplane.memory import verbs
 
 
 _PHRASES = {
-    "adopt": "Accepted the manual edit of",
-    "revert": "Discarded the manual edit of",
+    "adopt": "Accepted the manual edit to",
+    "revert": "Discarded the manual edit to",
     "supersede": "Approved",
     "set-fields": "Changed the fields of",
     "dismiss": "Dismissed findings about",

@@ -83,6 +83,11 @@ class Curation(msgspec.Struct, frozen=True):
     """None if the pass covered only some kinds or some entries."""
 
     @property
+    def about(self) -> tuple[tuple[str, ...], ...]:
+        """The ids of the entries of every finding, also of those that were put aside."""
+        return tuple(one.ids for one in (*self.findings, *(aside.finding for aside in self.put_aside)))
+
+    @property
     def dismissed(self) -> int:
         return sum(one.by.until is None for one in self.put_aside)
 
@@ -118,6 +123,26 @@ def collect(
         tuple(troubles),
         looks,
         None if only or named is not None else health.of(subject, findings, looks),
+    )
+
+
+def with_part(before: Curation, part: Curation, ids: Collection[str], subject: Subject) -> Curation:
+    """Return a pass over all entries whose part about some entries is replaced by a later pass over them."""
+    gone = set(ids)
+    order = _order(subject)
+    findings = [one for one in before.findings if gone.isdisjoint(one.ids)]
+    findings = sorted((*findings, *part.findings), key=order)
+    aside = [one for one in before.put_aside if gone.isdisjoint(one.finding.ids)]
+    aside = sorted((*aside, *part.put_aside), key=lambda one: order(one.finding))
+    looks = last_looks.of(subject)
+    return Curation(
+        part.revision,
+        part.day,
+        tuple(findings),
+        tuple(aside),
+        part.troubles,
+        looks,
+        health.of(subject, findings, looks),
     )
 
 

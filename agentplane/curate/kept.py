@@ -4,6 +4,7 @@ The files are derived, and the next pass makes them again. The course of the hea
 begins again if a person deletes `cache/`.
 """
 
+import hashlib
 from collections.abc import Collection, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -22,14 +23,18 @@ from agentplane.text.json import decode
 if TYPE_CHECKING:
     from agentplane.curate.curator import Curation
     from agentplane.curate.finding import Finding
+    from agentplane.curate.recorded import Recorded
+    from agentplane.curate.subject import Subject
+    from agentplane.memory.view import Memory
 
 T = TypeVar("T")
 
 COUNTS = cache.CacheFile("curator-counts")
-MARKS = cache.CacheFile("curator-marks")
+MARKS = cache.CacheFile("curator-marks", "2")
 COURSE = cache.CacheFile("curator-course")
 
 _MOST_POINTS = 1000
+_SEEN_LENGTH = 12
 _DECISIONS = frozenset(("renew", "dismiss"))
 
 
@@ -43,6 +48,8 @@ class Mark(msgspec.Struct, frozen=True, omit_defaults=True):
     group: Group
     since: date
     """The day on which a pass found it first."""
+    seen: tuple[str, ...] = ()
+    """A short digest of each of its entries, with the state of its evidence that was recorded."""
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -93,9 +100,41 @@ def course(layout: Layout) -> tuple[Point, ...]:
     return _read(layout, COURSE, _course) or ()
 
 
-def keep(layout: Layout, ledger: Ledger, made: "Curation", at: datetime) -> None:
+def valid_marks(memory: "Memory") -> tuple[Mark, ...]:
+    """Return the findings of the last pass that still apply.
+
+    A finding no longer applies if an entry was changed or renewed since the pass, or if a person dismissed the
+    finding.
+    """
+    layout, ledger = memory.snapshot.layout, memory.snapshot.ledger
+    found = marks(layout)
+    if not found:
+        return ()
+    last = counts(layout)
+    if last is not None and last.state == state_of(ledger):
+        return found
+    from agentplane.curate import recorded
+
+    now = recorded.of(memory)
+    return tuple(
+        one for one in found if one.key not in now.dismissed and one.seen == _seen(memory, now, one.ids)
+    )
+
+
+def _seen(memory: "Memory", now: "Recorded", ids: Collection[str]) -> tuple[str, ...]:
+    return tuple(_seen_entry(memory, now, id_) for id_ in ids)
+
+
+def _seen_entry(memory: "Memory", now: "Recorded", id_: str) -> str:
+    entry = memory.entries.get(id_)
+    state = (entry.digest if entry else None, now.observed.get(id_))
+    return hashlib.sha256(msgspec.msgpack.encode(state)).hexdigest()[:_SEEN_LENGTH]
+
+
+def keep(subject: "Subject", made: "Curation", at: datetime) -> None:
     """Keep the result of a pass over all entries."""
-    _save(layout, ledger.head, state_of(ledger), at, _marked(layout, made.findings, made.day))
+    layout, ledger = subject.layout, subject.memory.snapshot.ledger
+    _save(layout, ledger.head, state_of(ledger), at, _marked(subject, made.findings, made.day))
     if made.health is not None:
         point = Point(made.day, made.health.percent, made.health.entries, len(made.findings))
         earlier = tuple(one for one in course(layout) if one.day < made.day)
@@ -103,19 +142,20 @@ def keep(layout: Layout, ledger: Ledger, made: "Curation", at: datetime) -> None
 
 
 def keep_part(
-    layout: Layout, ledger: Ledger, made: "Curation", looked_at: Collection[str], state: str | None = None
+    subject: "Subject", made: "Curation", looked_at: Collection[str], state: str | None = None
 ) -> None:
     """Replace what is kept about some entries with the result of a pass over them.
 
     `state` is the new state of everything that is kept. None leaves it as it is, because nobody looked at the
     other entries. Nothing is kept before the first whole pass, because the counts would be too low.
     """
+    layout, ledger = subject.layout, subject.memory.snapshot.ledger
     before = counts(layout)
     if before is None:
         return
     wanted = set(looked_at)
     others = tuple(mark for mark in marks(layout) if wanted.isdisjoint(mark.ids))
-    found = (*others, *_marked(layout, made.findings, made.day))
+    found = (*others, *_marked(subject, made.findings, made.day))
     _save(layout, ledger.head, state or before.state, before.at, found)
 
 
@@ -127,11 +167,19 @@ def _save(layout: Layout, head: str | None, state: str, at: datetime, found: tup
     cache.save_as_of(layout, head, COUNTS, msgspec.json.encode(Counts(state, at, groups)))
 
 
-def _marked(layout: Layout, findings: "tuple[Finding, ...]", day: date) -> tuple[Mark, ...]:
+def _marked(subject: "Subject", findings: "tuple[Finding, ...]", day: date) -> tuple[Mark, ...]:
     """Return the marks of findings, each with the day on which it was found first."""
-    since = {mark.key: mark.since for mark in marks(layout)}
+    since = {mark.key: mark.since for mark in marks(subject.layout)}
     return tuple(
-        Mark(one.key, one.kind, one.ids, one.severity, one.row.group, since.get(one.key, day))
+        Mark(
+            key=one.key,
+            kind=one.kind,
+            ids=one.ids,
+            severity=one.severity,
+            group=one.row.group,
+            since=since.get(one.key, day),
+            seen=_seen(subject.memory, subject.recorded, one.ids),
+        )
         for one in findings
     )
 

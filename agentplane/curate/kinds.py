@@ -1,4 +1,4 @@
-"""The kinds of findings, as data. The screen, the command and docs/curator.md use this table."""
+"""The kinds of findings, as data. The screen, the command and docs/guides/curator.md use this table."""
 
 from collections.abc import Mapping
 from typing import Literal

@@ -61,7 +61,7 @@ def check(store: Store) -> Iterator[Finding]:
         if place[0] in ("runs", "tui"):
             where = f"{store.layout.shown(CONFIG)}:{line_of(place, text)}"
             # Not a warning, because the value can be intended. `check` asks the reviewer of the change.
-            remedy = Instruction("If you didn't intend this setting, remove it.")
+            remedy = Instruction("Unless you chose this setting on purpose, remove it.")
             yield Finding("setting-worse", "info", where, what, (remedy,), ".".join(place))
 
 

@@ -87,7 +87,7 @@ def _stray(base: Side, now: Side, edit: HandEdit, done: Sequence[LoggedOp]) -> F
         code, what = "entry-put-back", f"{name} was restored manually: {by} had removed the entry"
     elif mark.file == INBOX:
         code = "entry-not-approved"
-        what = f"{name} was moved to the approved entries, but no person approved it: the entry was still in the inbox after {by}"
+        what = f"{name} was moved to the approved entries, but nobody approved it: the entry was still in the inbox after {by}"
         remedies = (
             Instruction("Remove the entry here, then approve the candidate with `agentplane approve`."),
         )

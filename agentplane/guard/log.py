@@ -42,7 +42,7 @@ def _log(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
     yield from (finding for number, finding in _faults(base, now, back) if number not in named)
     for line, number in now.lines.items():
         if line not in base.lines and event_line.is_intact(line) and not _is_event(line):
-            what = "agentplane never writes an event like this line, although the line's hash is valid"
+            what = "agentplane never writes an event like this line, even though the line's hash is valid"
             yield Finding("event-odd", "error", now.where(LOG, number), what, (_OUT, back))
     yield from _runs(base, now, back)
 
@@ -154,7 +154,7 @@ def _old_records(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
             yield Finding("record-unreadable", "error", where, f"{name} can't be read", remedies, op)
         else:
             for digest in _lost_texts(_texts(row.line), texts, pruned):
-                what = f"{name}: a stored text (digest {shown(digest, 12)}) was changed or removed, but no operation pruned it"
+                what = f"{name}: stored text (digest {shown(digest, 12)}) was changed or removed, but no operation pruned it"
                 yield Finding("record-text-gone", "error", where, what, (_RECORD_BACK, back), op)
 
 
@@ -211,11 +211,11 @@ def _wrong_texts(row: RecordLine, stored: Stored, now: Side) -> Iterator[Finding
     name = f"the record of operation {shown(op, 40)}"
     for digest in stored.texts:
         if not _fits(stored, digest):
-            what = f"{name}: a stored text doesn't match its digest ({shown(digest, 12)})"
+            what = f"{name}: stored text doesn't match its digest ({shown(digest, 12)})"
             yield Finding("record-text-wrong", "error", where, what, (_LINE_BACK,), op)
     wanted = {d for change in stored.record.changes for d in (change.found, change.left) if d}
     for digest in sorted(wanted - {d for d, text in stored.texts.items() if text is not None} - {*pruned}):
-        what = f"{name}: a stored text (digest {shown(digest, 12)}) is missing, but no operation pruned it"
+        what = f"{name}: stored text (digest {shown(digest, 12)}) is missing, but no operation pruned it"
         yield Finding("record-text-missing", "error", where, what, (_LINE_BACK,), op)
 
 

@@ -125,7 +125,7 @@ def _approve(case: Case) -> str | None:
     targets = [change for change in rest if not _is_out_of_force(case, change)]
     for change in come:
         if case.past.knew(change.id, case.place):
-            return f"overwrites {shown(change.id, 40)}, which is another entry, with a candidate"
+            return f"overwrites {shown(change.id, 40)}, which is a different entry, with a candidate"
     if not come or (record.verb == "supersede") != bool(targets):
         named = targets or [change for change in record.changes if change not in gone and change not in rest]
         of = f"{shown(named[0].id, 40)}" if named else "an entry"
@@ -375,7 +375,7 @@ def _merge_of_two(case: Case, gone: Sequence[Change]) -> str | None:
     if come.was not in {change.id for change in gone} or other is None or come.found is not None:
         return "doesn't merge two candidates into one new entry"
     if case.past.knew(come.id, case.place):
-        return f"overwrites {shown(come.id, 40)}, which is another entry, with a candidate"
+        return f"overwrites {shown(come.id, 40)}, which is a different entry, with a candidate"
     if any(map(case.is_pruned, case.record.changes)):
         return case.moved(come)
     stamp = _stamp(case, come)
@@ -405,7 +405,7 @@ def _adopt(case: Case) -> str | None:
     for change in case.record.changes:
         unchanged = change.left == change.found == change.after and change.was is None
         if not unchanged:
-            return f"rewrites {shown(change.id, 40)}, but `adopt` never changes a text"
+            return f"rewrites {shown(change.id, 40)}, but `adopt` never changes text"
     return None
 
 

@@ -57,7 +57,7 @@ def wrong_facts(record: Record, past: Past, place: int) -> str | None:
             return f"names an earlier approved text of {name} that doesn't match its history"
         stays = state is not None and state.digest is not None and record.verb not in _MOVE
         if stays and change.file != state.file:  # type: ignore[union-attr]
-            return f"moves {name} to another file, which `{shown(record.verb, 20)}` never does"
+            return f"moves {name} to a different file, which `{shown(record.verb, 20)}` never does"
         text = past.text(record.op, change.left, change.file, change.id)
         if text is not None:
             block = past.block(text)
@@ -74,7 +74,7 @@ def _not_of_its_verb(record: Record) -> str | None:
     if record.undoes is not None and record.verb not in ("undo", "redo"):
         return f"is recorded as undoing an operation, which `{shown(record.verb, 20)}` never does"
     if (record.prunes or record.redacted) and record.verb != "prune":
-        return f"removes texts from history, which `{shown(record.verb, 20)}` never does"
+        return f"removes text from history, which `{shown(record.verb, 20)}` never does"
     if record.rejected and record.verb not in ("approve", "supersede"):
         return f"is recorded as rejecting candidates, which `{shown(record.verb, 20)}` never does"
     if record.confirmed and record.verb not in receipts.BRINGING:
@@ -120,7 +120,7 @@ class Case(msgspec.Struct, frozen=True):
         state = self.past.state(change.id, self.place)
         if state is not None and state.file == change.file:
             return None
-        return f"moves {shown(change.id, 40)} to another file"
+        return f"moves {shown(change.id, 40)} to a different file"
 
     def memory(self) -> Memory:
         """Return the entries that the operation names, in the state that it found."""

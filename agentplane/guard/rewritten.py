@@ -37,9 +37,7 @@ def _finding(id_: str, op: LoggedOp, base: Side, now: Side) -> Finding:
         f"{shown(id_, 40)} was rewritten by {shown(op.event.actor, 40)} ({shown(op.event.verb, 20)} through "
         f"{shown(op.event.channel, 20)}): {_quoted(one)} is now {_quoted_successors(id_, op, now) or _quoted(other)}"
     )
-    todo = (
-        "Compare the two texts. Unless approvals are signed, nothing proves that this person made the change."
-    )
+    todo = "Compare the two versions. Unless approvals are signed, nothing proves that this person made the change."
     return Finding("entry-rewritten", "info", where, what, (Instruction(todo),), id_)
 
 

@@ -79,7 +79,7 @@ def bound(port: int) -> socket.socket:
         return socket.create_server((HOST, port), backlog=64)
     except OSError as error:
         what = (error.strerror or str(error)).lower()
-        raise PlaneError(what, where=f"{HOST}:{port}", todo="Choose another port with --port.") from None
+        raise PlaneError(what, where=f"{HOST}:{port}", todo="Choose a different port with --port.") from None
 
 
 def app(made: Server[Any], token: str, port: int) -> ASGIApp:

@@ -65,7 +65,9 @@ def _broken(memory: Memory) -> Iterator[Finding]:
                 remedy = Shell(_RECONCILE, "Run ", " to merge the two entries.")
                 yield Finding("entry-twice", "warning", where, trouble.what, (remedy,))
             else:
-                after = " if a Git merge left both entries. Otherwise, give one of the entries another ID."
+                after = (
+                    " if a Git merge left both entries. Otherwise, give one of the entries a different ID."
+                )
                 remedy = Shell(_RECONCILE, "Run ", after)
                 yield Finding("entry-twice", "error", where, trouble.what, (remedy,))
 
@@ -80,7 +82,7 @@ def _doubled(memory: Memory) -> Iterator[Finding]:
                 what = f"{one_line(block.id, 40)} is also the ID of the entry at {first[block.id]}"
                 if file == INBOX and block.id in hidden:
                     what += ", and that entry hides this candidate"
-                rename = Instruction("Give one of the two entries another ID, or delete one of them.")
+                rename = Instruction("Give one of the two entries a different ID, or delete one of them.")
                 yield Finding("id-twice", "error", where, what, (rename,), block.id)
             first.setdefault(block.id, where)
 

@@ -13,6 +13,7 @@ import msgspec
 
 from agentplane.memory import version_spec
 from agentplane.memory.version_spec import SpecProblem, VersionSpec
+from agentplane.text import visible
 
 
 LONGEST = 1000
@@ -96,8 +97,10 @@ _ESCAPES = {"n": "\n", "t": "\t"}
 
 def parse(text: str) -> Condition | Problem:
     """Return the condition of a check, or its first problem."""
-    if hidden := _CONTROL.search(text):
-        return Problem(hidden.start(), "expected plain text, but found a control character")
+    # A person reads a command before they allow it, so nothing in it may be unseen or reorder it.
+    unseen = [one.offset for one in visible.hidden(text)] + [one.start() for one in _CONTROL.finditer(text)]
+    if unseen:
+        return Problem(min(unseen), "expected plain text, but found a hidden character")
     found = _KEYWORD.match(text)
     reader = _READERS.get(found[1]) if found else None
     if found is None or reader is None:

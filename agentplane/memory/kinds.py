@@ -74,10 +74,10 @@ def _check_row(name: str, row: KindRow, kinds: Mapping[str, Kind]) -> None:
         if value in taken:
             raise BadKind(
                 f"kind `{name}`: another kind already uses the {what} {value}",
-                f"Choose another {what}.",
+                f"Choose a different {what}.",
                 (name, what),
             )
     if name in kinds:
         raise BadKind(
-            f"kind `{name}` is built in, so it can't be defined again", "Choose another name.", (name,)
+            f"kind `{name}` is built in, so it can't be defined again", "Choose a different name.", (name,)
         )

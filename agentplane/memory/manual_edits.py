@@ -30,7 +30,7 @@ def adopt(
             raise Refused(
                 f"{change.id} is already in {original}.",
                 where=_place_of(memory, change),
-                todo=f"Give the new entry another ID, or run {_command('reject', change)} to discard the edit.",
+                todo=f"Give the new entry a different ID, or run {_command('reject', change)} to discard the edit.",
             )
         if change.change == "removed" and change.id in added:
             continue  # the entry was moved, and its new place is adopted
@@ -136,7 +136,7 @@ def _hand_edits(memory: Memory, wanted: Collection[str]) -> list[HandEdit]:
     """Return the manual edits with these names, or all of them if none is named."""
     edits = memory.all_hand_edits
     if not edits:
-        raise BadInput("There are no manual edits.")
+        raise BadInput("No manual edits found.")
     if not wanted:
         return edits
     edited = {change.id for change in edits}

@@ -82,7 +82,7 @@ def new_ids(memory: Memory, kinds: Sequence[Kind]) -> list[str]:
         if durable in used:
             raise Refused(
                 f"{durable} is already in use.",
-                todo=f"Assign another ID to the entry with the highest {kind.prefix} number.",
+                todo=f"Assign a different ID to the entry with the highest {kind.prefix} number.",
             )
         numbers[kind.prefix] += 1
         found.append(durable)

@@ -276,7 +276,7 @@ def _record(line: bytes, where: str, committed: set[str] | None) -> Iterator[Fin
         )
         yield Finding("record-unproved", "info", where, what, (remedy,), stored.record.op)
     for digest in _wrong_texts(stored):
-        what = f"a stored text of operation {stored.record.op} was changed (digest {digest[:12]})"
+        what = f"stored text in operation {stored.record.op} was changed (digest {digest[:12]})"
         yield Finding("record-changed", "error", where, what, (_BACK,), stored.record.op)
 
 
@@ -320,7 +320,7 @@ def _folder(layout: Layout) -> Iterator[Finding]:
         if name not in _OWN and not files.is_temp(name) and name not in foreign_marks(layout.root):
             what, move = (
                 "this file doesn't belong to agentplane",
-                Instruction("Unless you put the file there on purpose, move it to another folder."),
+                Instruction("Unless you put the file there on purpose, move it to a different folder."),
             )
             yield Finding("file-unknown", "info", layout.shown(name), what, (move,), name)
     for folder in (layout.root, layout.memory, layout.ops, layout.runs):

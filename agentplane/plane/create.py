@@ -88,7 +88,7 @@ def check_free(folder: Path) -> None:
         raise Refused(
             f"this folder belongs to another program, because it contains {', '.join(marks)}. Nothing was changed.",
             where=str(folder),
-            todo="To use another directory, run `agentplane --plane .agentmemory init`.",
+            todo="To use a different directory, run `agentplane --plane .agentmemory init`.",
         )
 
 

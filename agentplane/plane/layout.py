@@ -139,7 +139,7 @@ def at(folder: Path) -> Layout:
             raise BadInput(
                 f"this folder belongs to another program, because it contains {', '.join(marks)}. Nothing was changed.",
                 where=str(folder),
-                todo="To use another directory, run `agentplane --plane .agentmemory init`.",
+                todo="To use a different directory, run `agentplane --plane .agentmemory init`.",
             )
         raise BadInput(
             f"Not an .agentplane directory: {folder}",
@@ -154,7 +154,7 @@ def find(start: Path) -> Layout:
         here = Path(os.path.abspath(start))
     except FileNotFoundError:
         raise BadInput(
-            "The current directory no longer exists.", todo="Change to another directory."
+            "The current directory no longer exists.", todo="Change to a different directory."
         ) from None
     if here.name == FOLDER and is_plane(here):
         return at(here)

@@ -25,7 +25,7 @@ class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "How agentplane handles manual edits.",
             "guides/manual-edits.md#accept-all-edits-automatically",
             '`"review"`: a manual edit takes effect when a person accepts it. `"accept"`: a manual edit takes effect'
-            " immediately, which is meant for people who work alone. The next change to the memory records the edit as"
+            " immediately. Use this value only if you work alone. The next change to the memory records the edit as"
             " an `adopt` operation with the channel `policy`.",
         ),
     ] = "review"
@@ -78,7 +78,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "Require every entry to cite its receipts: a run and evidence.",
             "reference/settings.md#receipts",
-            'With `"appended"`, `check` also requires that the branch itself adds the cited run to the log. You can\'t'
+            'With `"appended"`, `check` also requires the branch itself to add the cited run to the log. You can\'t'
             ' combine this setting with `hand_edits = "accept"`.',
         ),
     ] = False
@@ -236,7 +236,7 @@ class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         str,
         msgspec.Meta(pattern=r"^[A-Z][A-Z0-9]{1,7}$"),
         says(
-            "Prefix of the kind's IDs: 2 to 8 capital letters or digits, starting with a letter.",
+            "Prefix for the kind's IDs: 2 to 8 capital letters or digits, starting with a letter.",
             _KINDS_PAGE,
             "The prefix must differ from `CAND` and from the prefixes of other kinds.",
         ),
@@ -266,7 +266,7 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     share: Annotated[
         tuple[str, ...],
         says(
-            "Files of each run record to track in Git, as `.gitignore` patterns.",
+            "Files in each run record to track in Git, as `.gitignore` patterns.",
             "guides/runs.md#contents-of-a-run-record",
             "All other files stay on this machine. agentplane generates `runs/.gitignore` from this setting.",
         ),
@@ -275,7 +275,7 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int,
         msgspec.Meta(ge=0, le=1 << 30),
         says(
-            "Maximum number of bytes to keep of each output. agentplane keeps the start and the end of longer outputs.",
+            "Maximum number of bytes to keep from each output. agentplane keeps the start and the end of longer outputs.",
             "guides/runs.md#sharing-secrets-and-sizes",
             "The run record also contains the full size and the hash.",
         ),
@@ -323,7 +323,7 @@ class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     last_run: Annotated[
         bool,
         says(
-            "Add the notes of the last run to the context, labeled as unreviewed.",
+            "Add the notes from the last run to the context, labeled as unreviewed.",
             "concepts/context.md#in-a-session",
             "agentplane always leaves out flagged notes.",
         ),
@@ -339,7 +339,7 @@ class Inbox(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "Maximum number of candidates to review per day.",
             "guides/review.md#send-back-snooze-or-limit",
-            "The inbox folds (hides) the other candidates until another day. `0` means no limit.",
+            "The inbox folds (hides) the other candidates until a later day. `0` means no limit.",
         ),
     ] = 0
 
@@ -391,6 +391,14 @@ class Curate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "`0`: no entry counts as unused.",
         ),
     ] = 20
+    check_seconds: Annotated[
+        int,
+        msgspec.Meta(ge=1, le=3600),
+        says(
+            "Maximum number of seconds that the command of a check may run.",
+            "reference/conditions.md#commands",
+        ),
+    ] = 60
     withhold: Annotated[
         Literal["never", "error"],
         says(

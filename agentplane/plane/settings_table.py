@@ -91,14 +91,14 @@ VARIABLES = (
         "AGENTPLANE_PLANE",
         "Path to the `.agentplane` directory, like `--plane`. If not set, agentplane searches the current directory"
         " and its parents, up to the top of the repository.",
-        "guides/first-steps.md#use-another-directory",
+        "guides/first-steps.md#use-a-different-directory",
     ),
     Variable(
         "AGENTPLANE_TASK", "The task for runs and for the context, like `--task`.", "concepts/context.md"
     ),
     Variable(
         "AGENTPLANE_BACKGROUND",
-        "With `0`, `status` and `inbox` don't check candidates in the background. The variable `CI` has the same effect.",
+        "With `0`, `status` and `inbox` don't check candidates in the background. The `CI` variable has the same effect.",
         "concepts/conflicts.md#many-new-candidates",
     ),
     Variable(

@@ -104,7 +104,7 @@ def checked(
     flagged = [(entry, flags) for entry, flags in zip(texts, _flags(memory, texts), strict=True) if flags]
     if not flagged:
         if confirmation is not None:
-            raise BadInput("There is no flag to confirm.", todo="Leave out --confirm.")
+            raise BadInput("No flag needs confirmation.", todo="Leave out --confirm.")
         return plan
     verb = "approve" if as_proposed else plan.verb
     entry, flags = flagged[0]

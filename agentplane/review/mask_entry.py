@@ -30,7 +30,7 @@ def plan(memory: Memory, wanted: str, seen_digest: str | None = None) -> Plan:
     if entry.file != INBOX:
         check_untouched(memory, entry)
     if not gate.likely_secrets(entry):
-        raise BadInput(f"{entry.id} doesn't seem to contain a secret, so there is nothing to mask.")
+        raise BadInput(f"{entry.id} doesn't seem to contain a secret, so nothing was masked.")
     return Plan("edit", [Edit(entry.id, entry.file, _masked(memory, entry))])
 
 

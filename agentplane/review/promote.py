@@ -42,7 +42,7 @@ def fact_proposal(fact: Mapping[str, Any] | str, memory: Memory) -> Proposal:
         raise BadInput(
             f"{one_line(str(name), 60)} is the ID of the {known.head.type} {one_line(known.id, 40)}, not of a {kind}",
             where="fact",
-            todo=f"Use another ID for the new {kind}, or omit `kind` to change {one_line(known.id, 40)}.",
+            todo=f"Use a different ID for the new {kind}, or omit `kind` to change {one_line(known.id, 40)}.",
         )
     elif name is not None:
         _check_new(memory, name)
@@ -106,7 +106,7 @@ def _name(given: object) -> str | None:
     """Return the id that a program gives to a fact."""
     if given is not None and not isinstance(given, str):
         raise BadInput(
-            f"the field `id` must be text, but it is {one_line(repr(given), 40)}",
+            f"the `id` field must be text, but it is {one_line(repr(given), 40)}",
             where="fact",
             todo="Pass the ID as text, for example memory-schema-defined, or leave it out.",
         )

@@ -79,7 +79,7 @@ def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None)
         raise BadInput(
             f"{other.id} {what}, so it can't be superseded.",
             where="relation",
-            todo="Name an approved entry, or use the relation `refines` instead.",
+            todo="Name an approved entry, or use the `refines` relation instead.",
         )
     links = list(dict.fromkeys([*getattr(proposal, relation.kind), other.id]))
     return msgspec.structs.replace(proposal, **{relation.kind: links})

@@ -66,11 +66,11 @@ def check(store: Store) -> Iterator[Finding]:
     if elsewhere:
         records = counted(elsewhere, "run record")
         what = (
-            f"some files of {records} from other machines are missing,"
+            f"some files in {records} from other machines are missing,"
             " because those files aren't shared through Git"
         )
         nothing = Instruction(
-            "You don't need to do anything. The setting `runs.share` selects the files to share."
+            "You don't need to do anything. The `runs.share` setting selects the files to share."
         )
         yield Finding("capsules-elsewhere", "info", layout.shown("runs"), what, (nothing,))
     yield from _folders(layout, set(known))
@@ -85,7 +85,7 @@ def shared(store: Store) -> Iterator[Finding]:
     if used and found is None:  # only open runs and runs in this log need the file
         used = any(run.capsule for _, run in events.oldest_first(layout)) or any(open_run.every(layout))
     if used and found != gitignore.wanted(settings):
-        what = "this file doesn't match the setting `runs.share`"
+        what = "this file doesn't match the `runs.share` setting"
         remedy = Mend("share", _RUN, " to rebuild it.")
         yield Finding("share-wrong", "warning", layout.shown("runs/.gitignore"), what, (remedy,))
 
@@ -113,7 +113,7 @@ def _capsule(
             yield Finding("capsule-unfinished", "info", f"{shown}/{name}", what, (remedy,), run.run_id)
         elif name not in expected and not name.startswith(f"{capsule.WORK}/"):
             what = "this file was added after the run record was sealed"
-            move = Instruction("Move the file to another folder.")
+            move = Instruction("Move the file to a different folder.")
             yield Finding("capsule-file-added", "warning", f"{shown}/{name}", what, (move,), run.run_id)
 
 
@@ -205,7 +205,7 @@ def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
         if name in known or name == ".gitignore" or files.is_temp(name):
             continue
         if not events.is_run_id(name):
-            move = Instruction("Move it to another folder, unless you put it here on purpose.")
+            move = Instruction("Move it to a different folder, unless you put it here on purpose.")
             what = "this is not a run record"
             yield Finding("run-folder-unknown", "info", where, what, (move,), name)
         elif name in unused:

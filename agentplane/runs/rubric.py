@@ -20,7 +20,7 @@ LAYERS = {
 }
 """The layers, the deepest first. A change to one layer affects all layers with a higher number."""
 SCALES = {
-    "1": "one place, such as a line, a text or a value",
+    "1": "one place, such as a line, a sentence or a value",
     "3": "one module or one page",
     "5": "several modules, or all users of one feature",
     "7": "the whole project, or a format that other programs read",

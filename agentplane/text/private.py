@@ -10,7 +10,7 @@ from agentplane.errors import BadInput, Refused
 
 
 _LARGEST = 4096
-_ADVICE = "Run `chmod 600` on the token file, or use another file."
+_ADVICE = "Run `chmod 600` on the token file, or use a different file."
 
 
 def read(path: str | os.PathLike[str]) -> str:
@@ -71,5 +71,5 @@ def _check_folder(where: str) -> None:
     folder = os.path.dirname(os.path.abspath(where))
     mode = os.stat(folder).st_mode
     if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-        todo = "Run `chmod o-w` on the folder, or use a file in another folder."
+        todo = "Run `chmod o-w` on the folder, or use a file in a different folder."
         raise Refused("Any user can replace files in the token file's folder.", where=where, todo=todo)

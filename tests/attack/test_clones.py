@@ -35,6 +35,7 @@ LINES: dict[str, list[tuple[list[str], str]]] = {
     "edit": [(["edit", "DEC-001"], ""), (["edit", "DEC-001", "--expires", "never"], ""), (["edit", "DEC-001", "--kind", "fact"], "")],
     "supersede": [(["supersede", "DEC-001", "--by", "DEC-002"], "")],
     "merge": [(["merge", "DEC-001", "DEC-002", "--yes"], "")],
+    "renew": [(["renew", "DEC-001"], "")],
     "split": [(["split", "DEC-001", "--yes"], "")],
     "deprecate": [(["deprecate", "DEC-001", "--why", "x"], "")],
     "pin": [(["pin", "DEC-001"], ""), (["pin", "--remove", "DEC-001"], "")],

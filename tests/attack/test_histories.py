@@ -242,13 +242,13 @@ def settle_that_hides_behind_a_pruned_text(repo: Repo) -> None:
     repo.plane().settle()
 
 
-@forged(r"settle\) removes texts from history", always=True)
+@forged(r"settle\) removes text from history", always=True)
 def settle_that_prunes(repo: Repo) -> None:
     edit = forging.stored(repo, ops(repo, "edit")[-1])
     commit(repo, "settle", prunes=[str(edit.record.changes[0].before)])
 
 
-@forged(r"settle CAND-\w+\) removes texts from history")
+@forged(r"settle CAND-\w+\) removes text from history")
 def settle_that_redacts(repo: Repo) -> None:
     id_ = waiting(repo)
     commit(repo, "settle", Edit(id_, INBOX, core(repo, INBOX, id_)), redacted={"0" * 64: "1" * 64})
@@ -276,7 +276,7 @@ def settle_that_takes_an_entry_out_of_force(repo: Repo) -> None:
     repo.refresh()
 
 
-@forged(r"relate INV-001\) moves INV-001 to another file", always=True)
+@forged(r"relate INV-001\) moves INV-001 to a different file", always=True)
 def relating_that_takes_an_entry_out_of_force(repo: Repo) -> None:
     text = core(repo, INVARIANTS, "INV-001")
     digest = document.digest(text)
@@ -545,7 +545,7 @@ def edit_that_changes_the_kind(repo: Repo) -> None:
     commit(repo, "edit", put(repo, "DEC-001", DECISIONS, b"type: decision", b"type: invariant"), by=ADA)
 
 
-@forged(r"edit CAND-\w+, CAND-\w+\) moves CAND-\w+ to another file")
+@forged(r"edit CAND-\w+, CAND-\w+\) moves CAND-\w+ to a different file")
 def edit_that_shelves_a_candidate(repo: Repo) -> None:
     id_ = waiting(repo)
     commit(repo, "edit", Edit(id_, DECISIONS, core(repo, INBOX, id_)), Edit(id_, INBOX, None), by=ADA)

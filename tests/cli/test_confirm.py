@@ -123,9 +123,9 @@ def test_the_flag_is_named_for_one_candidate(leaky: Plane, cli: Cli, person: Cli
     person("approve", "--all-clean", "--confirm", "secret").refused(
         2, "--confirm can be used with only one ID"
     )
-    assert "has other flags as well: secret" in person("approve", id_, "--confirm", "hidden").err
+    assert "also has other flags: secret" in person("approve", id_, "--confirm", "hidden").err
     assert "doesn't have the flag hidden" in person("approve", id_, "--confirm", "secret,hidden").err
-    person("approve", other, "--confirm", "secret").refused(2, "There is no flag to confirm")
+    person("approve", other, "--confirm", "secret").refused(2, "No flag needs confirmation")
     assert leaky.memory.read().shelf == []
     ran = person("approve", id_, "--confirm", "secret")
     assert (ran.code, SECRET in ran.err) == (0, True)
@@ -166,7 +166,7 @@ def test_one_option_masks_and_undo_brings_it_back(leaky: Plane, cli: Cli, person
     assert leaky.memory.read().get(id_).digest == before.digest
     person("redo")
     assert person("approve", id_).code == 0
-    person("edit", "DEC-001", "--mask").refused(2, "there is nothing to mask")
+    person("edit", "DEC-001", "--mask").refused(2, "nothing was masked")
 
 
 @pytest.mark.parametrize(

@@ -352,3 +352,13 @@ def test_of_two_entries_that_are_merged_the_older_state_counts(repo: Repository,
     ids = (new, old) if first == "new" else (old, new)
     merged(plane, *ids)
     assert states(plane, ids[0]) == {"rates.py": "Changed"}
+
+
+@pytest.mark.parametrize("verb", ["change-kind", "split-entry", "merge-entries"])
+def test_a_successor_keeps_a_state_that_was_never_committed(repo: Repository, verb: str) -> None:
+    plane = repo.plane
+    (repo.folder / "rates.py").write_text("RATE = 21\n")
+    id_ = approved(plane, "rates.py", statement="The rate is 19 percent. Buttons have round corners.")
+    (repo.folder / "rates.py").write_text("RATE = 19\n")
+    assert states(plane, id_) == {"rates.py": "Changed"}
+    assert states(plane, successor(plane, verb, id_))["rates.py"] == "Changed"

@@ -347,7 +347,7 @@ def entry_on_the_shelf_related(repo: Repo) -> None:
     )
 
 
-@bad("", "was moved to the approved entries, but no person approved it")
+@bad("", "was moved to the approved entries, but nobody approved it")
 def candidate_smuggled_onto_the_shelf(repo: Repo) -> str:
     inbox = repo.path(f"{MEMORY}/candidates.md")
     text = inbox.read_text()

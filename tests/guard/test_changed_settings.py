@@ -24,6 +24,7 @@ HARMLESS: dict[str, str] = {
     "curate.decision_days": "when a finding begins; it changes no entry",
     "curate.invariant_days": "when a finding begins; it changes no entry",
     "curate.other_days": "when a finding begins; it changes no entry",
+    "curate.check_seconds": "when a command ends that the person asked for",
     "curate.unused_contexts": "when a finding begins; it changes no entry",
     "tools.deliver": "delivers only approved memory",
     "hooks.ask": "asks for candidates, and a person decides about them",

@@ -236,7 +236,7 @@ def choose_between_two_candidates(repo: Repo) -> None:
 def merge_two_candidates(repo: Repo) -> None:
     plane = repo.plane()
     one, other = two_candidates(plane)
-    into, draft = resolve.merge_draft(plane.memory.read(), one, other)
+    into, draft = resolve.merged_draft(plane.memory.read(), one, other)
     text = draft.partition(b"Decision:")[0] + b"Decision: Use PostgreSQL or MySQL for the ledger."
     plane.inbox.merge(one, other, text, into.digest, "both are there")
 
@@ -273,18 +273,18 @@ def supersede_by_an_entry(repo: Repo) -> None:
     repo.plane().do(Supersede("DEC-001", "DEC-002", "moved on"))
 
 
-def merge_entries(repo: Repo, *, new: bytes = b"Use Textual") -> None:
+def merge_entries(repo: Repo, *, new: bytes = b"Screens use") -> None:
     ids = ("DEC-001", repo.approved("Screens use Textual.", evidence=["README.md"], tags=["ui"]))
     plane = repo.plane()
     memory = plane.memory.read()
     found = [memory.get(id_) for id_ in ids]
-    draft = merge_draft.drafted(memory, [one.id for one in found]).replace(b"Use Textual", new)
+    draft = merge_draft.drafted(memory, [one.id for one in found]).replace(b"Screens use", new)
     seen = tuple((entry.id, entry.digest) for entry in found)
     plane.do(MergeEntries(ids, draft, seen))
 
 
 def merge_entries_in_new_words(repo: Repo) -> None:
-    merge_entries(repo, new=b"Only use Textual")
+    merge_entries(repo, new=b"Screens only use")
 
 
 def split_entry(repo: Repo) -> None:
@@ -412,7 +412,7 @@ def wrong(repo: Repo, base: str = "main") -> list[Finding]:
             merge_entries_in_new_words,
             (
                 'DEC-001 was rewritten by Ada (merge-entries through terminal): "Use Textual for the screens." is now '
-                '"Only use Textual for the screens."'
+                '"Screens only use Textual."'
             ),
         ),
         (

@@ -108,7 +108,7 @@ def test_a_task_is_recalled_with_what_belongs_to_it(shelf: Plane) -> None:
         ("run", run, False),
         ("artifact", "README.md", False),
     ]
-    assert all("no person has reviewed it" in row["text"] for row in told["results"])
+    assert all("nobody has reviewed it" in row["text"] for row in told["results"])
 
 
 def test_what_nobody_approved_is_not_recalled(shelf: Plane) -> None:

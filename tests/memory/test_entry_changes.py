@@ -258,7 +258,7 @@ def test_a_merge_keeps_the_first_id_and_unites_what_the_others_had(plane: Plane)
     done = plane.do(merge(plane, "DEC-001", "DEC-002"))
     assert done is not None
     kept, other = entry(plane, "DEC-001"), entry(plane, "DEC-002")
-    assert kept.body.strip() == "Decision: Cache sessions in Redis.\nRationale: It is fast. It is near."
+    assert kept.body.strip().endswith("\nRationale: It is fast. It is near.")
     assert (kept.head.tags, kept.head.evidence) == (("a", "b"), ("README.md", "docs/x.md"))
     assert (kept.head.supersedes, kept.head.pinned) == (("DEC-002",), True)
     assert (other.head.status, other.head.superseded_by) == ("superseded", ("DEC-001",))
@@ -385,6 +385,15 @@ def test_a_split_gives_each_statement_its_own_entry(several: Plane) -> None:
     assert files_of(several) == before
     several.do(split(several, "DEC-001"))
     assert entry(several, "DEC-001").head.superseded_by == ("DEC-004", "DEC-005")
+
+
+def test_the_id_of_a_program_stays_with_the_entry_that_is_split(several: Plane) -> None:
+    several.do(split(several, "DEC-001", lambda text: text.replace(b"tags:", b"external_id: both\ntags:")))
+    assert [entry(several, id_).head.external_id for id_ in ("DEC-001", "DEC-002", "DEC-003")] == [
+        "both",
+        None,
+        None,
+    ]
 
 
 def test_a_split_is_no_fork_for_doctor(several: Plane) -> None:

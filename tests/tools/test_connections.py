@@ -104,7 +104,7 @@ BLOCKED = {
     "latin": (b'{"a": "\xe9"}', "is not UTF-8"),
     "foreign": (
         b'{"mcpServers": {"agentplane": {"url": "https://example.test"}}}',
-        "already has another MCP server named",
+        "already has a different MCP server named",
     ),
     "large": (b'{"a": "' + b"x" * (5 << 20) + b'"}', "is larger than 4 MB"),
 }

@@ -36,12 +36,14 @@ def demo_command(ctx: click.Context, into: Path | None, only_print: bool) -> int
     """
     folder = (into or Path(tempfile.mkdtemp(prefix="agentplane-demo-"))) / "payments-api"
     if folder.exists():
-        raise BadInput(f"Directory already exists: {folder}", todo="Choose another directory with --into.")
+        raise BadInput(
+            f"Directory already exists: {folder}", todo="Choose a different directory with --into."
+        )
     try:
         _create(folder)
     except OSError as error:
         what = f"Can't create {folder}: {error.strerror or error}."
-        raise BadInput(what, todo="Choose another directory with --into.") from None
+        raise BadInput(what, todo="Choose a different directory with --into.") from None
     show = not only_print and screens.at_terminal()
     code = _open_screens(folder) if show else _print_inbox(ctx, folder)
     there = shlex.quote(visible(str(folder)))

@@ -60,7 +60,8 @@ def merge_command(ids: tuple[str, ...], yes: bool, why: str | None, codes: str |
     """
     plane = opened(deciding="merging")
     memory = plane.memory.read()
-    entries = accepted(memory, ids)
+    # A single word isn't looked up, because it can be the name of a branch.
+    entries = accepted(memory, ids) if len(ids) > 1 else []
     if len(entries) < 2:
         raise BadInput(
             "Merging requires at least two entries.",

@@ -80,7 +80,7 @@ def _check_named(error: Unconfirmed, named: tuple[str, ...]) -> None:
     name = one_line(error.entry.id, 40)
     if missing:
         raise BadInput(
-            f"{name} has other flags as well: {', '.join(missing)}.",
+            f"{name} also has other flags: {', '.join(missing)}.",
             todo=f"To confirm all of its flags, use {OPTION} {','.join(error.codes)}.",
         )
     if wrong:

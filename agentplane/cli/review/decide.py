@@ -94,7 +94,7 @@ def approve_command(
     If a candidate conflicts with an approved entry, you have to resolve the conflict. Use --supersede, --merge-into or
     --keep-both, or reject the candidate.
 
-    To accept a manual edit of an approved entry, pass the ID of the entry.
+    To accept a manual edit to an approved entry, pass the ID of the entry.
 
     Text with a high-severity flag needs a separate command. For example, the text may contain a likely secret, hidden
     characters or instructions aimed at the reader. agentplane shows the passage and asks you to confirm it.

@@ -208,7 +208,7 @@ def edited_merge(
     if done is None:
         raise BadInput(
             "The draft was not changed, so nothing was merged.",
-            todo="Combine both texts into one and save the draft.",
+            todo="Combine both statements into one and save the draft.",
         )
     return done
 

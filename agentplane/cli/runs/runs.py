@@ -88,7 +88,7 @@ def run_command(
     """Run a command and record it under runs/.
 
     The command keeps full control of your terminal: colors, resizing, Ctrl-C and job control all work as usual.
-    agentplane exits with the command's exit code. The variable AGENTPLANE_RUN_ID contains the ID of the run. The
+    agentplane exits with the command's exit code. The AGENTPLANE_RUN_ID variable contains the ID of the run. The
     command can add information to the run with `agentplane run log --add`.
 
     To run a program named log, diff or artifacts, put `--` before its name.

@@ -88,7 +88,7 @@ def elsewhere(old: Old, files: Files, path: str) -> Part | None:
     if old.part is None or old.text is None:
         return None
     shown = old.part.shown
-    if not _is_long(shown):
+    if not _is_long(shown) or _by_words(shown, old.text) is None:
         return None
     lines = old.text.cut(old.part.spans)
     same, similar = list[Part](), list[Part]()
@@ -134,7 +134,8 @@ def _through_changes(before: Text, part: Part, text: Text) -> Followed:
     if inside:
         start, end = max(start, _near(start, inside[0])), min(end, _near_end(end, inside[-1]))
     if (end <= start or not inside) and _is_long(part.shown):
-        same_words = _by_words(part.shown, text)
+        # If the old text had copies of the lines, nobody can tell which one is left.
+        same_words = _by_words(part.shown, text) if _by_words(part.shown, before) is not None else None
         if same_words is not None:
             return Followed(same_words, is_same=False)
     return Followed((start + 1, end), is_same=False) if end > start else Followed(None, is_same=False)

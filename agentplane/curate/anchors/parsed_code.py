@@ -172,7 +172,7 @@ def _before(node: "Node", grammar: Grammar) -> tuple["Node", ...]:
     kinds = grammar.before or frozenset(("decorator",))
     above = node.prev_named_sibling
     while above is not None and above.type in (*kinds, *grammar.comments):
-        if above.type in kinds:
+        if above.type in kinds or not _is_comment(above, grammar):
             found.insert(0, above)
         above = above.prev_named_sibling
     return tuple(found)
@@ -244,8 +244,10 @@ def _declared(node: "Node", scope: _Scope, grammar: Grammar) -> Iterator[_Unit]:
             whole = part if part.type in ("field_declaration", "var_spec") else node
             if node.parent is not None and node.parent.type.endswith("field_declaration"):
                 whole = node.parent  # with its modifiers
+            above = (*_before(node, grammar), *_before(part, grammar)) if grammar.directives else ()
+            nodes = (*above, whole)
             yield _Unit(
-                f"{scope.prefix}{_dotted(name)}", (whole,), frozenset(ids), part if len(parts) > 1 else None
+                f"{scope.prefix}{_dotted(name)}", nodes, frozenset(ids), part if len(parts) > 1 else None
             )
 
 

@@ -12,6 +12,7 @@ from agentplane.curate.conditions.project_files import ProjectFiles
 from agentplane.curate.conditions.regex_search import Searcher
 from agentplane.curate.conditions.result import CantTell, Fails, Holds
 from agentplane.curate.conditions.shown import masked
+from agentplane.curate.conditions.versions import Packages
 from agentplane.curate.finding import Finding, Lines, Output
 from agentplane.curate.remedies import ApproveCheck, Deprecate, EditEntry
 from agentplane.curate.subject import Subject
@@ -33,7 +34,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     ]
     last = LastResults(subject.layout)
     with Searcher() as searcher:
-        look = Look(ProjectFiles(subject.project), subject.today, searcher)
+        files = ProjectFiles(subject.project)
+        look = Look(files, Packages(files), subject.today, searcher)
         for count, (entry, text) in enumerate(wanted):
             subject.report(count, len(wanted), "Evaluating checks")
             found = condition.parse(text)

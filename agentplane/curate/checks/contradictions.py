@@ -39,21 +39,18 @@ def _contradiction(pair: EntryPair) -> tuple[Entry, Entry, Judged] | None:
 
 def _finding(subject: Subject, entry: Entry, other: Entry, judged: Judged) -> Finding:
     name, other_name = one_line(entry.id, _SHORT), one_line(other.id, _SHORT)
-    reason = "; ".join(named(reason, f"in {name}", f"in {other_name}") for reason in judged.reasons)
-    verb = "contradicts" if judged.kind == "contradiction" else "says that it replaces a choice of"
+    reasons = (named(reason, f"in {name}", f"in {other_name}") for reason in judged.reasons)
+    verb = "contradicts" if judged.kind == "contradiction" else "claims to replace a choice in"
     both = entry.head.type == other.head.type == _ASSUMPTION
     return Finding(
         "assumptions-contradict" if both else "contradiction",
         (entry.id, other.id),
         subject.shown(entry),
-        f"{name} {verb} {other_name}: {one_line(reason, _LONGEST)}",
-        Pair(entry.id, other.id, entry.statement, other.statement, reason),
+        f"{name} {verb} {other_name}",
+        Pair(entry.id, other.id, entry.statement, other.statement, "; ".join(reasons)),
         _remedies(entry, other),
         basis=basis_of((entry, other)),
     )
-
-
-_LONGEST = 200
 
 
 def _remedies(entry: Entry, other: Entry) -> tuple[Remedy, ...]:

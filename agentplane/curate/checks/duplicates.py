@@ -19,18 +19,18 @@ from agentplane.text.visible import one_line
 
 
 LONG_BODY = 60
-"""With this number of words after the statement, a body is a document of its own."""
-LIKE_BODY = 0.5
-"""The minimum likeness of two such bodies. Two documents can have the same heading."""
-
+"""With this number of words after the statement, a rationale is a document of its own."""
+LIKE_BODY = 0.95
+"""The minimum likeness of two documents. Later decisions often have the heading of the one that they change."""
 FEWEST_WORDS = 2
 """An entry with a shorter statement has a heading instead, such as `Context`."""
 
-_MARKUP = re.compile(r"[\[<{(].*[\])}>]|\W*")
+_MARKUP = re.compile(r"[\[<{(].*[\])}>]|[#|].*|\W*")
 _MOST_COPIES = 50
 """Up to this number of entries with the same statement, every two of them are compared."""
 _SHORT = 40
 _LONGEST = 160
+_RATIONALE = "Rationale:"
 _SAME_WORDS = "the same words"
 
 
@@ -61,8 +61,8 @@ class _Alike:
 
     def _pairs(self, subject: Subject) -> Iterator[tuple[Entry, Entry, str]]:
         """Yield the pairs with the same statement, and then those that say the same in other words."""
-        for group in entry_pairs.by_statement(entry_pairs.in_force(subject)).values():
-            if len(group) > 1 and _is_sentence(group[0].statement):
+        for group in entry_pairs.groups(subject):
+            if _is_sentence(group[0].statement):
                 yield from ((one, other, _SAME_WORDS) for one, other in _copies(group))
         for pair in list(entry_pairs.related(subject)):
             judged = [judged for judged in (pair.forth, pair.back) if judged is not None]
@@ -102,18 +102,20 @@ def _copies(group: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
 
 
 def _are_documents(one: Entry, other: Entry) -> bool:
-    """True if both have a long text after the statement, and the texts are about different things."""
-    bodies = [_body(entry) for entry in (one, other)]
-    if min(len(body.split()) for body in bodies) < LONG_BODY:
+    """True if both statements are headings of texts that differ."""
+    bodies = [entry.body.strip().partition("\n")[2].strip() for entry in (one, other)]
+    if not all(map(_is_document, bodies)):
         return False
-    first, second = (counted(body) for body in bodies)
+    first, second = map(counted, bodies)
     shared = sum(first[word] * second[word] for word in first.keys() & second.keys())
     lengths = [sqrt(sum(count * count for count in bag.values())) for bag in (first, second)]
     return shared < LIKE_BODY * lengths[0] * lengths[1]
 
 
-def _body(entry: Entry) -> str:
-    return entry.body.strip().partition("\n")[2]
+def _is_document(body: str) -> bool:
+    """True for a text that says more than why the statement is right."""
+    words = len(body.split())
+    return words >= LONG_BODY or (words > 0 and not body.startswith(_RATIONALE))
 
 
 def _finding(subject: Subject, group: Sequence[Entry], alike: _Alike) -> Finding:

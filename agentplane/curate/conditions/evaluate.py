@@ -12,6 +12,7 @@ from agentplane.curate.conditions.project_files import Missing, Present, Project
 from agentplane.curate.conditions.regex_search import Found, Searcher, TooSlow
 from agentplane.curate.conditions.result import HOLDS, CantTell, Fails, Result
 from agentplane.curate.conditions.shown import line_proof
+from agentplane.curate.conditions.versions import Packages
 from agentplane.curate.finding import Lines
 from agentplane.memory.condition import (
     Before,
@@ -28,12 +29,14 @@ from agentplane.memory.condition import (
 
 _MOST_BYTES = 256 << 20
 """Maximum size of all files that one glob matches."""
+TOO_SLOW = Unclear("the search with this regular expression takes too long")
 
 
 class Look(msgspec.Struct, frozen=True):
     """What conditions are compared with."""
 
     files: ProjectFiles
+    packages: Packages
     today: date
     searcher: Searcher
 
@@ -55,7 +58,7 @@ def evaluate(condition: Condition, look: Look) -> Result:
         case SymbolIn():
             return _symbol(condition, look.files)
         case VersionIs():
-            return versions.evaluate(condition, look.files)
+            return versions.evaluate(condition, look.packages)
         case Before(day=day):
             if look.today < day:
                 return HOLDS
@@ -93,6 +96,8 @@ def _contains(path: str, files: ProjectFiles, what: str, lookup: _Lookup) -> Res
             continue
         found = data if isinstance(data, Unclear) else lookup(data)
         left -= len(data) if isinstance(data, bytes) else 0
+        if found == TOO_SLOW:
+            return CantTell(TOO_SLOW.why, one)
         if isinstance(found, Unclear):
             doubt = doubt or CantTell(found.why, one)
         elif found:
@@ -131,7 +136,7 @@ def _line_like(data: bytes, pattern: str, searcher: Searcher) -> int | Unclear:
         case Found(line=line):
             return line
         case TooSlow():
-            return Unclear("the search with this regular expression takes too long")
+            return TOO_SLOW
 
 
 def _decoded(data: bytes) -> str | None:

@@ -3,7 +3,7 @@
 import fnmatch
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -57,7 +57,7 @@ class ProjectFiles:
     def state(self, path: str) -> Present | Missing | Unclear:
         """Return whether something is at a path."""
         full = os.path.join(self._tree.root, path)
-        if self._tree.real(path) is None:
+        if not self._is_inside(full):
             return Unclear(REASONS["outside"])
         if os.path.exists(full):
             return Present()
@@ -65,9 +65,7 @@ class ProjectFiles:
             return Unclear(_BROKEN_LINK)
         if self._is_in_empty_submodule(path):
             return Unclear(_SUBMODULE_EMPTY)
-        found = git.in_index(self.project, path)
-        is_left_out = found is not None and not found.is_checked_out
-        return Unclear(_NOT_CHECKED_OUT) if is_left_out else Missing()
+        return Unclear(_NOT_CHECKED_OUT) if self._is_left_out(path) else Missing()
 
     def read(self, path: str) -> bytes | Missing | Unclear:
         """Return the bytes of a file."""
@@ -103,6 +101,14 @@ class ProjectFiles:
         listed = self._walked() if tracked is None else {*tracked, *git.untracked(self.project)}
         return sorted(listed)
 
+    def _is_left_out(self, path: str) -> bool:
+        return path in self._left_out or any(one.startswith(f"{path}/") for one in self._left_out)
+
+    @cached_property
+    def _left_out(self) -> Collection[str]:
+        """The files that Git tracks, and leaves out of the work tree."""
+        return git.not_checked_out(self.project)
+
     def _walked(self) -> Iterator[str]:
         count = 0
         for folder, below, names in os.walk(self._tree.root):
@@ -118,6 +124,10 @@ class ProjectFiles:
         data = self._tree.look(".gitmodules")
         text = (data.data or b"") if isinstance(data, Content) else b""
         return [os.fsdecode(path.strip()) for path in re.findall(rb"(?m)^\s*path\s*=\s*(.+)$", text)]
+
+    def _is_inside(self, full: str) -> bool:
+        found = os.path.realpath(full)
+        return found == self._tree.root or found.startswith(os.path.join(self._tree.root, ""))
 
     def _is_in_empty_submodule(self, path: str) -> bool:
         return any(

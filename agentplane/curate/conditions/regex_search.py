@@ -2,7 +2,6 @@
 
 import selectors
 import subprocess
-import time
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +14,11 @@ from agentplane.system import programs
 
 SECONDS = 2.0
 """Maximum time of one search."""
+_FEWER_SECONDS = 0.2
+"""Maximum time of one search after several were ended, so that many of them can't take long together."""
+_MOST_ENDED = 5
+_START_SECONDS = 1.0
+"""Additional time for the start of the process."""
 _WORKER = str(Path(__file__).with_name("regex_worker.py"))
 
 
@@ -35,6 +39,7 @@ class Searcher:
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
+        self._ended = 0
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -62,10 +67,12 @@ class Searcher:
         answer = self._asked(b"%d %d\n" % (len(data[0]), len(data[1])) + b"".join(data))
         if answer is None or not answer.strip().isdigit():
             self.close()
+            self._ended += 1
             return TooSlow()
         return Found(int(answer))
 
     def _asked(self, request: bytes) -> bytes | None:
+        is_new = self._process is None
         process = self._running()
         if process.stdin is None or process.stdout is None:
             return None
@@ -74,10 +81,10 @@ class Searcher:
             process.stdin.flush()
         except OSError:
             return None
-        until = time.monotonic() + self._seconds
+        seconds = min(self._seconds, _FEWER_SECONDS) if self._ended >= _MOST_ENDED else self._seconds
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
-            ready = selector.select(max(0.0, until - time.monotonic()))
+            ready = selector.select(seconds + (_START_SECONDS if is_new else 0))
         return process.stdout.readline() if ready else None
 
     def _running(self) -> subprocess.Popen[bytes]:

@@ -1,7 +1,8 @@
 """The version of a package, compared with the range of a check."""
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -25,6 +26,8 @@ FORMS: Mapping[Ecosystem, Sequence[Form]] = {
     "go": go.FORMS,
     "maven": maven.FORMS,
 }
+_PLAIN: Mapping[Ecosystem, Callable[[str], str]] = {"python": python.plain, "cargo": cargo.plain}
+"""Functions that make different spellings of a name equal."""
 _TITLES: Mapping[Ecosystem, str] = {
     "python": "Python",
     "npm": "npm",
@@ -63,14 +66,55 @@ class _Place(NamedTuple):
         return posixpath.dirname(self.path)
 
 
-def evaluate(condition: VersionIs, files: ProjectFiles) -> Result:
+class Packages:
+    """The lock files and manifests of a project, read for one evaluation."""
+
+    def __init__(self, files: ProjectFiles) -> None:
+        self._files = files
+        self._texts: dict[str, str | None] = {}
+        self._plain: dict[str, str] = {}
+
+    @cached_property
+    def paths(self) -> Sequence[tuple[str, Ecosystem, Form]]:
+        """The files with their package managers."""
+        by_name = [(form.name, ecosystem, form) for ecosystem, forms in FORMS.items() for form in forms]
+        found = []
+        for path in self._files.all_files:
+            folder, _, name = path.rpartition("/")
+            form = next(((one, form) for pattern, one, form in by_name if pattern.fullmatch(name)), None)
+            if form and not _OF_OTHERS & set(folder.split("/")):
+                found.append((path, *form))
+        return found
+
+    def text(self, path: str) -> str | None:
+        """Return the text of a file, or None if it can't be read."""
+        if path not in self._texts:
+            data = self._files.read(path)
+            if isinstance(data, bytes):
+                self._texts[path] = data.decode(errors="replace").removeprefix("\ufeff")
+            else:
+                self._texts[path] = None
+        return self._texts[path]
+
+    def mentions(self, path: str, ecosystem: Ecosystem, name: str) -> bool:
+        """True if a file can be about a package. It saves parsing the others."""
+        text = self.text(path) or ""
+        if ecosystem not in _PLAIN:
+            return (name.rpartition(":")[2] if ecosystem == "maven" else name) in text
+        plain = _PLAIN[ecosystem]
+        if path not in self._plain:
+            self._plain[path] = plain(text)
+        return plain(name) in self._plain[path]
+
+
+def evaluate(condition: VersionIs, packages: Packages) -> Result:
     """Return whether every version of a package is in the range."""
-    if len(paths := _paths(files)) > _MOST_FILES:
+    if len(packages.paths) > _MOST_FILES:
         return CantTell(f"the project has more than {_MOST_FILES} lock files and manifests")
     ecosystems = (condition.ecosystem,) if condition.ecosystem else ECOSYSTEMS
     results: dict[Ecosystem, Result] = {}
     for ecosystem in ecosystems:
-        places, unread = _places(ecosystem, condition.name, paths, files)
+        places, unread = _places(ecosystem, condition.name, packages)
         if found := _counting(places):
             results[ecosystem] = _of_ecosystem(condition, ecosystem, found)
         elif unread:
@@ -156,34 +200,20 @@ def _is_below(folder: str, tops: set[str]) -> bool:
     return any("/".join(parts[:count]) in tops for count in range(len(parts) + 1))
 
 
-def _paths(files: ProjectFiles) -> Sequence[tuple[str, Ecosystem, Form]]:
-    """Return the lock files and manifests of the project."""
-    by_name = [(form.name, ecosystem, form) for ecosystem, forms in FORMS.items() for form in forms]
-    found = []
-    for path in files.all_files:
-        folder, _, name = path.rpartition("/")
-        form = next(((one, form) for pattern, one, form in by_name if pattern.fullmatch(name)), None)
-        if form and not _OF_OTHERS & set(folder.split("/")):
-            found.append((path, *form))
-    return found
-
-
-def _places(
-    ecosystem: Ecosystem, name: str, paths: Sequence[tuple[str, Ecosystem, Form]], files: ProjectFiles
-) -> tuple[Sequence[_Place], CantTell | None]:
+def _places(ecosystem: Ecosystem, name: str, packages: Packages) -> tuple[Sequence[_Place], CantTell | None]:
     """Return what the files of an ecosystem say, and the reason why one of them can't be read."""
-    direct = frozenset(_direct(name, paths, files)) if ecosystem == "npm" else frozenset()
+    direct = frozenset(_direct(name, packages)) if ecosystem == "npm" else frozenset()
     found: list[_Place] = []
     unread: CantTell | None = None
-    for path, one, form in paths:
+    for path, one, form in packages.paths:
         if one != ecosystem or (found and path.endswith("go.sum")):
             continue
-        text = _text(files, path)
-        if text is None or not _mentions(ecosystem, name, text):
+        text = packages.text(path)
+        if text is None or not packages.mentions(path, ecosystem, name):
             unread = unread or (CantTell("it can't be read", path) if text is None else None)
             continue
         try:
-            rows = form.read(Source(path, text, direct, lambda other: _text(files, other)), name)
+            rows = form.read(Source(path, text, direct, packages.text), name)
         except _BROKEN:
             rows = [Opaque("the file can't be parsed")]
         lines = text.split("\n")
@@ -195,24 +225,10 @@ _BROKEN = (ValueError, RecursionError, msgspec.MsgspecError, SyntaxError)
 """The errors of parsers of JSON, TOML and XML."""
 
 
-def _mentions(ecosystem: Ecosystem, name: str, text: str) -> bool:
-    """True if a file can be about a package. It saves parsing the others."""
-    if ecosystem == "python":
-        return python.plain(name) in python.plain(text)
-    if ecosystem == "cargo":
-        return cargo.plain(name) in cargo.plain(text)
-    return (name.rpartition(":")[2] if ecosystem == "maven" else name) in text
-
-
-def _direct(name: str, paths: Sequence[tuple[str, Ecosystem, Form]], files: ProjectFiles) -> Iterator[str]:
-    for path, _, _ in paths:
-        if posixpath.basename(path) == "package.json" and (text := _text(files, path)) and name in text:
+def _direct(name: str, packages: Packages) -> Iterator[str]:
+    for path, _, _ in packages.paths:
+        if posixpath.basename(path) == "package.json" and (text := packages.text(path)) and name in text:
             try:
                 yield from npm.direct_ranges(text, name)
             except _BROKEN:
                 continue
-
-
-def _text(files: ProjectFiles, path: str) -> str | None:
-    data = files.read(path)
-    return data.decode(errors="replace").removeprefix("\ufeff") if isinstance(data, bytes) else None

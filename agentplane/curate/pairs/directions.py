@@ -25,6 +25,8 @@ WIDTH = DIRECTION_BYTES
 _HALF = WIDTH // 2
 _UNIT = 254
 """The length of each half. Values beyond a byte are very rare, and are cut off."""
+_PLACES = 8
+"""The number of places of a word without embeddings."""
 
 Directions = npt.NDArray[np.int8]
 Floats = npt.NDArray[np.float32]
@@ -85,16 +87,15 @@ def directions_of(statements: Sequence[str]) -> Directions:
 
 def _of_words(shares: dict[str, float]) -> Directions:
     """Return a direction without embeddings. Each word has its own places, chosen by a hash."""
-    row = np.zeros(WIDTH)
+    half = np.zeros(_HALF)
     for stem, share in shares.items():
-        digest = hashlib.blake2b(stem.encode(errors="surrogatepass"), digest_size=8).digest()
-        for start, place, sign in ((0, *digest[:2]), (_HALF, *digest[2:4])):
-            row[start + place] += share if sign % 2 else -share
-    for start in (0, _HALF):
-        half = row[start : start + _HALF]
-        length = float(np.sqrt((half * half).sum()))
-        row[start : start + _HALF] = np.rint(half / (length or 1.0) * _UNIT)
-    return np.clip(row, -127, 127).astype(np.int8)
+        digest = hashlib.blake2b(stem.encode(errors="surrogatepass"), digest_size=2 * _PLACES).digest()
+        for place, sign in zip(digest[:_PLACES], digest[_PLACES:], strict=True):
+            half[place] += share if sign % 2 else -share
+    length = float(np.sqrt((half * half).sum()))
+    row = np.clip(np.rint(half / (length or 1.0) * _UNIT), -127, 127).astype(np.int8)
+    found: Directions = np.concatenate([row, row])
+    return found
 
 
 def nearness(ones: Directions, others: Directions) -> Floats:

@@ -1,6 +1,6 @@
 """The accepted entries whose statements have a certain relation, without pairs that a person linked or kept."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -29,41 +29,32 @@ class EntryPair(msgspec.Struct, frozen=True):
         return self.newer.id, self.older.id
 
 
-def in_force(subject: Subject) -> dict[str, Entry]:
-    """Return the accepted entries that haven't expired. Tools don't get expired entries."""
-    return {
-        entry.id: entry
-        for entry in relations.accepted(subject.memory)
-        if not expiry.is_over(entry.head, subject.today)
-    }
-
-
-def by_statement(entries: Mapping[str, Entry]) -> dict[bytes, list[Entry]]:
-    """Return the entries of each statement by its key. Entries without a statement are left out."""
-    found: dict[bytes, list[Entry]] = {}
-    for entry in entries.values():
-        if entry.statement.strip():
-            found.setdefault(relations.key_of(entry.statement), []).append(entry)
-    return found
+def groups(subject: Subject) -> Iterator[list[Entry]]:
+    """Yield the entries in force with the same statement."""
+    for entries in relations.of(subject).entries.values():
+        if len(entries) > 1 and (found := _in_force(entries, subject)):
+            yield found
 
 
 def related(subject: Subject) -> Iterator[EntryPair]:
     """Yield the pairs of entries in force with a certain relation between different statements."""
-    entries = by_statement(in_force(subject))
-    by_key = relations.of(subject).by_key
-    for key, partners in by_key.items():
+    found = relations.of(subject)
+    for key, partners in found.by_key.items():
         for partner in partners:
             # Each pair of statements is in one order or in both.
-            if key < partner or key not in by_key.get(partner, {}):
-                for one in entries.get(key, ()):
-                    for other in entries.get(partner, ()):
-                        yield _pair(one, other, by_key)
+            if key < partner or key not in found.by_key.get(partner, {}):
+                for one in _in_force(found.entries.get(key, ()), subject):
+                    for other in _in_force(found.entries.get(partner, ()), subject):
+                        yield _pair(one, other, found.between(key, partner), found.between(partner, key))
 
 
-def _pair(one: Entry, other: Entry, by_key: Mapping[bytes, Mapping[bytes, Judged]]) -> EntryPair:
-    newer, older = (one, other) if is_newer(one, other) else (other, one)
-    new, old = relations.key_of(newer.statement), relations.key_of(older.statement)
-    return EntryPair(newer, older, by_key.get(new, {}).get(old), by_key.get(old, {}).get(new))
+def _in_force(entries: Iterable[Entry], subject: Subject) -> list[Entry]:
+    """Return the entries that haven't expired. Tools don't get expired entries."""
+    return [entry for entry in entries if not expiry.is_over(entry.head, subject.today)]
+
+
+def _pair(one: Entry, other: Entry, forth: Judged | None, back: Judged | None) -> EntryPair:
+    return EntryPair(one, other, forth, back) if is_newer(one, other) else EntryPair(other, one, back, forth)
 
 
 def is_newer(one: Entry, other: Entry) -> bool:

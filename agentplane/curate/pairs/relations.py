@@ -5,7 +5,7 @@ were compared, so the next pass compares only new statements. A pass that is can
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -34,6 +34,12 @@ class Relations(msgspec.Struct, frozen=True):
     """The relations of each statement that has any, by the keys of both."""
     pairs: int = 0
     """The number of pairs that were compared for this result. Pairs in the cache don't count."""
+    entries: Mapping[bytes, Sequence[Entry]] = {}
+    """The accepted entries with each statement, by its key."""
+
+    def between(self, one: bytes, other: bytes) -> Judged | None:
+        """Return the relation of one statement to another, by their keys."""
+        return self.by_key.get(one, {}).get(other)
 
 
 _codec = decode.Pack(Compared)
@@ -44,9 +50,18 @@ def of(subject: Subject) -> Relations:
     """Return the relations among all accepted entries. Several checks need them, so they are found only once."""
     found = _of_memory.get(subject.memory)
     if found is None:
-        statements = [entry.statement for entry in accepted(subject.memory)]
-        found = among(subject.memory.snapshot, statements, subject.report)
-        _of_memory[subject.memory] = found
+        entries = _by_statement(accepted(subject.memory))
+        found = among(subject.memory.snapshot, entries, subject.report)
+        by_key = {key_of(statement): some for statement, some in entries.items()}
+        found = _of_memory[subject.memory] = msgspec.structs.replace(found, entries=by_key)
+    return found
+
+
+def _by_statement(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if (statement := entry.statement).strip():
+            found.setdefault(statement, []).append(entry)
     return found
 
 

@@ -21,7 +21,7 @@ from agentplane.curate.pairs.look_alikes import (
     have_other_names,
     have_other_words,
     have_swapped_roles,
-    is_about_itself,
+    is_no_statement,
     words_of,
 )
 
@@ -34,13 +34,14 @@ SURE_WITH_WORDS = 0.97
 """The minimum score if each short statement may have several such words. Different texts have no higher score."""
 MUCH_ALIKE = 1.5
 """The minimum likeness of two statements with such a word, where 2 is the most."""
-ALIKE = 1.4
+ALIKE = 1.45
 """The same for two statements with the highest score, if both or neither of them deny something."""
 FEWEST_WORDS = 2.0
 """Statements with less than the weight of two words are headings. They say too little to be the same."""
 
 _NUMBER = re.compile(r"\d+")
 _CODE = re.compile(r"[\w./:@#-]*(?:\w[./_:@#]\w|[a-z][A-Z])[\w./:@#-]*")
+_MARKED = re.compile(r"`([^`]+)`")
 _EXCEPTIONS = frozenset(("except", "excluding", "unless"))
 _TURNING = _EXCEPTIONS | {"without", "until", "before", "after", "only"}
 """Words that have no weight but turn the meaning of a statement."""
@@ -61,7 +62,7 @@ def _certain(found: Relation, new: Statement, old: Statement) -> Judged | None:
     kind = found.kind
     if kind == "duplicate" and _is_same(found, new, old):
         return Judged("duplicate", found.score, found.reasons)
-    if not found.proven or can_coexist(found.reasons, new, old):
+    if not found.proven or can_coexist(new, old):
         return None
     if kind == "contradiction":
         return Judged("contradiction", found.score, found.reasons)
@@ -71,13 +72,15 @@ def _certain(found: Relation, new: Statement, old: Statement) -> Judged | None:
 def _is_same(found: Relation, new: Statement, old: Statement) -> bool:
     """True if the two statements say the same, with nothing left over in either that could make a difference."""
     evidence = Evidence(new, old)
-    if evidence.has_contrast or not _have_equal_numbers(new, old) or _code(new) != _code(old):
+    if evidence.has_contrast or not _have_equal_numbers(new, old) or not _have_equal_code(new, old):
         return False
     if min(sum(item.weight for item in side.line) for side in (new, old)) < FEWEST_WORDS:
         return False
+    if is_no_statement(new) or is_no_statement(old):
+        return False
     if new.text == old.text:
         return True
-    if words_of(new) == words_of(old) or is_about_itself(new) or is_about_itself(old):
+    if words_of(new) == words_of(old):
         return False
     if have_swapped_roles(evidence) or have_other_words(evidence) or have_other_names(evidence):
         return False
@@ -111,6 +114,17 @@ def _have_equal_limits(new: Statement, old: Statement) -> bool:
     """True if both have the same words for exceptions and conditions."""
     one, other = sense(new.source), sense(old.source)
     return _turned_by(new, _TURNING) == _turned_by(old, _TURNING) and one.only == other.only
+
+
+def _have_equal_code(new: Statement, old: Statement) -> bool:
+    """True if both have the same paths, names and addresses, and each has what the other marks as code."""
+    if _code(new) != _code(old):
+        return False
+    return all(
+        found.strip("/").casefold() in other.source.casefold()
+        for side, other in ((new, old), (old, new))
+        for found in _MARKED.findall(side.source)
+    )
 
 
 def _code(statement: Statement) -> frozenset[str]:

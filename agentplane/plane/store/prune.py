@@ -43,7 +43,7 @@ def search(snapshot: Snapshot, needle: str) -> Occurrences:
     if len(needle.strip()) < 4:
         raise BadInput(
             "the text to remove is shorter than four characters",
-            todo="Use a text of at least four characters.",
+            todo="Enter at least four characters.",
         )
     digests = dict.fromkeys(_digests(snapshot.layout, needle))
     return Occurrences(

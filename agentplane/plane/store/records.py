@@ -148,7 +148,7 @@ class Stored(msgspec.Struct, frozen=True):
         data = self.raw(digest)
         if data is not None and document.digest(data) != digest:
             raise Damaged(
-                f"A stored text of operation {self.record.op} was changed.",
+                f"Stored text in operation {self.record.op} was changed.",
                 where=f"ops/{self.record.op[:4]}-{self.record.op[4:6]}.jsonl",
                 todo="Restore the file from Git.",
             )

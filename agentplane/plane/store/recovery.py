@@ -90,7 +90,7 @@ def repair(layout: Layout, *, whole: bool = False) -> list[str]:
     done += _mend_records(layout, ledger)
     done += _roll_forward(layout, ledger)
     if ledger.pruned and prune_texts(layout, ledger.pruned):
-        done.append("removed pruned texts again, because a merge had restored them")
+        done.append("removed pruned text again, because a merge had restored it")
     views.refresh(layout, ledger, whole=whole)
     return done
 

@@ -43,9 +43,9 @@ def _in_force(store: Store, settings: Settings, notes: Sequence[Record]) -> Iter
         began = _began(notes, keys)
         since = f"since {began.ts}, change {began.op}" if began else "not recorded in the log yet"
         what = f"`{name}` is set to {rules.shown(now)}, which is less strict than the default ({since})"
-        remedy = f"Unless this is intended, restore the default value, {rules.shown(default)}."
+        remedy = f"Unless you chose this value on purpose, restore the default value, {rules.shown(default)}."
         if default is None:
-            remedy = "Unless this is intended, remove this setting."
+            remedy = "Unless you chose this value on purpose, remove the setting."
         # Everybody who reads the history saw a change that is in the log, and it may be intended.
         severity: Severity = "info" if began else "warning"
         where = f"{layout.shown(CONFIG)}:{line_of(keys, text)}"

@@ -366,7 +366,7 @@ def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, t
     options += [] if _excludes(conflict) else ["--keep-both --why …"]
     options += [] if together else [f"`agentplane reject {candidate}`"]
     text = f"{', '.join(options[:-1])}, or {options[-1]}" if len(options) > 1 else options[0]
-    return f"To resolve the conflict, use {text}. To compare both texts, run `agentplane show {candidate} {other}`."
+    return f"To resolve the conflict, use {text}. To compare both statements, run `agentplane show {candidate} {other}`."
 
 
 def _without_claims(memory: Memory, plan: Plan) -> Plan:

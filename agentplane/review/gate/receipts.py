@@ -122,9 +122,7 @@ def _evidence(head: Header, sources: ReceiptSources) -> str | None:
     pieces = head.evidence[: evidence_lookup.MOST]
     if any(is_receipt(text, sources, head.anchor) for text in pieces):
         return None
-    first = (
-        "a text that looks like a secret" if find.find(pieces[0][:400]) else f"`{one_line(pieces[0], 60)}`"
-    )
+    first = "text that looks like a secret" if find.find(pieces[0][:400]) else f"`{one_line(pieces[0], 60)}`"
     more = f" and {len(head.evidence) - 1} more" if len(head.evidence) > 1 else ""
     return f"evidence that isn't a known file, run, commit or URL: {first}{more}"
 

@@ -204,7 +204,7 @@ def keep(layout: Layout, run: OpenRun) -> None:
         data = hook_marker.marked(str(folder), run.run_id, msgspec.json.encode(run))
     except FileNotFoundError as error:
         raise Damaged(
-            "The folder of this open run is missing.", where=layout.shown(f"runs/{run.run_id}")
+            "The folder for this open run is missing.", where=layout.shown(f"runs/{run.run_id}")
         ) from error
     files.write_atomic(folder / capsule.OPEN, data)
 

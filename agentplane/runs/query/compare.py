@@ -259,17 +259,17 @@ def _lines(layout: Layout, run: RunEvent, name: str, missing: list[str]) -> list
         return []
     piece = preview.start(layout, run, name, _MOST_BYTES)
     if piece is None:
-        missing.append(f"The file {name} of run {run.run_id} is not on this machine")
+        missing.append(f"The file {name} from run {run.run_id} is not on this machine")
         return None
     found = piece.data.decode(errors="replace").splitlines()
     if piece.after:
         missing.append(
-            f"The file {name} of run {run.run_id} is large. Only the first {_MOST_LINES} lines"
+            f"The file {name} from run {run.run_id} is large. Only the first {_MOST_LINES} lines"
             f" of its first {_MOST_BYTES >> 20} MiB were compared"
         )
     elif len(found) > _MOST_LINES:
         missing.append(
-            f"The file {name} of run {run.run_id} has {len(found)} lines."
+            f"The file {name} from run {run.run_id} has {len(found)} lines."
             f" Only the first {_MOST_LINES} were compared"
         )
     return found[:_MOST_LINES]

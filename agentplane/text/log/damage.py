@@ -151,7 +151,7 @@ class Walk:
     def _take_event(self, line: bytes, stated: bytes) -> None:
         parents = parents_of(line)
         if not (line.startswith(b"{") and is_utf8(line)):
-            self._fault("this line isn't JSON, although its hash matches")
+            self._fault("this line isn't JSON, even though its hash matches")
         elif not parents:
             self._fault("this line doesn't contain the hash of the event before it")
         self._take_sound(stated, parents)

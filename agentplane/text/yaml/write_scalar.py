@@ -81,7 +81,7 @@ def is_word(value: Any) -> bool:
 
 
 def half_a_character() -> BadInput:
-    return BadInput("a text contains an unpaired surrogate", todo="Remove the surrogate.")
+    return BadInput("the text contains an unpaired surrogate", todo="Remove the surrogate.")
 
 
 def single_quoted(text: str) -> str:

@@ -62,7 +62,7 @@ def _unknown(path: str, lines: Iterable[Line], approved: "_Approved") -> Iterato
         if left and approved.withholds(line):
             left -= 1
             name = one_line(line.id, 40)
-            what = f"this line has text of {name}, an entry that seems to contain a secret and is withheld from tools"
+            what = f"this line has text from {name}, an entry that seems to contain a secret and is withheld from tools"
             remedy = Shell(_SYNC, after=" to remove the text, then rotate the secret.")
             yield Finding("text-withheld", "error", f"{path}:{line.number}", what, (remedy,), line.id)
         elif left and not approved.has(line):

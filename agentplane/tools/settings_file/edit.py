@@ -126,7 +126,7 @@ def _with(text: str, want: Want) -> str:
         node, value = old
         return text if node is None else splice.replace(text, node, value)
     if want.key and around is not None and splice.node_at(around, (want.key,)) is not None:
-        raise splice.NotPlain(f"already has another MCP server named `{want.key}`")
+        raise splice.NotPlain(f"already has a different MCP server named `{want.key}`")
     return splice.put(text, want.under, want.key, want.value)
 
 
@@ -246,7 +246,7 @@ def _in_toml(data: bytes | None, place: Place) -> bytes:
             rest = toml_table.remove(text, (*want.under, ours))
             text = toml_table.MADE if rest is None else rest
         elif isinstance(there, Mapping) and want.key in there:
-            raise UnfitError(f"already has another MCP server named `{want.key}`")
+            raise UnfitError(f"already has a different MCP server named `{want.key}`")
         return toml_table.put(text, path, want.value).encode()
     except toml_table.NotToml as error:
         raise UnfitError(_reason(error)) from error

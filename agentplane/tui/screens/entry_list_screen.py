@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.widget import Widget
 
+    from agentplane.curate.kept import Mark
     from agentplane.memory.entry import Entry
     from agentplane.query.fields import Target
     from agentplane.query.records import QueryRecord
@@ -204,7 +205,13 @@ class EntryScreen(ListScreen):
         entry = shown.memory.entries.get(id_)
         if entry is None and edit is None:
             return None
-        return Subject(entry, shown.memory, None if here.startswith(EDIT) else shown.reviewed.get(id_), edit)
+        reviewed = None if here.startswith(EDIT) else shown.reviewed.get(id_)
+        return Subject(entry, shown.memory, reviewed, edit, self.marks_about(id_))
+
+    def marks_about(self, id_: str) -> "tuple[Mark, ...]":
+        """Return the findings of the curator's last pass about an entry."""
+        shown = self.plane_app.shown
+        return tuple(mark for mark in shown.marks if id_ in mark.ids) if shown else ()
 
     async def action_evidence(self) -> None:
         if self._detail is not None:
@@ -245,7 +252,7 @@ class EntryScreen(ListScreen):
         listing, shown = self.view.listing, self.plane_app.shown
         entries = self._entries_of(listing.target_ids if listing.marks else [row.id for row in listing.shown])
         if shown is None or not entries:
-            self.plane_app.say(STILL_READ if shown is None else "There is no entry to export")
+            self.plane_app.say(STILL_READ if shown is None else "No entries to export")
             return
         project = shown.memory.snapshot.layout.project
         text = export.as_markdown(entries, shown.project)
@@ -303,6 +310,6 @@ class EntryScreen(ListScreen):
         if not self.may(action) or shown is None:
             return
         if entry is None:
-            self.plane_app.say("There is nothing to edit")
+            self.plane_app.say("Nothing to edit")
         else:
             await open_editor(self.app, of_entry(shown.memory, entry, shown.today))

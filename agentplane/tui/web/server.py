@@ -116,6 +116,6 @@ def listening(port: int) -> Iterator[socket.socket]:
             raise PlaneError(
                 (error.strerror or str(error)).lower(),
                 where=f"{HOST}:{port}",
-                todo="Choose another port with `--port`.",
+                todo="Choose a different port with `--port`.",
             ) from error
         yield server_socket

@@ -134,7 +134,8 @@ def test_a_wrong_text_is_kept_and_can_be_edited_again(
 
 
 def test_merging_is_not_reconciling(shelf: Plane, person: Cli) -> None:
-    person("merge", "DEC-001").refused(2, "at least two entries", "agentplane reconcile")
+    for words in (("DEC-001",), ("main",), ("DEC-001", "DEC-001"), ("DEC-001", "dec-1")):
+        person("merge", *words).refused(2, "at least two entries", "agentplane reconcile")
     assert "agentplane reconcile" in " ".join(person("merge", "--help").out.split())
     candidate = shelf.propose(decision(UNLIKE[3]))
     person("merge", "DEC-001", candidate).refused(2, f"agentplane approve {candidate} --merge-into")

@@ -263,7 +263,7 @@ def test_a_removed_entry_is_a_manual_edit(shelf: Plane, person: Cli) -> None:
 
 @pytest.mark.parametrize("verb", ["approve", "reject"])
 def test_where_nothing_was_edited_that_is_said(shelf: Plane, person: Cli, verb: str) -> None:
-    person(verb, "--edits").refused(2, "There are no manual edits")
+    person(verb, "--edits").refused(2, "No manual edits found")
     change_by_hand(shelf, "facts.md", "429", "503")
     person(verb, "--edits", "DEC-001").refused(2, "DEC-001 has no manual edit")
     person(verb, "DEC-001").refused(2, "DEC-001 is an approved entry, not a candidate")

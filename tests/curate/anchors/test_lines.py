@@ -100,3 +100,15 @@ def test_lines_that_were_never_there_are_not_gone(repo: Repo, evidence: str) -> 
     observed = repo.observed(evidence)
     repo.write("other.txt", "x\n")
     assert repo.state(observed).kind in ("unbound", "unchanged")
+
+
+@pytest.mark.parametrize("others", ["def a():\n", ""])
+def test_a_copy_isnt_taken_for_lines_that_are_gone(repo: Repo, others: str) -> None:
+    copied = '    if row is None:\n        raise LookupError("no such row in the table")\n'
+    rest = f"    return 1\n\n\ndef b():\n{copied}    return 2\n"
+    repo.write("a.py", f"def a():\n{copied}{rest}")
+    repo.commit()
+    observed = repo.observed("a.py:2-3")
+    repo.write("a.py", f"{others}{rest if others else rest[rest.index('def b') :]}")
+    repo.commit()
+    assert repo.state(observed).kind in ("gone", "changed")

@@ -72,6 +72,7 @@ DIFFERENT = {
     "go constant above": ("a.go", "package a\n\nconst (\n\tg = iota\n\tf\n)\n", "package a\n\nconst (\n\tg = iota\n\th\n\tf\n)\n"),
     "go constant repeated": ("a.go", "package a\n\nconst (\n\tg = 1\n\tf\n)\n", "package a\n\nconst (\n\tg = 2\n\tf\n)\n"),
     "go tag": ("a.go", 'package a\n\ntype f struct {\n\tA int `json:"a"`\n}\n', 'package a\n\ntype f struct {\n\tA int `json:"b"`\n}\n'),
+    "go directive": ("a.go", "package a\n\n//go:embed a.sql\nvar f string\n", "package a\n\n//go:embed b.sql\nvar f string\n"),
     "go pointer": ("a.go", "package a\n\nfunc (t T) f() {}\n", "package a\n\nfunc (t *T) f() {}\n"),
     "rust semicolon": ("a.rs", "fn f() -> u8 { a }\n", "fn f() -> u8 { a; }\n"),
     "rust attribute": ("a.rs", "#[a]\nfn f() {}\n", "#[b]\nfn f() {}\n"),

@@ -63,7 +63,7 @@ def test_an_old_command_is_never_run(plane: Plane, project: Path) -> None:
     add(plane, "Reports are CSV files.", "assumption", check="touch touched")
     approvals.approve(plane.layout, ["touch touched"])
     (one,) = found(plane, *KINDS)
-    results.run_approved(plane.layout, plane.memory.read().shelf, lambda: NOW)
+    results.run_approved(plane.layout, plane.memory.read().shelf, lambda: NOW, 30)
     assert not (project / "touched").exists()
     assert (one.kind, one.remedies) == ("check-invalid", (EditEntry("ASM-001"),))
     assert one.what.endswith("For a command, write `run: touch touched`")
@@ -99,14 +99,14 @@ def test_a_command(plane: Plane, project: Path) -> None:
     assert found(plane, *KINDS) == []
     write(project, "flag", "no\n")
     shelf = plane.memory.read().shelf
-    results.run_approved(plane.layout, shelf, lambda: NOW)
+    results.run_approved(plane.layout, shelf, lambda: NOW, 30)
     (one,) = found(plane, *KINDS)
     assert one.kind == "check-failed"
     assert one.proof == Output("cat flag; grep -q yes flag", "no\n", 1)
     write(project, "flag", "yes\n")
     (one,) = found(plane, *KINDS)
     assert (one.kind, one.remedies[0]) == ("check-unclear", ApproveCheck(id_))
-    results.run_approved(plane.layout, shelf, lambda: NOW)
+    results.run_approved(plane.layout, shelf, lambda: NOW, 30)
     assert found(plane, *KINDS) == []
     change(plane, id_, "cat flag", "cat  flag")
     (one,) = found(plane, *KINDS)

@@ -24,6 +24,10 @@ SAME = (
 DIFFERENT = (
     ("Context", "Context"),
     ("[source, java]", "[source, java]"),
+    ("## Coding rules", "## Coding rules"),
+    ("## Coding rules", "## Coding Rules"),
+    ("`update-subtask` is fixed in the next release.", "`update-task` is fixed in the next release."),
+    ("Show the next task with `task-master next`.", "task-master next   # Show the next task"),
     ("Permitted Deletion", "Restricted Deletion"),
     ("Distributed Event bus", "Event bus"),
     ("Services log in JSON, except the mailer.", "All services log in JSON without exception."),
@@ -135,9 +139,18 @@ def test_documents_with_one_heading(plane: Plane) -> None:
         f"The queue keeps message {number} until a consumer confirms it." for number in range(10)
     )
     colors = " ".join(f"Buttons of theme {number} have a border and rounded corners." for number in range(10))
-    accept(plane, f"Next release plan || {queue}", f"Next release plan || {colors}")
+    accept(plane, f"Next release plan || Rationale: {queue}", f"Next release plan || Rationale: {colors}")
     assert ids(plane) == []
-    accept(plane, f"Next release plan || {queue}", f"Next release plan || {queue} {colors}")
+    accept(
+        plane, f"Next release plan || Rationale: {queue}", f"Next release plan || Rationale: {queue} Done."
+    )
+    assert ids(plane) == ONE_PAIR
+
+
+def test_headings_of_short_texts(plane: Plane) -> None:
+    accept(plane, "Log format || Logs are JSON lines.", "Log format || Logs are plain text for people.")
+    assert ids(plane) == []
+    accept(plane, "Log format || Logs are JSON lines.", "Log format || Logs are JSON lines.")
     assert ids(plane) == ONE_PAIR
 
 

@@ -9,6 +9,7 @@ from agentplane.curate.conditions.evaluate import Look, evaluate
 from agentplane.curate.conditions.project_files import ProjectFiles
 from agentplane.curate.conditions.regex_search import Searcher
 from agentplane.curate.conditions.result import CantTell, Fails, Holds, Result
+from agentplane.curate.conditions.versions import Packages
 from agentplane.memory import condition
 from agentplane.memory.condition import Problem
 
@@ -19,7 +20,8 @@ TODAY = date(2026, 11, 20)
 @contextmanager
 def looking(project: Path) -> Iterator[Look]:
     with Searcher(seconds=1) as searcher:
-        yield Look(ProjectFiles(project), TODAY, searcher)
+        files = ProjectFiles(project)
+        yield Look(files, Packages(files), TODAY, searcher)
 
 
 def result(project: Path, text: str) -> Result:

@@ -74,12 +74,7 @@ def test_a_forged_approval_counts_for_nothing(
     plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "ada"))
-    approvals.approve(
-        plane.layout,
-        [
-            "make test",
-        ],
-    )
+    approvals.approve(plane.layout, ["make test"])
     file = _file()
     for data in (b"", b"0" * 32 + b"\n", file.read_bytes()[1:]):
         file.write_bytes(data)
@@ -103,11 +98,11 @@ def test_nothing_runs_without_an_approval(plane: Plane) -> None:
     add(plane, "Buttons are round.", "assumption", check="file: a missing")
     shelf = plane.memory.read().shelf
     assert results.unapproved(plane.layout, shelf) == {"touch touched": ("ASM-001",)}
-    assert results.run_approved(plane.layout, shelf, lambda: NOW) == []
+    assert results.run_approved(plane.layout, shelf, lambda: NOW, 30) == []
     assert not touched.exists()
     approvals.approve(plane.layout, results.unapproved(plane.layout, shelf))
     assert results.unapproved(plane.layout, shelf) == {}
-    (ran,) = results.run_approved(plane.layout, shelf, lambda: NOW)
+    (ran,) = results.run_approved(plane.layout, shelf, lambda: NOW, 30)
     assert (ran.exit_code, touched.exists()) == (0, True)
 
 
@@ -124,13 +119,13 @@ def test_a_result_counts_until_the_project_changes(project: Path, with_git: bool
     assert LastResults(plane.layout).of(command) == Unapproved()
     approvals.approve(plane.layout, [command])
     assert LastResults(plane.layout).of(command) == NotRun()
-    results.run_approved(plane.layout, shelf, lambda: NOW)
+    results.run_approved(plane.layout, shelf, lambda: NOW, 30)
     assert isinstance(LastResults(plane.layout).of(command), Fails)
     (project / "flag").write_text("yes")
     old = LastResults(plane.layout).of(command)
     assert isinstance(old, CantTell)
     assert "failed on 2031-05-10" in old.why
-    results.run_approved(plane.layout, shelf, lambda: NOW)
+    results.run_approved(plane.layout, shelf, lambda: NOW, 30)
     assert isinstance(LastResults(plane.layout).of(command), Holds)
     (project / "other").write_text("y")
     assert LastResults(plane.layout).of(command) == NotRun()
@@ -138,26 +133,53 @@ def test_a_result_counts_until_the_project_changes(project: Path, with_git: bool
 
 def test_the_state_of_a_project(git_project: Path) -> None:
     layout = plane_in(git_project).layout
-    states = [kept.state_of(layout)]
+
+    def state() -> str:
+        found = kept.state_of(layout)
+        assert found is not None
+        return found.digest
+
+    states = [state()]
     (git_project / "new").write_text("a")
-    states.append(kept.state_of(layout))
+    states.append(state())
     (git_project / "new").write_text("bb")
-    states.append(kept.state_of(layout))
+    states.append(state())
     git(git_project, "add", "new")
     git(git_project, "-c", "user.name=A", "-c", "user.email=a@b.test", "commit", "-qm", "a", "new")
-    states.append(kept.state_of(layout))
-    assert None not in states
+    states.append(state())
     assert len(set(states)) == 4
     # The memory itself is no part of it.
     (layout.root / "cache").mkdir(exist_ok=True)
     (layout.memory / "facts.md").write_text("x")
-    assert kept.state_of(layout) == states[-1]
+    assert state() == states[-1]
 
 
 def test_old_results_are_dropped(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "_MOST", 2)
     commands = ["true", "true 1", "true 2"]
     for count, command in enumerate(commands):
-        ran = results.run(command, plane.layout.project)
-        kept.save(plane.layout, "state", ran, NOW + timedelta(hours=count))
+        ran = results.run(command, plane.layout.project, 30)
+        kept.save(plane.layout, kept.state_of(plane.layout), ran, NOW + timedelta(hours=count))
     assert set(kept.load(plane.layout)) == set(commands[1:])
+
+
+@pytest.mark.parametrize("with_git", [True, False])
+@pytest.mark.parametrize(
+    ("command", "is_kept"),
+    [("echo x > report.xml", True), ("echo y > flag", False), ("echo y > new; rm flag", False)],
+)
+def test_a_result_is_kept_unless_the_project_changed_meanwhile(
+    project: Path, with_git: bool, command: str, is_kept: bool
+) -> None:
+    if with_git:
+        git(project, "init", "-q")
+    (project / "flag").write_text("no")
+    if with_git:
+        git(project, "add", "flag")
+        git(project, "-c", "user.name=A", "-c", "user.email=a@b.test", "commit", "-qm", "a")
+    plane = plane_in(project)
+    add(plane, "Reports are CSV files.", "assumption", check=f"run: {command}")
+    approvals.approve(plane.layout, [command])
+    results.run_approved(plane.layout, plane.memory.read().shelf, lambda: NOW, 30)
+    assert (command in kept.load(plane.layout)) == is_kept
+    assert LastResults(plane.layout).of(command) == (Holds() if is_kept else NotRun())

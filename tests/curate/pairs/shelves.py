@@ -17,8 +17,8 @@ def accept(plane: Plane, *rows: str, kind: str = "decision") -> None:
     """
     texts = []
     for number, row in enumerate(rows, 1):
-        row, _, body = row.partition(" || ")
-        statement, _, more = row.partition(" | ")
+        first, _, body = row.partition(" || ")
+        statement, _, more = first.partition(" | ")
         id_ = f"{PREFIXES[kind]}-{number:03}"
         fields = [f"id: {id_}", f"type: {kind}", *([] if "status:" in more else ["status: accepted"])]
         fields += more.split("; ") if more else []

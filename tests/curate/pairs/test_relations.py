@@ -3,6 +3,7 @@
 import random
 import subprocess
 import sys
+from collections.abc import Iterable
 
 import msgspec
 import pytest
@@ -11,8 +12,9 @@ from agentplane.api import Plane
 from agentplane.curate.pairs import candidates, relations
 from agentplane.curate.pairs.compared import Compared, Judged, Related
 from agentplane.curate.pairs.relations import Relations, among, key_of
-from agentplane.jobs import Progress, Stopped, ignore
+from agentplane.jobs import Progress, Report, Stopped, ignore
 from agentplane.plane.derived import cache
+from agentplane.plane.store.snapshot import Snapshot
 from agentplane.review import result_versions
 from tests.conftest import UNLIKE
 from tests.curate.checks.test_contradictions import CONTRADICTIONS
@@ -70,9 +72,14 @@ def test_a_changed_statement_takes_its_relations_with_it(plane: Plane) -> None:
 
 def test_two_checks_of_one_memory_compare_once(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
     accept(plane, *TIMEOUTS)
-    passes = []
-    original = relations.among
-    monkeypatch.setattr(relations, "among", lambda *given: passes.append(given) or original(*given))
+    passes: list[int] = []
+
+    def counted(snapshot: Snapshot, statements: Iterable[str], report: Report) -> Relations:
+        found = among(snapshot, statements, report)
+        passes.append(found.pairs)
+        return found
+
+    monkeypatch.setattr(relations, "among", counted)
     assert len(ids(plane, "contradiction", "duplicate")) == 3
     assert len(passes) == 1
 

@@ -219,11 +219,11 @@ REFUSED = [
     (
         "gemini-cli mcp",
         b'{"mcpServers": {"agentplane": {"command": "other"}}}',
-        "already has another MCP server",
+        "already has a different MCP server",
     ),
     ("codex mcp", b"a = [", "isn't valid TOML"),
     ("codex mcp", b"mcp_servers = { x = 1 }\n", "has other content where"),
-    ("codex mcp", b'[mcp_servers.agentplane]\ncommand = "other"\n', "already has another MCP server"),
+    ("codex mcp", b'[mcp_servers.agentplane]\ncommand = "other"\n', "already has a different MCP server"),
     ("codex mcp", b"\xef\xbb\xbfa = 1\n", "isn't valid TOML"),
 ]
 

@@ -7,7 +7,7 @@ import msgspec
 
 from agentplane.curate.conditions.commands import approvals, kept
 from agentplane.curate.conditions.commands.kept import KeptResult
-from agentplane.curate.conditions.commands.run import SECONDS, Ran, run
+from agentplane.curate.conditions.commands.run import Ran, run
 from agentplane.curate.conditions.result import HOLDS, CantTell, Fails, Result
 from agentplane.curate.finding import Output
 from agentplane.jobs import Report, ignore
@@ -56,7 +56,7 @@ def run_approved(
     layout: Layout,
     entries: Collection[Entry],
     now: Callable[[], datetime],
-    seconds: float = SECONDS,
+    seconds: float,
     report: Report = ignore,
 ) -> Sequence[Ran]:
     """Run the approved commands of entries, one after the other, and keep their results.
@@ -72,8 +72,9 @@ def run_approved(
         def tick(done: int = count) -> None:
             report(done, len(wanted), "Running checks")
 
+        before = kept.state_of(layout)
         ran = run(command, layout.project, seconds, tick)
-        kept.save(layout, kept.state_of(layout), ran, now())
+        kept.save(layout, before, ran, now())
         results.append(ran)
     return results
 
@@ -92,7 +93,8 @@ class LastResults:
             return Unapproved()
         if self._kept is None:
             self._kept = kept.load(self._layout)
-            self._state = kept.state_of(self._layout) if self._kept else None
+            state = kept.state_of(self._layout) if self._kept else None
+            self._state = state.digest if state else None
         found = self._kept.get(command)
         if found is None:
             return NotRun()

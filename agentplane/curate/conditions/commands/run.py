@@ -18,8 +18,6 @@ from agentplane.curate.conditions.shown import masked
 from agentplane.system import programs
 
 
-SECONDS = 60.0
-"""Default time limit of a command."""
 _GRACE = 15.0
 """Seconds that the supervisor has for ending all processes."""
 _MOST_ANSWER = 4 * KEPT
@@ -50,7 +48,7 @@ def _ignore() -> None:
 def run(
     command: str,
     project: Path,
-    seconds: float = SECONDS,
+    seconds: float,
     tick: Callable[[], object] = _ignore,
     levels: tuple[Level, ...] | None = None,
 ) -> Ran:

@@ -25,7 +25,7 @@ def plain(name: str) -> str:
 
 
 def _lock(source: Source, name: str) -> Sequence[Found]:
-    blocks = list(lock_blocks.read(source.text))
+    blocks = lock_blocks.read(source.text)
     own = [one for one in blocks if plain(one.name) == plain(name)]
     wanted = {text for one in blocks if not one.has_source for text in one.dependencies}
     # A crate of the workspace names the version if there are several.

@@ -5,6 +5,7 @@ They are read line by line, because that is fast, and gives the line of each ver
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import msgspec
 
@@ -26,8 +27,13 @@ class Block(msgspec.Struct, frozen=True):
     """The names of packages, which Cargo follows by a version if there are several."""
 
 
-def read(text: str) -> Iterator[Block]:
-    """Yield the packages of a lock file."""
+@lru_cache(maxsize=4)
+def read(text: str) -> tuple[Block, ...]:
+    """Return the packages of a lock file."""
+    return tuple(_blocks(text))
+
+
+def _blocks(text: str) -> Iterator[Block]:
     starts = [found.end() for found in _BLOCK.finditer(text)]
     line, counted = 1, 0
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):

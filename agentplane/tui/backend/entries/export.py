@@ -52,7 +52,7 @@ def _problem(project: Path, name: str) -> str:
     if not path.is_relative_to(project.resolve()):
         return "The file must be inside the project folder."
     if path.exists():
-        return f"{name.strip()} already exists. Choose another name."
+        return f"{name.strip()} already exists. Choose a different name."
     if not path.parent.is_dir():
         return f"Folder not found: {path.parent}"
     return ""

@@ -283,7 +283,7 @@ class EditScreen(AnswersOnce[Command | None]):
         if self._submitted is not None or not self.area.is_valid():
             return
         if not self.changed and not self.draft.saves_unchanged:
-            self.say(f"There are no changes to save. Press {self._key('edit.leave')} to close the editor.")
+            self.say(f"No changes to save. Press {self._key('edit.leave')} to close the editor.")
             return
         text = self._text
         try:

@@ -45,7 +45,7 @@ NOTHING = (
     "To record a command, run for example: agentplane run -- make test\n"
     "Sessions of connected tools are recorded automatically."
 )
-NO_CHART = "there is no space for the chart"
+NO_CHART = "no space for the chart"
 LOOKING = "Reading the log…"
 _OPEN_SECONDS = 2.0
 _FILTER_SECONDS = 0.08

@@ -340,7 +340,7 @@ def _output_hint(output: Output, *, cut: bool) -> str:
     elif cut or (piece is not None and piece.before):
         parts.append("last lines")
     if file is not None and file.full_size is not None:
-        parts.append(f"{file.full_size:,} bytes in total")
+        parts.append(f"{file.full_size:,} bytes total")
     if file is not None and (file.masked or file.masked_more):
         parts.append(f"{len(file.masked) + file.masked_more:,} secrets masked")
     return ", ".join(parts)

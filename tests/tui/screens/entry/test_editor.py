@@ -124,7 +124,7 @@ def test_leaving_unchanged_asks_nothing(plane: Plane, entry: str) -> None:
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         await pilot.press("ctrl+s")
-        assert "There are no changes to save. Press esc to close the editor." in words_on(app)
+        assert "No changes to save. Press esc to close the editor." in words_on(app)
         await pilot.press("escape")
         assert app.screen is not screen
 

@@ -594,7 +594,7 @@ def test_where_the_chart_has_no_room_its_key_says_so(ran: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await sitting.press("C")
-        assert "there is no space for the chart" in said(screen)
+        assert "no space for the chart" in said(screen)
         await sitting.pilot.resize_terminal(80, 24)
         await sitting.pilot.pause()
         assert "run.chart" not in screen.off

@@ -1,0 +1,28 @@
+"""The entries that changed between two passes of the curator: their text, their evidence, or a decision about them."""
+
+from collections.abc import Mapping
+
+from agentplane.curate.recorded import Recorded
+from agentplane.memory.view import Memory
+
+
+Seen = Mapping[str, tuple[object, ...]]
+"""The state of each entry, by its id. Equal states have the same findings as long as the code doesn't change."""
+
+
+def seen(memory: Memory, recorded: Recorded) -> Seen:
+    """Return the state of each entry, with its manual edit and the findings that a person put aside."""
+    states: dict[str, list[object]] = {
+        entry.id: [entry.digest, entry.trusted, recorded.observed.get(entry.id)] for entry in memory.shelf
+    }
+    for edit in memory.hand_edits:
+        states.setdefault(edit.id, []).append(edit.change)
+    for key, by in sorted(recorded.dismissed.items()):
+        for id_ in by.ids:
+            states.setdefault(id_, []).append((key, by))
+    return {id_: tuple(state) for id_, state in states.items()}
+
+
+def between(before: Seen, now: Seen) -> frozenset[str]:
+    """Return the ids of the entries whose state isn't the same."""
+    return frozenset(id_ for id_ in before.keys() | now.keys() if before.get(id_) != now.get(id_))
