@@ -831,4 +831,16 @@ TRAPS: tuple[Trap, ...] = (
             "",
         ),
     ),
+    Trap(
+        "a type moved and one of its methods changed, another method is alike",
+        "src/options.rs#Builder::strip",
+        f"pub const LIMIT: u32 = 40;\n\n{_RUST_BUILDER}",
+        "pub const LIMIT: u32 = 40;\n",
+        {},
+        {
+            "src/build/builder.rs": _RUST_BUILDER.replace(
+                "strip: bool) -> Self", "strip: Option<bool>) -> Self"
+            )
+        },
+    ),
 )
