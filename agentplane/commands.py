@@ -70,7 +70,7 @@ class Reject(msgspec.Struct, frozen=True):
     ids: tuple[str, ...]
     why: str | None = None
     alike: bool = False
-    """Also reject the candidates that say the same."""
+    """Also reject the candidates that say the same thing."""
 
 
 class SendBack(msgspec.Struct, frozen=True):

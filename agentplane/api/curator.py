@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class Look(msgspec.Struct, frozen=True):
-    """A pass over all entries, and the state in which it saw them."""
+    """The result of a pass over all entries, and the state of the entries at that time."""
 
     made: Curation
     seen: Seen
@@ -64,7 +64,7 @@ class Curator:
     def collect(
         self, wanted: Sequence[str] = (), *, only: Collection[Kind] = (), since: str | None = None
     ) -> Curation:
-        """Run the checks and return the findings. The result is kept for `status` and for contexts.
+        """Run the checks and return the findings. Store the result for `status` and for contexts.
 
         `wanted` limits the pass to entries, `only` to kinds of findings, and `since` to entries that changed
         since a Git revision, or whose evidence or scope did.
@@ -78,9 +78,9 @@ class Curator:
         return made
 
     def look(self, before: Look | None = None) -> Look:
-        """Run the checks over all entries. With `before`, only over the entries that changed since then.
+        """Check all entries. With `before`, check only the entries that changed since then.
 
-        Code that changed since then isn't looked at again.
+        Changes to the code since then aren't noticed.
         """
         memory = self._committer.read()
         subject = self._subject(memory, None)
@@ -115,7 +115,7 @@ class Curator:
         return counts.state == kept.state_of(self._committer.read().snapshot.ledger)
 
     def apply(self, findings: Sequence[Finding]) -> list[Committed]:
-        """Carry out the first remedy of each finding, in as few operations as possible."""
+        """Apply the first remedy of each finding, in as few operations as possible."""
         chosen = combined(first_remedy(finding) for finding in findings)
         was_current = self._is_kept_current()
         memory = self._committer.read()
@@ -126,7 +126,7 @@ class Curator:
         return done
 
     def dismiss(self, keys: Sequence[str], why: str | None = None, until: date | None = None) -> Committed:
-        """Put findings aside, for good or until a day. They return earlier if their proof changes."""
+        """Dismiss findings, or snooze them until a day. They return earlier if their proof changes."""
         was_current = self._is_kept_current()
         about = self._ids_of(keys)
         command = DismissFindings(tuple((key, about[key]) for key in keys), why, until)
@@ -185,7 +185,7 @@ class Curator:
         return found is not None and self.is_current(found)
 
     def _look_again(self, ids: Collection[str], *, was_current: bool) -> None:
-        """Look at some entries again, after an operation on them."""
+        """Check some entries again after an operation on them."""
         memory = self._committer.read()
         named = frozenset(id_ for id_ in ids if id_ in memory.entries)
         subject = self._subject(memory, named)
@@ -206,7 +206,7 @@ class Curator:
         return Subject(memory, wanted, recorded.of(memory), self._committer.today(), progress)
 
     def _named(self, memory: Memory, wanted: Sequence[str], since: str | None) -> frozenset[str] | None:
-        """Return the ids of the entries to look at, or None for all of them."""
+        """Return the ids of the entries to check, or None for all entries."""
         if since is not None:
             changed = self._changed(memory, since)
             return changed & {memory.get(id_).id for id_ in wanted} if wanted else changed
@@ -257,11 +257,11 @@ def _folders(path: str) -> Iterable[str]:
 
 
 class NeedsPerson(BadInput):
-    """A remedy in which a person has to choose or write something, so it can't be applied in bulk."""
+    """A remedy can't be applied in bulk, because a person must choose or write something."""
 
 
 def first_remedy(finding: Finding) -> Remedy:
-    """Return the usual remedy of a finding."""
+    """Return the most common remedy for a finding."""
     for remedy in finding.remedies:
         return remedy
     raise NeedsPerson(
@@ -270,7 +270,7 @@ def first_remedy(finding: Finding) -> Remedy:
 
 
 def combined(chosen: Iterable[Remedy]) -> list[Remedy]:
-    """Return the remedies as few remedies, each with the ids of all remedies that do the same."""
+    """Return the remedies in as few remedies as possible. Remedies that do the same are joined."""
     renewed: list[str] = []
     deprecated: list[str] = []
     dated: dict[str | None, list[str]] = {}
@@ -328,7 +328,7 @@ def command_of(remedy: Remedy, memory: Memory) -> Decision:
             | remedies.SetScope()
         ):
             raise NeedsPerson(
-                f"A person has to carry out this remedy: {remedy.title}.",
+                f"A person must carry out this remedy: {remedy.title}.",
                 todo=f"Run `{shlex.join(remedy.argv)}`.",
             )
         case _:

@@ -95,7 +95,7 @@ ROWS: tuple[Row, ...] = (
         old={"unpin": ("--remove",)},
     ),
     Row("supersede", "Mark an entry as superseded by another", "review.change.supersede"),
-    Row("merge", "Merge entries that say the same", "review.change.merge"),
+    Row("merge", "Merge entries that say the same thing", "review.change.merge"),
     Row("split", "Split an entry into several entries", "review.change.split"),
     Row("renew", "Confirm that entries are still true", "review.decide.renew"),
     Row("deprecate", "Mark entries as deprecated", "review.decide.deprecate", "Memory"),

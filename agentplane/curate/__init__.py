@@ -1,1 +1,1 @@
-"""The curator, which finds approved entries that may no longer be true, and proposes what to do about each."""
+"""The curator, which finds approved entries that may no longer be true, and suggests remedies."""

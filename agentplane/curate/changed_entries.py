@@ -1,4 +1,4 @@
-"""The entries that changed between two passes of the curator: their text, their evidence, or a decision about them."""
+"""The entries that changed between two passes of the curator. A change to the text, the evidence or a decision counts."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,8 @@ from agentplane.memory.view import Memory
 
 
 Seen = Mapping[str, tuple[object, ...]]
-"""The state of each entry, by its id. Equal states have the same findings as long as the code doesn't change."""
+"""The state of each entry, by its id. If the states are equal and the code didn't change, the findings are the same.
+"""
 
 
 def seen(memory: Memory, recorded: Recorded) -> Seen:
@@ -24,5 +25,5 @@ def seen(memory: Memory, recorded: Recorded) -> Seen:
 
 
 def between(before: Seen, now: Seen) -> frozenset[str]:
-    """Return the ids of the entries whose state isn't the same."""
+    """Return the ids of the entries whose state differs."""
     return frozenset(id_ for id_ in before.keys() | now.keys() if before.get(id_) != now.get(id_))

@@ -74,17 +74,17 @@ class Curation(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
     """The open findings, sorted by group, severity, file and line."""
     put_aside: tuple[PutAside, ...]
-    """The findings that a person dismissed or snoozed, in the same order."""
+    """The findings that a person dismissed or snoozed, in the order of `findings`."""
     troubles: tuple[Trouble, ...]
     """The errors that stopped a check. The other checks ran."""
     checked: Mapping[str, date]
-    """The last day on which a person looked at each entry."""
+    """The day on which a person last checked each entry."""
     health: Health | None
     """None if the pass covered only some kinds or some entries."""
 
     @property
     def about(self) -> tuple[tuple[str, ...], ...]:
-        """The ids of the entries of every finding, also of those that were put aside."""
+        """The ids of the entries of each finding, including dismissed and snoozed findings."""
         return tuple(one.ids for one in (*self.findings, *(aside.finding for aside in self.put_aside)))
 
     @property
@@ -147,7 +147,7 @@ def with_part(before: Curation, part: Curation, ids: Collection[str], subject: S
 
 
 def _found(subject: Subject, rows: Sequence[CheckRow]) -> tuple[list[Finding], list[Trouble]]:
-    """Return the findings of the checks, each finding once, and the errors of checks that stopped."""
+    """Return the distinct findings of the checks, and the errors that stopped checks."""
     found: dict[str, Finding] = {}
     troubles: list[Trouble] = []
     for row in rows:
@@ -171,7 +171,7 @@ _OTHERWISE = "Fix this problem first, because it stopped one of the checks."
 
 
 def _dismissal(subject: Subject, finding: Finding) -> Dismissal | None:
-    """Return the record that puts a finding aside today, or None."""
+    """Return the record that dismisses or snoozes a finding today, or None."""
     found = subject.recorded.dismissed.get(finding.key)
     return found if found is not None and (found.until is None or subject.today < found.until) else None
 

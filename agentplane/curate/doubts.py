@@ -1,4 +1,4 @@
-"""Doubts about approved entries, which contexts and recall show to tools.
+"""Doubts about approved entries, which agentplane shows to tools in contexts and search results.
 
 A doubt comes from the findings of the last pass. It ends when a person renews or changes the entry, or dismisses
 the finding, even before the next pass.
@@ -22,12 +22,11 @@ REASONS: Mapping[Kind, str] = {
     "check-failed": "its check fails",
     "evidence-gone": "its evidence is gone",
     "evidence-changed": "its evidence changed",
-    "code-gone": "it names code that is gone",
+    "code-gone": "it names code that no longer exists",
     "contradiction": "it contradicts",
     "assumptions-contradict": "it contradicts",
-    "reported": "a tool reported it as wrong",
 }
-"""The kinds of findings that make an entry doubtful, each with the words for tools."""
+"""The kinds of findings that make an entry doubtful, each with the reason that tools read."""
 _OF_PAIRS: frozenset[Kind] = frozenset(("contradiction", "assumptions-contradict"))
 
 
@@ -35,7 +34,7 @@ class Doubt(msgspec.Struct, frozen=True):
     """The reasons why an entry may no longer be true."""
 
     since: date
-    """The day on which the first of them was found."""
+    """The day on which a pass found the first reason."""
     reasons: tuple[str, ...]
     severity: Severity
 

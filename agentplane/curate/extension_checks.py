@@ -1,4 +1,4 @@
-"""Checks of the curator in other installed packages."""
+"""Curator checks from other installed packages."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -20,7 +20,7 @@ from agentplane.memory.view import Memory
 
 
 def findings(subject: Subject) -> Iterator[Finding | Trouble]:
-    """Yield the findings of other packages, and the reason for each check that can't be used."""
+    """Yield the findings of other packages' checks, and an error for each check that fails."""
     for name in extensions.names(CURATOR_CHECKS):
         try:
             yield from _found(extensions.get(CURATOR_CHECKS, name), subject)
@@ -29,12 +29,14 @@ def findings(subject: Subject) -> Iterator[Finding | Trouble]:
 
 
 def try_out(extension: Extension, memory: Memory, today: date) -> None:
-    """Run a check without entries, to see whether it works at all. Raise ExtensionError if it doesn't."""
+    """Run a check without entries to see whether it works. Raise ExtensionError if it doesn't."""
     _found(extension, Subject(memory, (), Recorded(), today))
 
 
 def _found(extension: Extension, subject: Subject) -> list[Finding]:
-    """Return the findings of one check. Its name is part of their keys, so no other check has the same ones."""
+    """Return the findings of one check. Their keys depend on the name of the check, so different checks never share a
+    key.
+    """
     check: Check = extension.target
     found = extension.call(lambda: list(islice(check(subject), MOST_FINDINGS)))
     if not all(_is_sound(subject, one) for one in found):

@@ -16,14 +16,14 @@ _KEY_LENGTH = 10
 
 
 class Lines(msgspec.Struct, frozen=True, tag="lines"):
-    """Lines of a file, or a value such as a number, that a finding rests on."""
+    """Lines of a file, or a value such as a number, that prove a finding."""
 
     where: str
     text: str
 
 
 class Diff(msgspec.Struct, frozen=True, tag="diff"):
-    """The change of a file, and the commit that made it. The last three are None if Git doesn't know them."""
+    """A change to a file, and the commit that made it. The last three fields are None if Git doesn't know them."""
 
     where: str
     text: str
@@ -34,7 +34,7 @@ class Diff(msgspec.Struct, frozen=True, tag="diff"):
 
 
 class Pair(msgspec.Struct, frozen=True, tag="pair"):
-    """Two statements that can't both be right, or that say the same."""
+    """Two statements that contradict each other or say the same thing."""
 
     one: str
     other: str
@@ -56,20 +56,21 @@ Proof = Lines | Diff | Pair | Output
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One problem of approved entries. Code that makes decisions compares kinds, never the words."""
+    """One problem with approved entries. Code compares the kinds of findings, and never their words."""
 
     kind: Kind
     ids: tuple[str, ...]
-    """The entries that it is about. The first one is its subject."""
+    """The ids of the entries that the finding is about. The first one is its subject."""
     where: str
     what: str
     proof: Proof
     remedies: tuple[Remedy, ...]
-    """The usual remedy first."""
+    """The remedies, with the most common one first."""
     basis: str = ""
-    """The state that it rests on, such as the digest of the current evidence. A dismissal ends when it changes."""
+    """The state that the finding depends on, such as the digest of the current evidence. If it changes, a dismissed
+finding returns."""
     severity_here: Severity | None = None
-    """The severity, if it isn't the one of the kind."""
+    """The severity, if it differs from the severity of the kind."""
 
     @property
     def id(self) -> str:
@@ -85,13 +86,15 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """A short name for the finding. It stays the same until the state that the finding rests on changes."""
+        """A short name for the finding. It changes only if the state that the finding depends on changes."""
         text = "\0".join((self.kind, *self.ids, self.basis))
         return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:_KEY_LENGTH]
 
 
 class Check(Protocol):
-    """Finds problems of approved entries. It changes nothing, and finds the same if nothing changed."""
+    """A function that finds problems with approved entries. It has no side effects, and always finds the same in the
+    same state.
+    """
 
     def __call__(self, subject: Subject, /) -> Iterable[Finding]:
         """Return the findings about the entries of `subject.entries`."""

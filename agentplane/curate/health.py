@@ -1,4 +1,4 @@
-"""The health figure of a memory: the share of entries without a finding that matters, and its parts."""
+"""The health figure of a memory and its parts. The figure is the share of entries without an important finding."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -22,26 +22,26 @@ class Health(msgspec.Struct, frozen=True):
 
     entries: int
     sound: int
-    """Entries without an open finding to decide about and without a sign that they are stale."""
+    """Entries without an open finding in the groups `decide` and `stale`."""
     found: Mapping[Group, int]
     """Entries with open findings, by the group of the findings."""
     bound: int
-    """Entries whose evidence was recorded at their approval, so that changes of it can be found."""
+    """Entries whose evidence was recorded when they were approved, so that the curator can find changes to it."""
     unchanged: int
     """Entries with recorded evidence and no finding about it."""
     never_bound: int
     """Entries without recorded evidence."""
     checked: int
-    """Entries that a person has looked at within the interval of their kind."""
+    """Entries that a person has checked within the interval for their kind."""
 
     @property
     def percent(self) -> int:
-        """The share of sound entries. It is 100 only if all of them are."""
+        """The share of sound entries in percent. It is 100 only if all entries are sound."""
         return self.sound * 100 // self.entries if self.entries else 100
 
 
 def of(subject: Subject, findings: Sequence[Finding], looks: Collection[str]) -> Health:
-    """Return the health of the entries that were looked at. `looks` are the ids of entries with a day of a look."""
+    """Return the health of the entries of a pass. `looks` are the ids of entries with a known day of a check."""
     ids = {entry.id for entry in subject.entries}
     kinds: dict[str, set[str]] = {}
     groups: dict[Group, set[str]] = {}

@@ -1,7 +1,7 @@
-"""The result of the last pass, kept so that other commands know it without running the checks.
+"""The stored result of the last pass, which other commands read without running the checks.
 
-The files are derived, and the next pass makes them again. The course of the health figure is the exception: it
-begins again if a person deletes `cache/`.
+The files are derived, and the next pass makes them again. The earlier values of the health figure are the exception.
+They are lost if a person deletes `cache/`.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from agentplane.plane.ledger.ledger import Ledger
 from agentplane.text.json import decode
 
 
-# `status` and hooks read the counts, and they need none of the checks.
+# `status` and hooks read only the counts, so this module doesn't import the checks.
 if TYPE_CHECKING:
     from agentplane.curate.curator import Curation
     from agentplane.curate.finding import Finding
@@ -47,7 +47,7 @@ class Mark(msgspec.Struct, frozen=True, omit_defaults=True):
     severity: Severity
     group: Group
     since: date
-    """The day on which a pass found it first."""
+    """The day on which a pass first found it."""
     seen: tuple[str, ...] = ()
     """A short digest of each of its entries, with the state of its evidence that was recorded."""
 
@@ -56,7 +56,7 @@ class Counts(msgspec.Struct, frozen=True):
     """The number of open findings in each group."""
 
     state: str
-    """The memory and the decisions about findings that the pass saw."""
+    """A digest of the memory and the decisions about findings at the time of the pass."""
     at: datetime
     groups: Mapping[Group, int]
 
@@ -80,7 +80,7 @@ _course = decode.Json(tuple[Point, ...])
 
 
 def state_of(ledger: Ledger) -> str:
-    """Return a text that changes with the memory, and when a person renews entries or dismisses findings."""
+    """Return a text that changes if the memory changes, or if a person renews entries or dismisses findings."""
     decided = sum(note.verb in _DECISIONS or note.undoes is not None for note in ledger.ops)
     return f"{ledger.revision()} {decided}"
 
@@ -146,8 +146,8 @@ def keep_part(
 ) -> None:
     """Replace what is kept about some entries with the result of a pass over them.
 
-    `state` is the new state of everything that is kept. None leaves it as it is, because nobody looked at the
-    other entries. Nothing is kept before the first whole pass, because the counts would be too low.
+    `state` is the new state of everything that is kept. None leaves it unchanged, because the other
+    entries weren't checked. Nothing is kept before the first whole pass, because the counts would be too low.
     """
     layout, ledger = subject.layout, subject.memory.snapshot.ledger
     before = counts(layout)

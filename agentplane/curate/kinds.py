@@ -1,4 +1,4 @@
-"""The kinds of findings, as data. The screen, the command and docs/guides/curator.md use this table."""
+"""The table of the kinds of findings. The screen, the command and docs/guides/curator.md use it."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -10,14 +10,13 @@ from agentplane.findings import Severity
 
 Group = Literal["decide", "stale", "tidy"]
 GROUPS: Mapping[Group, str] = {"decide": "Decide now", "stale": "Probably stale", "tidy": "Clean up"}
-"""The groups of findings by what to do, each with its title."""
+"""The groups of findings, in order of urgency, each with its title."""
 
 Kind = Literal[
     "check-failed",
     "contradiction",
     "assumptions-contradict",
     "evidence-gone",
-    "reported",
     "superseded-twice",
     "superseded-in-force",
     "manual-edit",
@@ -53,25 +52,24 @@ KINDS: Mapping[Kind, KindRow] = {
     "contradiction": KindRow("decide", "error", "Entries contradict each other"),
     "assumptions-contradict": KindRow("decide", "error", "Assumptions contradict each other"),
     "evidence-gone": KindRow("decide", "error", "Evidence is gone"),
-    "reported": KindRow("decide", "error", "Reported as wrong by a tool"),
     "superseded-twice": KindRow("decide", "error", "Superseded by several entries, or in a loop"),
     "superseded-in-force": KindRow("decide", "error", "Superseded, but still in force"),
     "manual-edit": KindRow("decide", "warning", "Manual edit not reviewed"),
     "expired": KindRow("stale", "warning", "Expired"),
     "evidence-changed": KindRow("stale", "warning", "Evidence changed"),
-    "code-gone": KindRow("stale", "warning", "Names code that is gone"),
+    "code-gone": KindRow("stale", "warning", "Names code that no longer exists"),
     "old": KindRow("stale", "warning", "Not checked for a long time"),
     "temporary": KindRow("stale", "warning", "Describes a task or a temporary state"),
     "check-unapproved": KindRow("stale", "info", "Command not approved on this machine"),
-    "check-invalid": KindRow("stale", "warning", "Check can't be read"),
+    "check-invalid": KindRow("stale", "warning", "Check is invalid"),
     "check-unclear": KindRow("stale", "info", "Check has no clear result"),
     "unreadable": KindRow("stale", "info", "Evidence can't be compared"),
     "expiring": KindRow("tidy", "info", "Expires soon"),
     "evidence-moved": KindRow("tidy", "info", "Evidence moved"),
-    "duplicate": KindRow("tidy", "warning", "Entries say the same"),
+    "duplicate": KindRow("tidy", "warning", "Entries say the same thing"),
     "link-broken": KindRow("tidy", "warning", "Link to a missing entry"),
     "source-missing": KindRow("tidy", "info", "Source run is missing"),
     "scope-empty": KindRow("tidy", "warning", "Scope matches no file"),
-    "unused": KindRow("tidy", "info", "Never used since its approval"),
-    "other": KindRow("stale", "warning", "Found by a check of another package"),
+    "unused": KindRow("tidy", "info", "Never used since approval"),
+    "other": KindRow("stale", "warning", "Found by an installed check"),
 }

@@ -1,4 +1,4 @@
-"""The last day on which a person looked at each entry: when approving, editing, merging or renewing it."""
+"""The day on which a person last checked each entry, by approving, editing, merging or renewing it."""
 
 from collections.abc import Mapping
 from datetime import date

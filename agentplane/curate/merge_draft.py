@@ -1,4 +1,4 @@
-"""The draft of one entry from several entries that say the same. A person edits it before it is written."""
+"""The draft of one entry from several entries that say the same thing. A person edits the draft before it is written."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from agentplane.text.markdown import header
 
 
 _UNITED = ("tags", "evidence")
-"""Header keys of which the merged entry has the values of all entries."""
+"""Header keys for which the merged entry gets the values of all entries."""
 _LINKS = ("supersedes", "refines", "unrelated")
 _RATIONALE = "Rationale"
 _WORD = re.compile(r"[^\W_]+")
@@ -39,7 +39,7 @@ def drafted(memory: Memory, wanted: Sequence[str]) -> bytes:
 
 
 def clearest(entries: Sequence[Entry]) -> Entry:
-    """Return the entry whose statement has the most words of the others, preferably a short sentence."""
+    """Return the entry whose statement shares the most words with the others. Prefer short sentences."""
     words = [_words(entry.statement) for entry in entries]
 
     def rank(place: int) -> tuple[int, bool, int, int]:

@@ -1,4 +1,4 @@
-"""What operations recorded for the curator: the state of evidence at each approval, and dismissed findings."""
+"""The data that operations record for the curator: the state of evidence at each approval, and dismissed findings."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -39,7 +39,7 @@ class Observed(msgspec.Struct, frozen=True):
     """The state of an entry's evidence when a person last approved or renewed the entry."""
 
     day: date | None
-    """The day on which the person looked at the entry. None if the entry doesn't have it."""
+    """The day on which the person checked the entry. None if the header doesn't contain it."""
     commit: str | None
     """The commit that was checked out then."""
     evidence: tuple[Observation, ...] | None
@@ -53,7 +53,7 @@ class Dismissal(msgspec.Struct, frozen=True):
 
     ids: tuple[str, ...]
     until: date | None
-    """The day on which it is shown again. None means that it isn't, unless its proof changes."""
+    """The day on which the finding returns. None means that it returns only if its proof changes."""
     op: str
     """The operation that dismissed it, which has the reason."""
 
@@ -136,7 +136,7 @@ def _observed(entry: Entry, rows: Sequence[_Row]) -> Observed:
 
 
 def _is_look(entry: Entry, row: _Row) -> bool:
-    """True if a person looked at the whole entry in the operation of a row."""
+    """True if a person saw the whole entry in the operation of a row."""
     return row.verb != PARTLY_OBSERVING and _is_about(entry, row)
 
 

@@ -45,7 +45,7 @@ def with_observations(plan: Plan, memory: Memory) -> Plan:
 def _with_earlier(plan: Plan, memory: Memory) -> Plan:
     """Return a plan whose new texts keep the state that the evidence of the earlier entries had at their approval.
 
-    A person who merges or splits entries doesn't look at their evidence again. Only new pieces are observed now.
+    A person who merges or splits entries doesn't check their evidence again. Only new pieces are observed now.
     """
     heads = {edit.id: head for edit in plan.edits if (head := _accepted(edit)) is not None}
     wanted = {id_: head.evidence for id_, head in heads.items() if head.evidence}

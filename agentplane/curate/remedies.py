@@ -1,5 +1,6 @@
-"""Remedies of findings, as values. The screen turns one into a command of `agentplane.commands`, and `argv`
-is the same command for a shell.
+"""Remedies of findings, as values. The API turns a remedy into a command of `agentplane.commands`. `argv` is the same
+command
+for a shell.
 """
 
 from typing import ClassVar
@@ -20,7 +21,7 @@ class Renew(msgspec.Struct, frozen=True):
 
 
 class MoveEvidence(msgspec.Struct, frozen=True):
-    """Replace one piece of evidence with the place to which it moved."""
+    """Replace one piece of evidence with its new location."""
 
     name: ClassVar[str] = "move-evidence"
     title: ClassVar[str] = "Update the evidence"
@@ -71,7 +72,7 @@ class Supersede(msgspec.Struct, frozen=True):
 
 
 class MergeEntries(msgspec.Struct, frozen=True):
-    """Merge entries that say the same into the first one."""
+    """Merge entries that say the same thing into the first one."""
 
     name: ClassVar[str] = "merge"
     title: ClassVar[str] = "Merge"
@@ -83,7 +84,7 @@ class MergeEntries(msgspec.Struct, frozen=True):
 
 
 class SplitEntry(msgspec.Struct, frozen=True):
-    """Divide an entry with several statements into several entries."""
+    """Split an entry with several statements into several entries."""
 
     name: ClassVar[str] = "split"
     title: ClassVar[str] = "Split"
@@ -189,4 +190,4 @@ Remedy = (
     | ReviewEdit
     | ApproveCheck
 )
-"""Dismissing and snoozing work on every finding, so they aren't listed."""
+"""All remedies. Dismissing and snoozing aren't among them, because they work for every finding."""

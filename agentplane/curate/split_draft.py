@@ -1,4 +1,4 @@
-"""The draft of a split: an entry as several entries, one for each of its statements."""
+"""The draft for splitting an entry. The draft contains one entry for each statement."""
 
 import re
 from collections.abc import Iterator

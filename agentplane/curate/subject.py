@@ -1,4 +1,4 @@
-"""What the checks of the curator look at: the memory, the code, and what was recorded at approvals."""
+"""The data that the curator's checks use: the memory, the code, and the state recorded at approvals."""
 
 import re
 from datetime import date
@@ -14,11 +14,11 @@ from agentplane.plane.layout import Layout
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """One look at a memory. Everything in it was read once, so all checks see the same."""
+    """The state of a memory for one pass. Everything is read once, so all checks see the same state."""
 
     memory: Memory
     entries: tuple[Entry, ...]
-    """The accepted entries to look at. Checks that compare entries compare them with `memory.shelf`."""
+    """The accepted entries to check. Checks that compare entries use `memory.shelf` for the others."""
     recorded: Recorded
     today: date
     report: Report = ignore

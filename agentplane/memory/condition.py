@@ -1,4 +1,4 @@
-"""The grammar of `check`, which says how to find out whether an entry is still true.
+"""The grammar of the header key `check`, whose condition shows whether an entry is still true.
 
 This module only reads the text. `curate/conditions/` evaluates it.
 """
@@ -39,7 +39,7 @@ class TextIn(msgspec.Struct, frozen=True, tag="text"):
 
 
 class RegexIn(msgspec.Struct, frozen=True, tag="regex"):
-    """A regular expression in Python's syntax matches in a file. `^` and `$` match at lines."""
+    """A file contains a match for a regular expression in Python's syntax. `^` and `$` match at each line."""
 
     pattern: str
     path: str
@@ -77,12 +77,12 @@ Condition = FileIs | TextIn | RegexIn | SymbolIn | VersionIs | Before | Run
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """The first place at which a text isn't a check."""
+    """The first place at which a text isn't a valid check."""
 
     offset: int
     """Index in the text."""
     what: str
-    """What the place should have, such as "expected `exists` or `missing`"."""
+    """A phrase for what is expected there, such as "expected `exists` or `missing`"."""
 
 
 _KEYWORD = re.compile(r"\s*([a-z]+):\s*")
@@ -117,7 +117,7 @@ def parse(text: str) -> Condition | Problem:
 
 
 def keyword_of(text: str) -> str | None:
-    """Return the word with which a check begins, or None if it has none of the known words."""
+    """Return the keyword at the start of a check, or None if it has no known keyword."""
     found = _KEYWORD.match(text)
     return found[1] if found and found[1] in _READERS else None
 
@@ -143,7 +143,7 @@ def _text(value: str) -> TextIn | Problem:
         return Problem(0, "expected the text in double quotes")
     text = _unescaped(quoted[1])
     if not text.strip():
-        return Problem(0, "expected a text that isn't empty")
+        return Problem(0, "expected text that isn't empty")
     found = re.compile(rf"\s+in\s+({_PATH})\s*\Z").match(value, quoted.end())
     if found is None:
         return Problem(quoted.end(), "expected `in` and one path after the text")
@@ -237,7 +237,7 @@ def _path(text: str, offset: int, *, globs: bool) -> str | Problem:
     parts = [part for part in bare.split("/") if part not in ("", ".")]
     outside = bare.startswith(("/", "~", "\\")) or re.match(r"[A-Za-z]:[\\/]", bare) or ".." in parts
     if outside or not parts or parts[0] == ".git":
-        return Problem(offset, "expected a path in the project, which begins at its top and has no `..`")
+        return Problem(offset, "expected a path relative to the top of the project, without `..`")
     if is_glob(bare) and not globs:
         return Problem(offset, "expected the path of one file, without `*` and `?`")
     return "/".join(parts)

@@ -1,4 +1,4 @@
-"""The place of a problem of `check` in the header of an entry."""
+"""The position of an error in a `check` within its entry's header."""
 
 import re
 
@@ -27,14 +27,14 @@ _ESCAPE = re.compile(r"\\(?:x..|u.{4}|U.{8}|.)", re.DOTALL)
 
 
 def problem_of(entry: Entry) -> Problem | None:
-    """Return the problem of an entry's check, or None if it has none or no check."""
+    """Return the problem with an entry's check, or None if the check is valid or missing."""
     return _problem(entry.head)
 
 
 def refuse_unreadable(text: bytes, approved: bytes | None, where: str, line: int = 1) -> None:
-    """Raise an error if a person's text of an entry has a check that can't be read.
+    """Raise an error if a person's text of an entry has an invalid check.
 
-    A check that was approved before is no error, so that the rest of its entry can be edited. `line` is the line of
+    A check that was approved earlier isn't an error, so a person can edit the rest of the entry. `line` is the line of
     the text in its file.
     """
     after, before = document.parse(text), document.parse(approved or b"")
@@ -48,9 +48,9 @@ def refuse_unreadable(text: bytes, approved: bytes | None, where: str, line: int
     found = place(text[block.head : block.body].decode(errors="replace"), problem.offset)
     at = Place(line + text.count(b"\n", 0, block.head) + found.line - 1, found.column)
     raise BadInput(
-        f"The check can't be read: {problem.what}.",
+        f"The check is invalid: {problem.what}.",
         where=f"{where}:{at}",
-        todo="See docs/reference/conditions.md for the forms of a check. A command starts with `run:`.",
+        todo="For the valid forms, see docs/reference/conditions.md. If the check is a command, put `run:` before it.",
     )
 
 

@@ -1,8 +1,8 @@
-"""Changes of approved entries without an edit of their text in place: other fields, a successor, a merge, a split
-or another kind.
+"""Changes to approved entries other than text edits: new field values, supersession, merges, splits and changes of
+kind.
 
 A successor gets the day and the actor of its operation. It keeps the commit of the earlier entry, because its
-evidence was looked at then. The earlier entry stays in its file as superseded, with a link to each successor. Links
+evidence was checked then. The earlier entry stays in its file as superseded, with a link to each successor. Links
 of other entries to it stay, because following `superseded_by` leads to the entry in force.
 """
 
@@ -64,7 +64,7 @@ def set_fields(memory: Memory, wanted: Sequence[str], changes: FieldChanges, tod
     if isinstance(changes.expires_at, date) and changes.expires_at < today:
         raise BadInput(
             f"The expiry date {changes.expires_at} is in the past.",
-            todo="Use a later date, or run `agentplane deprecate` to take the entry out of use.",
+            todo="Use a later date, or run `agentplane deprecate` instead.",
         )
     edits = []
     for entry in distinct(memory, wanted):
@@ -112,18 +112,18 @@ def _new_evidence(entry: Entry, changes: FieldChanges) -> list[str]:
 
 
 def _check_fields(memory: Memory, entry: Entry, fields: Mapping[str, Any]) -> None:
-    """Check the new values by the rules of proposals. Values that stay aren't checked again."""
+    """Check the new values by the rules for proposals. Unchanged values aren't checked again."""
     check_proposal(memory, Proposal(type=entry.head.type, statement=entry.statement, **fields))
     outside = next((glob for glob in fields.get("scope", ()) if glob.startswith(_OUTSIDE)), None)
     if outside is not None:
         raise BadInput(
-            f"The scope {one_line(outside, 40)} is outside of the project.",
+            f"The scope {one_line(outside, 40)} is outside the project.",
             todo="Use paths within the project, for example `src/**`.",
         )
     check = fields.get("check")
     if check is not None and len(check.splitlines()) != 1:
         raise BadInput(
-            "The check must be one line.", todo="Write one condition, for example `file: X exists`."
+            "The check must be a single line.", todo="Write one condition, for example `file: X exists`."
         )
 
 
@@ -132,7 +132,9 @@ def supersede(memory: Memory, old: str, new: str, today: date, why: str | None =
     entry, successor = memory.get(old), memory.get(new)
     name, other = one_line(entry.id, 40), one_line(successor.id, 40)
     if entry.id == successor.id:
-        raise BadInput(f"{name} can't supersede itself.", todo="Pass the entry that replaces it with --by.")
+        raise BadInput(
+            f"{name} can't supersede itself.", todo="With --by, name the entry that supersedes it."
+        )
     if entry.file == INBOX:
         raise BadInput(f"{name} is a candidate.", todo=f"Run `agentplane reject {name}` instead.")
     if successor.file == INBOX:
@@ -144,7 +146,7 @@ def supersede(memory: Memory, old: str, new: str, today: date, why: str | None =
     if successor.head.status != "accepted":
         raise BadInput(
             f"{other} can't supersede {name}, because its status is {one_line(successor.head.status, 20)}.",
-            todo="Pass an accepted entry with --by.",
+            todo="With --by, name an accepted entry.",
         )
     if links.leads_to(memory, successor.id, entry.id):
         raise BadInput(
@@ -275,7 +277,7 @@ def _relabelled(core: bytes, old: str, new: str) -> bytes:
 
 
 def _as_successor(entry: Entry, core: bytes, stamp: Stamp, *, alone: bool = False) -> dict[str, Any]:
-    """Return the fields of a new entry that takes the place of `entry`, `alone` or together with others."""
+    """Return the fields of a new entry that supersedes `entry`, `alone` or together with others."""
     head = _head(core)
     own = [link for link in head.supersedes if not alone and link not in entry.head.supersedes]
     fields: dict[str, Any] = {"supersedes": list(dict.fromkeys([*own, entry.id]))}

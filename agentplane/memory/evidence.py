@@ -16,7 +16,7 @@ from agentplane.text.visible import is_encodable
 
 
 Exists = Callable[[str], bool]
-"""True if there is something at a path of the project, even a broken link."""
+"""True if a path in the project exists, even as a broken link."""
 
 _LONGEST = 1024
 _QUOTES = "`'\"<>"
@@ -90,7 +90,7 @@ class Outside(msgspec.Struct, frozen=True, tag="outside"):
 
 
 class Other(msgspec.Struct, frozen=True, tag="other"):
-    """Text that names nothing that agentplane can look up."""
+    """Text that agentplane can't look up."""
 
     text: str
 

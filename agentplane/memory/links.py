@@ -1,4 +1,4 @@
-"""Links between entries: the ones that lead nowhere, and chains of entries that replaced each other."""
+"""Links between entries: links to missing entries, and chains of entries that supersede each other."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -85,7 +85,7 @@ def leads_to(memory: Memory, start: str, goal: str) -> bool:
 
 
 def loops(memory: Memory) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of approved entries that replaced each other in a circle, in file order."""
+    """Return the groups of approved entries that supersede each other in a loop, in file order."""
     after = _successors(memory)
     leading = _among(after, _not_ending(after))
     circles = _among(leading, _not_ending(_reversed(leading)))

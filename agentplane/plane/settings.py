@@ -367,27 +367,42 @@ class Curate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     assumption_days: Annotated[
         _Days,
-        says("Number of days after which an assumption needs a check.", _AGE_PAGE, "`0`: never."),
+        says(
+            "Number of days after which a person should confirm an assumption again.",
+            _AGE_PAGE,
+            "`0`: never.",
+        ),
     ] = 90
     fact_days: Annotated[
-        _Days, says("Number of days after which a fact needs a check.", _AGE_PAGE, "`0`: never.")
+        _Days,
+        says("Number of days after which a person should confirm a fact again.", _AGE_PAGE, "`0`: never."),
     ] = 180
     decision_days: Annotated[
-        _Days, says("Number of days after which a decision needs a check.", _AGE_PAGE, "`0`: never.")
+        _Days,
+        says(
+            "Number of days after which a person should confirm a decision again.", _AGE_PAGE, "`0`: never."
+        ),
     ] = 365
     invariant_days: Annotated[
-        _Days, says("Number of days after which an invariant needs a check.", _AGE_PAGE, "`0`: never.")
+        _Days,
+        says(
+            "Number of days after which a person should confirm an invariant again.", _AGE_PAGE, "`0`: never."
+        ),
     ] = 365
     other_days: Annotated[
         _Days,
-        says("Number of days after which an entry of a custom kind needs a check.", _AGE_PAGE, "`0`: never."),
+        says(
+            "Number of days after which a person should confirm an entry of a custom kind again.",
+            _AGE_PAGE,
+            "`0`: never.",
+        ),
     ] = 365
     unused_contexts: Annotated[
         int,
         msgspec.Meta(ge=0, le=100_000),
         says(
-            "Number of contexts without an entry after which the entry counts as unused.",
-            "guides/curator.md#never-used-since-its-approval",
+            "Number of contexts without an entry before the entry counts as unused.",
+            "guides/curator.md#never-used-since-approval",
             "`0`: no entry counts as unused.",
         ),
     ] = 20
@@ -395,17 +410,17 @@ class Curate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int,
         msgspec.Meta(ge=1, le=3600),
         says(
-            "Maximum number of seconds that the command of a check may run.",
+            "Maximum number of seconds that a command in a check may run.",
             "reference/conditions.md#commands",
         ),
     ] = 60
     withhold: Annotated[
         Literal["never", "error"],
         says(
-            "Which entries with open findings to withhold from tools.",
+            "Whether to withhold entries that may no longer be true from tools.",
             "guides/curator.md#marks-in-the-context",
-            '`"never"`: tools get every entry, and the context marks an entry that has an open finding of severity'
-            ' `error`. `"error"`: tools don\'t get such an entry.',
+            '`"never"`: tools get every entry, and contexts mark entries that may no longer be true. `"error"`: contexts,'
+            " `search` and MCP leave out the text of a marked entry if its finding has the severity `error`.",
         ),
     ] = "never"
 

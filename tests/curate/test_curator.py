@@ -125,7 +125,7 @@ def test_a_check_that_stops_is_reported_and_the_others_run(
     def broken(_: Subject) -> list[Finding]:
         raise Damaged("The index is torn.", where="cache/x", todo="Delete it.")
 
-    monkeypatch.setattr(curator, "CHECKS", (CheckRow(broken, ("reported",)), *CHECKS))
+    monkeypatch.setattr(curator, "CHECKS", (CheckRow(broken, ("other",)), *CHECKS))
     made = at(mixed, NOW).curator.collect()
     assert len(made.findings) == 3
     (trouble,) = made.troubles

@@ -446,7 +446,7 @@ def new_log_line_with_a_wrong_hash(repo: Repo) -> None:
     repo.refresh()
 
 
-@bad(f"{LOG}:8", "agentplane never writes an event like this line, although the line's hash is valid")
+@bad(f"{LOG}:8", "agentplane never writes an event like this line, even though the line's hash is valid")
 def new_log_line_of_no_known_kind(repo: Repo) -> None:
     append_event(repo, {"kind": "amnesty", "ts": "2026-01-28T00:00:00Z"})
     repo.refresh()
@@ -512,7 +512,7 @@ def record_removed(repo: Repo) -> None:
 
 @bad(
     r"\.agentplane/ops/\S+\.jsonl:2",
-    r"the record of operation \S+: a stored text \(digest [0-9a-f]+…?\) was changed or removed",
+    r"the record of operation \S+: stored text \(digest [0-9a-f]+…?\) was changed or removed",
 )
 def text_of_a_record_altered(repo: Repo) -> None:
     name = str(repo.op_file().relative_to(repo.folder))

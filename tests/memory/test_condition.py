@@ -83,15 +83,15 @@ def test_versions(text: str, ecosystem: str, name: str, clauses: tuple[tuple[Cla
         ("files: a exists", 0, "`file:`"),
         ("file: a.md", 10, "`exists` or `missing`"),
         ("file: src/*.py exists", 6, "one file"),
-        ("file: ../a exists", 6, "in the project"),
-        ("file: /etc/passwd exists", 6, "in the project"),
-        ("file: a/../../b exists", 6, "in the project"),
-        ("file: .git/config exists", 6, "in the project"),
-        (r"file: C:\a exists", 6, "in the project"),
+        ("file: ../a exists", 6, "relative to the top of the project"),
+        ("file: /etc/passwd exists", 6, "relative to the top of the project"),
+        ("file: a/../../b exists", 6, "relative to the top of the project"),
+        ("file: .git/config exists", 6, "relative to the top of the project"),
+        (r"file: C:\a exists", 6, "relative to the top of the project"),
         ("text: a in b", 6, "double quotes"),
         ('text: " " in b', 6, "isn't empty"),
         ('text: "a" b', 9, "`in`"),
-        ('text: "a" in ../b', 13, "in the project"),
+        ('text: "a" in ../b', 13, "relative to the top of the project"),
         ("regex: a b", 10, "`in`"),
         ("regex: a(b in c", 8, "Python's syntax"),
         ("regex: x{99999999999} in c", 7, "simpler"),
@@ -151,7 +151,7 @@ def _assumption(plane: Plane, check: str | None, statement: str = UNLIKE[0]) -> 
 
 
 def test_a_proposal_with_a_check_that_cant_be_read_is_refused(plane: Plane) -> None:
-    with pytest.raises(Refused, match=r"can't be read at column 11: expected `exists` or `missing`"):
+    with pytest.raises(Refused, match=r"is invalid at column 11: expected `exists` or `missing`"):
         _assumption(plane, "file: a.md")
     assert plane.memory.read().inbox == []
     plane.layout.config.write_text('[gate]\ncheck = "flag"\n')

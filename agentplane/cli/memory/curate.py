@@ -45,30 +45,30 @@ _LEVELS: Sequence[Severity] = get_args(Severity)
     multiple=True,
     metavar="KIND",
     shell_complete=complete.finding_kinds,
-    help="Look only for findings of this kind. Can be repeated.",
+    help="Kind of finding to look for. Can be repeated.",
 )
 @click.option(
     "--since",
     metavar="REV",
-    help="Look only at entries that changed since this Git revision, or whose evidence or scope did.",
+    help="Check only entries that changed since this Git revision, or that cite or cover a changed file.",
 )
 @click.option(
     "--fail-on",
     type=click.Choice(list(_LEVELS)),
-    help="Exit with code 1 if there is a finding of this severity or a higher one.",
+    help="Exit with code 1 if a finding has this severity or a higher one.",
 )
 @click.option("--report", type=click.Path(dir_okay=False, path_type=Path), help="Markdown file to write.")
 @click.option(
     "--apply",
     metavar="KIND",
     shell_complete=complete.finding_kinds,
-    help="Carry out the first remedy of each finding of this kind.",
+    help="Apply the first remedy of each finding of this kind.",
 )
 @click.option("--yes", is_flag=True, help="With --apply, skip the prompt.")
 @click.option(
     "--run-checks",
     is_flag=True,
-    help="First run the commands of checks. Asks you before it runs a new or changed command.",
+    help="First run the commands in checks. Ask before running a new or changed command.",
 )
 @click.option("--dismiss", multiple=True, metavar="KEY", help="Dismiss a finding. Can be repeated.")
 @click.option("--why", metavar="TEXT", help="With --dismiss or --snooze, reason to record.")
@@ -77,7 +77,7 @@ _LEVELS: Sequence[Severity] = get_args(Severity)
     "--until",
     metavar="DATE",
     shell_complete=complete.until,
-    help="With --snooze, date such as 2026-12-31, or an age such as 2w [default: 30d].",
+    help="With --snooze, end date such as 2026-12-31, or a duration such as 2w [default: 30d].",
 )
 @click.option("--show-dismissed", is_flag=True, help="Also list findings that were dismissed or snoozed.")
 @click.option("-v", "--verbose", is_flag=True, help="Print proofs in full, and all remedies.")
@@ -101,7 +101,7 @@ def curate_command(
 ) -> int:
     """Find approved entries that may no longer be true.
 
-    Each finding has its proof and the commands that resolve it.
+    Each finding includes its proof and the commands that resolve it.
     """
     _check_options(dismiss, snooze, apply, why, until, run_checks=run_checks)
     kinds = tuple(_kind(name) for name in only)
@@ -162,26 +162,26 @@ def _run_checks(plane: Plane, ids: tuple[str, ...]) -> None:
 
 _WARNING = (
     "These commands come from the project memory. agentplane runs a command only if you allow its exact text. A "
-    "command can read your files and write to the project."
+    "command can read and write every file that you can."
 )
 
 
 def _put_aside(keys: tuple[str, ...], why: str | None, until: str | None, *, as_json: bool) -> int:
-    """Dismiss findings, or hide them until a day."""
+    """Dismiss or snooze findings."""
     plane = opened(deciding="dismissing findings")
     day = None if until is None else days.ahead(until, plane.today())
     if until is not None and day is None:
-        raise invalid_option("--until", until, "Use a date such as 2026-12-31, or an age such as 2w.")
+        raise invalid_option("--until", until, "Use a date such as 2026-12-31, or a duration such as 2w.")
     report_done(plane, plane.curator.dismiss(keys, why, day), as_json=as_json)
     return 0
 
 
 def _kind(name: str) -> Kind:
-    """Return the kind of findings that a person names."""
+    """Return the kind of finding with this name."""
     for kind in KINDS:
         if kind == name.strip().lower():
             return kind
-    raise BadInput(f"Unknown kind of findings: {one_line(name, 40)}.", todo=f"Use {', '.join(KINDS)}.")
+    raise BadInput(f"Unknown kind of finding: {one_line(name, 40)}.", todo=f"Use {', '.join(KINDS)}.")
 
 
 def _plain(finding: Finding) -> Trouble:
@@ -197,7 +197,7 @@ def _is_bad(made: Curation, level: Severity) -> bool:
 
 
 def _apply(ids: tuple[str, ...], kind: Kind, since: str | None, *, yes: bool, as_json: bool) -> int:
-    """Carry out the first remedy of each finding of a kind, after a person confirmed the list."""
+    """Apply the first remedy of each finding of a kind, after a person confirmed the list."""
     plane = opened(deciding="applying remedies", doing="Checking entries")
     made = plane.curator.collect(ids, only=(kind,), since=since)
     for trouble in made.troubles:

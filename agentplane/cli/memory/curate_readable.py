@@ -1,4 +1,4 @@
-"""Findings in a form that coding tools may read, for a tool's shell and for report files."""
+"""Findings without secrets, which coding tools may read in their shells and in report files."""
 
 import os
 from collections.abc import Collection
@@ -12,7 +12,7 @@ from agentplane.curate.finding import Diff, Finding, Lines, Output, Pair, Proof
 from agentplane.curate.remedies import Remedy
 
 
-WITHHELD = "(withheld, because the entry looks like it contains a secret)"
+WITHHELD = "(withheld because the entry looks like it contains a secret)"
 
 
 def here(plane: Plane, made: Curation) -> Curation:

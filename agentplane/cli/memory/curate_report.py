@@ -1,4 +1,4 @@
-"""Findings of the curator as a Markdown report."""
+"""The curator's findings as a Markdown report."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def text(made: Curation) -> str:
 
 
 def _lines(made: Curation) -> Iterator[str]:
-    yield f"# Findings of {made.day}"
+    yield f"# Curator findings on {made.day}"
     yield ""
     yield f"Memory revision {made.revision}."
     if made.health is not None:

@@ -1,4 +1,4 @@
-"""Findings of the curator as text and as JSON."""
+"""The curator's findings as text and as JSON."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ _FEW_IDS = 4
 _LONGEST = 200
 _SHORT_COMMIT = 10
 _MOST_PREVIEWS = 20
-"""Number of findings up to which JSON has the previews of all remedies. Each preview plans an operation."""
+"""Maximum number of findings for which the JSON output contains previews. Each preview plans an operation."""
 
 
 def print_all(made: Curation, *, full: bool, put_aside: bool) -> None:
@@ -61,7 +61,7 @@ def print_all(made: Curation, *, full: bool, put_aside: bool) -> None:
 
 
 def print_remedy(finding: Finding) -> None:
-    """Print what a finding says, and the command that its first remedy is."""
+    """Print a finding and the command of its first remedy."""
     output.line(f"{_ids(finding)}  {finding.row.title}")
     output.line(f"    {_command(first_remedy(finding))}", dim=True)
 
@@ -87,9 +87,9 @@ def health_lines(health: Health) -> Iterator[str]:
     entries = health.entries
     if not entries:
         return
-    yield f"Health: {health.percent}% ({health.sound:,} of {counted(entries, 'entry', 'entries')} have nothing to decide and no sign of being stale)"
-    yield f"  Evidence unchanged: {health.unchanged:,} of {health.bound:,} with recorded evidence. Never bound: {health.never_bound:,}"
-    yield f"  Checked within the interval of their kind: {health.checked:,} of {entries:,}"
+    yield f"Health: {health.percent}% ({health.sound:,} of {counted(entries, 'entry', 'entries')} have no finding in Decide now or Probably stale)"
+    yield f"  Evidence unchanged: {health.unchanged:,} of {health.bound:,} with recorded evidence. No recorded evidence: {health.never_bound:,}"
+    yield f"  Checked within the interval for their kind: {health.checked:,} of {entries:,}"
 
 
 def _print(finding: Finding, *, full: bool) -> None:
@@ -107,7 +107,7 @@ def _print(finding: Finding, *, full: bool) -> None:
 
 
 def _ids(finding: Finding) -> str:
-    """Return the entries that a finding is about, the first few of them."""
+    """Return the first few entries that a finding is about."""
     return listed(finding.ids, _FEW_IDS)
 
 
@@ -155,7 +155,7 @@ def proof_lines(finding: Finding) -> Iterator[str]:
         case Output(command, text, exit_code):
             yield f"$ {command}"
             yield from text.splitlines()
-            yield "The command was ended." if exit_code is None else f"Exit code: {exit_code}"
+            yield "The command didn't finish." if exit_code is None else f"Exit code: {exit_code}"
 
 
 def _command(remedy: Remedy) -> str:
@@ -216,7 +216,7 @@ def _preview(plane: Plane, remedy: Remedy) -> list[dict[str, Any]] | None:
     try:
         changes = plane.curator.preview(remedy)
     except AgentplaneError:
-        return None  # the command itself says why it can't be carried out
+        return None  # the command itself reports why it fails
     return None if changes is None else [_change(one) for one in changes]
 
 

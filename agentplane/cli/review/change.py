@@ -33,7 +33,7 @@ _CONFIRM = click.option("--confirm", "codes", metavar="FLAGS", help=confirming.H
     required=True,
     metavar="ID",
     shell_complete=complete.ids("shelf"),
-    help="Approved entry that replaces it. Required.",
+    help="Approved entry that supersedes it. Required.",
 )
 @_WHY
 @json_option
@@ -53,9 +53,10 @@ def supersede_command(old: str, new: str, why: str | None, as_json: bool) -> Non
 @_CONFIRM
 @json_option
 def merge_command(ids: tuple[str, ...], yes: bool, why: str | None, codes: str | None, as_json: bool) -> None:
-    """Merge approved entries that say the same, as one text that you edit.
+    """Merge approved entries that say the same thing into one entry.
 
-    The first entry keeps its ID and gets the merged text. The other entries are superseded by it. To reconcile
+    Your editor opens with a draft of the merged text. The first entry keeps its ID, gets this text, and supersedes the
+    other entries. To reconcile
     branches after a Git merge, run `agentplane reconcile` instead.
     """
     plane = opened(deciding="merging")
@@ -87,8 +88,8 @@ def merge_command(ids: tuple[str, ...], yes: bool, why: str | None, codes: str |
 def split_command(id: str, yes: bool, why: str | None, codes: str | None, as_json: bool) -> None:  # noqa: A002
     """Split an approved entry with several statements into several entries.
 
-    Your editor opens with a draft that has one entry for each statement. Each of them gets a new ID of the same kind.
-    The earlier entry is superseded by them.
+    Your editor opens with a draft that has one entry for each statement. Each new entry has the same kind and a new
+    ID. Together, they supersede the original entry.
     """
     plane = opened(deciding="splitting")
     memory = plane.memory.read()

@@ -59,7 +59,7 @@ from agentplane.text import days, files
     multiple=True,
     metavar="GLOB",
     shell_complete=complete.files,
-    help="Scope that replaces the current one. Can be repeated. An empty text removes the scope.",
+    help="Scope that replaces the current one. Can be repeated. An empty GLOB removes the scope.",
 )
 @click.option(
     "--evidence",
@@ -67,7 +67,7 @@ from agentplane.text import days, files
     nargs=2,
     metavar="OLD NEW",
     shell_complete=complete.files,
-    help="Piece of evidence, and its replacement. Can be repeated. An empty NEW removes the piece.",
+    help="Evidence to replace, and its replacement. Can be repeated. An empty NEW removes the evidence.",
 )
 @click.option(
     "--add-evidence",
@@ -77,13 +77,15 @@ from agentplane.text import days, files
     help="Evidence to add. Can be repeated.",
 )
 @click.option(
-    "--check", metavar="TEXT", help="Condition that the entries depend on. An empty text removes it."
+    "--check",
+    metavar="TEXT",
+    help="Condition that the entries depend on. An empty TEXT removes the condition.",
 )
 @click.option(
     "--kind",
     metavar="KIND",
     shell_complete=complete.kinds,
-    help="New kind of an approved entry. The entry gets a new ID, and the earlier entry is superseded by it.",
+    help="New kind for an approved entry. The result is a new entry with a new ID, which supersedes the earlier entry.",
 )
 @click.option("--mask", is_flag=True, help="Mask likely secrets without opening the editor.")
 @click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)

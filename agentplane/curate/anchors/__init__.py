@@ -1,1 +1,1 @@
-"""Anchors, which compare what evidence contained at the approval with what it contains now."""
+"""Anchors, which compare the content of evidence at its approval with the current content."""

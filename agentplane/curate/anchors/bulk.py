@@ -1,6 +1,4 @@
-"""The comparison of the evidence of many entries. Files that didn't change aren't read, and nothing is asked of Git for
-them.
-"""
+"""The comparison of the evidence of many entries. It doesn't read unchanged files or query Git for them."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,7 +44,7 @@ Asked = tuple[str, str, Observation | None, str | None]
 
 
 def compared(pieces: Iterable[Asked], layout: Layout, report: Report) -> Iterator[tuple[Piece, State]]:
-    """Yield the pieces of evidence that aren't plainly unchanged, each with its state."""
+    """Yield the pieces of evidence that may have changed, each with its state."""
     memo = Memo(layout)
     try:
         with ObjectReader(layout.project) as reader:

@@ -1,4 +1,4 @@
-"""The comparison of recorded evidence with the work tree: what became of each piece."""
+"""The comparison of recorded evidence with the work tree."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ _UNCOMPARABLE: frozenset[str] = frozenset(
 
 
 def states(observed: Observed, project: Path, evidence: Sequence[str] = ()) -> list[State]:
-    """Return what became of the evidence of one entry.
+    """Return the state of each piece of an entry's evidence.
 
     `evidence` is needed if no state was recorded. Then Git has the state in the commit of the approval.
     """
@@ -60,7 +60,7 @@ def comparison(project: Path, since: str | None) -> "Iterator[Comparison]":
 
 
 class Comparison:
-    """Compares evidence with the current files. Files and commits are read once."""
+    """A comparison of evidence with the current files. It reads each file and commit once."""
 
     def __init__(self, project: Path, past: Past) -> None:
         self._project = project
@@ -73,7 +73,7 @@ class Comparison:
         return [self.state_of(one.evidence, one, observed.commit) for one in observed.evidence]
 
     def state_of(self, evidence: str, observed: Observation | None, commit: str | None) -> State:
-        """Return what became of one piece of evidence. Without a recorded state, the commit has it."""
+        """Return the state of one piece of evidence. If no operation recorded its earlier state, the commit has it."""
         if observed is None:
             (observed,) = self.derived([evidence], commit)
         return self.state(observed, self._past.commit(commit))
@@ -267,7 +267,7 @@ class Comparison:
         return self._search(observed, was, place, old, commit)
 
     def _after_error(self, observed: Observation, text: Text, why: str) -> State:
-        """Return the state if the file can't be parsed: the very same text is unchanged, and nothing else is known."""
+        """Return the state if the file can't be parsed. Only identical text is known to be unchanged."""
         spans = moved_lines.windows(text, observed.content or "", observed.lines)
         if spans:
             return Unchanged(observed.evidence, observed.evidence)

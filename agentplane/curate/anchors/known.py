@@ -1,4 +1,4 @@
-"""What earlier passes found out about files, so that a pass reads only files that changed since.
+"""The results of earlier passes for each file, so that a pass reads only files that changed since then.
 
 A file is the same if its size, its times and its number are the same. A file that changed shortly before it was
 read is read again, because a second change within the same tick of the clock leaves the same times.
@@ -159,7 +159,7 @@ class Memo:
         self._new_files += 1
 
     def add_part(self, file: str, observed: Observation) -> KnownPart:
-        """Remember what a piece of evidence names in a version of its file."""
+        """Store what a piece of evidence names in a version of its file."""
         part = KnownPart(file, observed.content, observed.meaning)
         self._looks.parts[observed.evidence] = part
         self._has_looked = True
@@ -174,7 +174,7 @@ class Memo:
         self._has_looked = True
 
     def save(self) -> None:
-        """Store what this pass found out."""
+        """Store the results of this pass."""
         if self._new_files > min(_FEW, len(self._files) // 10):
             cache.save(self._layout, FILES, msgspec.msgpack.encode(_Files(self._files, self._approved)))
         if self._has_looked:

@@ -1,4 +1,4 @@
-"""Where earlier passes found the code that entries name, so that a pass searches only for what could be gone."""
+"""The places where earlier passes found the code that entries name, so that a pass searches only for missing code."""
 
 import msgspec
 
@@ -47,7 +47,7 @@ class KnownNames:
         self._is_changed = True
 
     def save(self) -> None:
-        """Store what this pass found out."""
+        """Store the results of this pass."""
         if self._is_changed:
             cache.save(self._layout, NAMES, msgspec.msgpack.encode(self._known))
 

@@ -1,4 +1,4 @@
-"""Which lines of a text are which lines of a later version of it.
+"""The mapping of the lines of a text to the lines of a later version.
 
 The time grows with the length of the texts, even for texts that were made to take long.
 """
@@ -13,7 +13,7 @@ _SMALL = 200
 """Maximum lines of a part that is compared line by line with each other."""
 _MOST_SHOWN = 400
 _BUDGET = 40
-"""How often a line is looked at on average. Texts that need more have the rest of their lines count as changed."""
+"""Maximum average number of comparisons for each line. If a text needs more, its remaining lines count as changed."""
 
 Matches = dict[int, int]
 """Equal lines: index in the old text, and index in the new text. Both grow together."""

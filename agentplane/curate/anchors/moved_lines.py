@@ -1,4 +1,6 @@
-"""Where lines of a file are now. Lines have no name, so they are followed through the changes around them."""
+"""The current place of lines of a file. Lines have no names, so this module follows them through the changes around
+them.
+"""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The current files of a project, each read once, and the places to look for what is missing."""
+"""The current files of a project, each read once, and searches for missing code."""
 
 import os
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _SIMILAR = 0.5
 
 
 class Now:
-    """The work tree, and the checked-out commit where that decides."""
+    """The work tree, and the checked-out commit for files that Git doesn't check out."""
 
     def __init__(self, project: Path, past: Past) -> None:
         self._project = project
@@ -88,7 +88,7 @@ class Now:
         return other is not None and same(part, other)
 
     def copy_of(self, observed: Observation, path: str, commit: ObjectId | None) -> str | None:
-        """Return the only file with the observed content that wasn't there before, for a file that is missing or new."""
+        """Return the only new file with the observed content, for a file that is missing or new."""
         if self._past.head is None:
             return self._same_file_by_walk(observed, path)
         if commit is None:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from agentplane.curate.anchors.parts import Text
 
 _LARGEST_WHOLE = 128 << 10
-"""Maximum bytes of a file whose whole meaning is recorded. It takes long, and Git usually has the file."""
+"""Maximum size in bytes of a file whose whole meaning is recorded. For larger files, this takes too long, and Git
+usually has them.
+"""
 
 
 def observe(evidence: Sequence[str], tree: Tree) -> list[Observation]:

@@ -1,4 +1,4 @@
-"""The parts of a text that evidence can name: all of it, lines, or a definition."""
+"""The parts of a text that evidence can name: the whole text, lines, or a definition."""
 
 import textwrap
 from collections.abc import Sequence
@@ -86,7 +86,7 @@ class Part:
 
     @property
     def as_text(self) -> list[str]:
-        """The lines without empty ones and without the indentation that they share."""
+        """The lines without empty lines and without their common indentation."""
         return [line for span in self.spans for line in self._words(*span)]
 
     def _words(self, first: int, last: int) -> list[str]:

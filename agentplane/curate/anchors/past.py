@@ -1,4 +1,4 @@
-"""The past of files, as Git knows it: their text at an approval, and the commits that changed, moved and removed them."""
+"""The history of files in Git: their text at an approval, and the commits that changed, moved or removed them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from agentplane.plane.store.records import Observation
 
 _MOST_STEPS = 20_000
 _MOST_VERSIONS = 60
-"""Maximum versions of a file that are looked into."""
+"""Maximum number of versions of a file to read."""
 _MOST_RENAMES = 10
 _TEXTS_KEPT = 128
 _MOST_DELETED = 200
@@ -29,7 +29,7 @@ _MOST_PATCHES = 300
 
 
 class Old(msgspec.Struct, frozen=True):
-    """A file as it was when a person looked at the evidence."""
+    """A file as it was when a person checked the evidence."""
 
     text: Text | None
     """None for a file that is too large."""
@@ -45,7 +45,7 @@ class Rename(msgspec.Struct, frozen=True):
 
 
 class Past:
-    """Questions about the past of one project. Each is answered once."""
+    """Queries about the history of one project. Each query runs once."""
 
     def __init__(self, project: Path, reader: ObjectReader, since: ObjectId | None) -> None:
         """`since` is a commit before all changes that matter."""

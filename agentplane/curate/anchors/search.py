@@ -85,7 +85,7 @@ class _Candidate(msgspec.Struct, frozen=True):
 
 
 def find(wanted: Wanted, files: Files) -> Hit | None:
-    """Return where a definition is now, or None. Code that was there before isn't taken for it."""
+    """Return the current place of a definition, or None. Code that existed before doesn't count."""
     same_file = list(_in_file(wanted, files))
     if hit := _same(wanted, same_file):
         return hit

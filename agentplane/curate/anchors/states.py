@@ -1,4 +1,4 @@
-"""What became of a piece of evidence since a person approved or renewed its entry."""
+"""The state of a piece of evidence, compared with its state at the last approval or renewal of its entry."""
 
 from typing import ClassVar, Literal
 
@@ -9,12 +9,12 @@ StateKind = Literal["unchanged", "reformatted", "moved", "changed", "gone", "unb
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A change of the part that evidence names."""
+    """A change to the part of a file that evidence names."""
 
     where: str
     """The file and its first line."""
     diff: str
-    """The change as a unified diff. Empty if the text from before isn't known."""
+    """The change as a unified diff. Empty if the earlier text isn't known."""
     commit: str | None = None
     """The last commit that changed the part. None if the change isn't committed, or Git doesn't know the commit."""
     author: str | None = None
@@ -27,7 +27,7 @@ class Unchanged(msgspec.Struct, frozen=True, tag="unchanged"):
     kind: ClassVar[StateKind] = "unchanged"
     evidence: str
     now: str
-    """The evidence, as it has to be written now."""
+    """The evidence, as it must be written now."""
 
 
 class Reformatted(msgspec.Struct, frozen=True, tag="reformatted"):
@@ -65,7 +65,7 @@ class Gone(msgspec.Struct, frozen=True, tag="gone"):
 
 
 class Unbound(msgspec.Struct, frozen=True, tag="unbound"):
-    """There is nothing to compare, as for a URL or a commit that exists."""
+    """There is nothing to compare, for example for a URL or an existing commit."""
 
     kind: ClassVar[StateKind] = "unbound"
     evidence: str

@@ -19,7 +19,7 @@ from agentplane.text import files
 
 
 LARGEST = 8 << 20
-"""Maximum bytes of a file whose text is looked into. A larger file only has a digest."""
+"""Maximum size in bytes of a file whose text is read. A larger file has only a digest."""
 
 Problem = Literal[
     "no-git",
@@ -53,7 +53,7 @@ class Content(msgspec.Struct, frozen=True):
     """Where the bytes were found, which differs from the path that was asked for if that is a link."""
     digest: str
     data: bytes | None
-    """None if the file is too large to look into."""
+    """None if the file is too large to read."""
     stamp: files.Stamp | None = None
     """The times, size and number of a file of the work tree, if it didn't change while it was read."""
 

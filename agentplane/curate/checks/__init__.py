@@ -1,1 +1,1 @@
-"""The checks of the curator, one module for each subject."""
+"""The curator's checks, with one module for each subject."""

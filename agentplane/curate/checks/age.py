@@ -1,4 +1,4 @@
-"""Entries that no person has looked at for longer than the interval of their kind."""
+"""Entries that no person has checked within the interval for their kind."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -20,13 +20,13 @@ def check(subject: Subject) -> Iterator[Finding]:
     for entry in subject.entries:
         day, most = looks.get(entry.id), interval_of(settings, entry.head.type)
         if day is None or not most or expiry.is_over(entry.head, subject.today):
-            continue  # an expired entry has a finding of its own
+            continue  # an expired entry already has a finding
         if (subject.today - day).days > most:
             yield _finding(subject, entry, day, most)
 
 
 def interval_of(settings: Curate, kind: str) -> int:
-    """Return the number of days after which an entry of a kind needs a check. 0 means never."""
+    """Return the number of days after which a person should check an entry of this kind again. 0 means never."""
     match kind:
         case "assumption":
             return settings.assumption_days

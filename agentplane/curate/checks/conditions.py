@@ -1,6 +1,6 @@
-"""Entries whose check fails, can't be read, has no clear result, or needs an approval to run.
+"""Entries whose check fails, is invalid, has no clear result, or needs an approval to run.
 
-Commands don't run here. Their last result counts as long as the project is the same.
+This module runs no commands. It uses the last result of a command until the project changes.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ _WIDEST = 200
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    # An expired entry has a finding of its own.
+    # An expired entry already has a finding.
     wanted = [
         (entry, entry.head.check)
         for entry in subject.entries
@@ -57,7 +57,7 @@ def _invalid(subject: Subject, entry: Entry, text: str, problem: Problem) -> Fin
         "check-invalid",
         (entry.id,),
         where,
-        f"The check of {_id(entry)} can't be read: {problem.what}{advice}",
+        f"The check of {_id(entry)} is invalid: {problem.what}{advice}",
         Lines(where, _shown(text)),
         (EditEntry(entry.id),),
         basis=_digest(text),
@@ -96,7 +96,7 @@ def _of_command(subject: Subject, entry: Entry, command: str, last: LastResults)
 
 def _failed(subject: Subject, entry: Entry, failed: Fails) -> Finding:
     proof = failed.proof
-    # The output of a command is different in each run, so only its exit code counts.
+    # The output of a command can differ from run to run, so only its exit code counts.
     basis = str(proof.exit_code) if isinstance(proof, Output) else failed.what
     return Finding(
         "check-failed",

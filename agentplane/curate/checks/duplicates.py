@@ -1,4 +1,4 @@
-"""Approved entries that say the same, in groups that can be merged into one entry each."""
+"""Approved entries that say the same thing, in groups. Each group can be merged into one entry."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,9 +19,9 @@ from agentplane.text.visible import one_line
 
 
 LONG_BODY = 60
-"""With this number of words after the statement, a rationale is a document of its own."""
+"""Number of words from which the text after a statement counts as its own document."""
 LIKE_BODY = 0.95
-"""The minimum likeness of two documents. Later decisions often have the heading of the one that they change."""
+"""Minimum similarity of two documents. A later decision often has the same heading as the decision that it changes."""
 FEWEST_WORDS = 2
 """An entry with a shorter statement has a heading instead, such as `Context`."""
 
@@ -43,7 +43,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 class _Alike:
-    """The entries in force that say the same as another one."""
+    """The entries in force that say the same thing as another entry."""
 
     def __init__(self, subject: Subject) -> None:
         self._kept = KeptPairs(subject.memory)
@@ -60,7 +60,7 @@ class _Alike:
         self.entries = sorted(found.values(), key=cmp_to_key(_by_age))
 
     def _pairs(self, subject: Subject) -> Iterator[tuple[Entry, Entry, str]]:
-        """Yield the pairs with the same statement, and then those that say the same in other words."""
+        """Yield the pairs with the same statement, and then the pairs that say the same thing in other words."""
         for group in entry_pairs.groups(subject):
             if _is_sentence(group[0].statement):
                 yield from ((one, other, _SAME_WORDS) for one, other in _copies(group))
@@ -94,7 +94,9 @@ def _by_age(one: Entry, other: Entry) -> int:
 
 
 def _copies(group: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
-    """Yield the pairs of a group with one statement. Of very many entries, only those with the first one."""
+    """Yield the pairs in a group of entries with the same statement. In a very large group, each pair contains the
+    first entry.
+    """
     if len(group) <= _MOST_COPIES:
         yield from combinations(group, 2)
     else:
@@ -113,7 +115,7 @@ def _are_documents(one: Entry, other: Entry) -> bool:
 
 
 def _is_document(body: str) -> bool:
-    """True for a text that says more than why the statement is right."""
+    """True if a text contains more than the rationale of the statement."""
     words = len(body.split())
     return words >= LONG_BODY or (words > 0 and not body.startswith(_RATIONALE))
 
@@ -125,7 +127,7 @@ def _finding(subject: Subject, group: Sequence[Entry], alike: _Alike) -> Finding
         "duplicate",
         ids,
         subject.shown(group[0]),
-        f"{', '.join(names[:-1])} and {names[-1]} say the same",
+        f"{', '.join(names[:-1])} and {names[-1]} say the same thing",
         _proof(subject, group, alike),
         (MergeEntries(ids), Deprecate(ids[1:]), EditEntry(ids[0])),
         basis=basis_of(group),

@@ -1,4 +1,4 @@
-"""Evidence that changed, moved or is gone since a person approved or renewed its entry."""
+"""Evidence that changed, moved or was removed after a person approved or renewed its entry."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -13,7 +13,7 @@ from agentplane.memory.entry import Entry
 
 
 def check(subject: Subject) -> Iterable[Finding]:
-    """Return the findings about the evidence of entries. Unchanged and reformatted evidence gives none."""
+    """Return the findings about the evidence of entries. Unchanged or reformatted evidence has no finding."""
     entries: Mapping[str, Entry] = {entry.id: entry for entry in subject.entries}
     for piece, state in compared(_pieces(subject), subject.layout, subject.report):
         if finding := _finding(subject, entries[piece.entry], state):
@@ -21,7 +21,7 @@ def check(subject: Subject) -> Iterable[Finding]:
 
 
 def _pieces(subject: Subject) -> Iterator[Asked]:
-    """Yield the evidence of the entries, each with its recorded state if there is one."""
+    """Yield each piece of evidence of the entries, with its recorded state if there is one."""
     observed = subject.recorded.observed
     for entry in subject.entries:
         evidence = entry.head.evidence
@@ -44,7 +44,7 @@ def _pieces(subject: Subject) -> Iterator[Asked]:
 def _finding(subject: Subject, entry: Entry, state: State) -> Finding | None:
     match state:
         case Gone():
-            what = f"`{state.evidence}` is gone{_by(state.change)}"
+            what = f"`{state.evidence}` was removed{_by(state.change)}"
             proof = _proof(state.change, state.evidence)
             return _made(subject, entry, state, "evidence-gone", what, proof, _after_loss(entry))
         case Changed():
@@ -81,7 +81,7 @@ def _made(
 
 
 def _basis(state: State) -> str:
-    """Return what a dismissal depends on: the place and the text of the evidence now."""
+    """Return the state that a dismissal depends on: the current place and text of the evidence."""
     change = state.change if isinstance(state, Changed | Gone) else None
     text = "\0".join((state.kind, state.evidence, state.now, change.diff if change else ""))
     return digest(text.encode(errors="replace"))

@@ -1,4 +1,6 @@
-"""Links to entries that don't exist, and chains of replaced entries that fork, form a circle, or don't end."""
+"""Links to entries that don't exist, and chains of superseded entries that fork, form a loop, or contain accepted
+entries.
+"""
 
 from collections.abc import Iterator
 
@@ -42,7 +44,7 @@ def _dead(subject: Subject, entry: Entry, link: DeadLink) -> Finding:
 
 
 def _replaced(subject: Subject, entry: Entry) -> Iterator[Finding]:
-    """Yield the findings about an entry that other entries replaced."""
+    """Yield the findings about an entry that other entries supersede."""
     successors = links.successors_in_force(subject.memory, entry)
     in_force = entry.head.status == "accepted"
     if in_force and successors:

@@ -1,4 +1,4 @@
-"""Manual edits of approved entries that nobody has reviewed."""
+"""Manual edits to approved entries that nobody has reviewed."""
 
 import difflib
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from agentplane.text.visible import one_line
 
 
 _LARGEST = 100_000
-"""Number of bytes of a text up to which the difference is computed."""
+"""Maximum size of both texts, in bytes, for which a diff is computed."""
 _SAYS = {
     "changed": "has a manual edit that nobody has reviewed",
-    "added": "was added to the file by hand, and nobody has reviewed it",
-    "removed": "was removed from the file by hand, and nobody has reviewed that",
-    "broken": "was edited by hand and can't be read anymore",
+    "added": "was added to the file manually, and nobody has reviewed it",
+    "removed": "was removed from the file manually, and nobody has reviewed the removal",
+    "broken": "was edited manually, and agentplane can no longer parse it",
 }
 
 
@@ -59,7 +59,10 @@ def _approved(subject: Subject, edit: HandEdit) -> bytes:
 
 def _proof(where: str, before: bytes, after: bytes) -> Proof:
     if len(before) + len(after) > _LARGEST:
-        return Lines(where, f"{len(before):,} bytes were approved. The file has {len(after):,} bytes now.")
+        return Lines(
+            where,
+            f"The approved text has {len(before):,} bytes, and the text in the file has {len(after):,} bytes.",
+        )
     old, new = (text.decode(errors="replace").splitlines() for text in (before, after))
     lines = difflib.unified_diff(old, new, "approved", "in the file", lineterm="")
     return Diff(where, "\n".join(lines))

@@ -1,4 +1,4 @@
-"""Code that a statement names in backticks, that existed when the entry was approved, and that is in no file now."""
+"""Code that a statement names in backticks, that existed when the entry was approved, and that no longer exists."""
 
 import os
 import re
@@ -31,7 +31,7 @@ _ENDING = re.compile(
     r"such as)",
     re.IGNORECASE,
 )
-"""Words of statements that stay true when the code goes away, or that only speak of possible code."""
+"""Words in statements that stay true without the code, or that only mention possible code."""
 _DENIAL = re.compile(
     r"\b(?:not|never|no|cannot|without|avoid|stop|instead of|rather than|nor|neither|old)\b|n't\b",
     re.IGNORECASE,
@@ -52,7 +52,7 @@ class Name(NamedTuple):
 
 
 def check(subject: Subject) -> Iterable[Finding]:
-    """Return the findings about code that is gone."""
+    """Return the findings about code that no longer exists."""
     names = [name for entry in subject.entries for name in _names(subject, entry)]
     if not names:
         return
@@ -97,7 +97,7 @@ def _clause(statement: str, start: int, end: int) -> str:
 
 
 def _missing(subject: Subject, names: Sequence[Name], known: KnownNames) -> list[Name]:
-    """Return the names that no file of the work tree has."""
+    """Return the names that no file in the work tree contains."""
     wanted = [name for name in names if not known.is_here(name.text)]
     wanted = [name for name in wanted if not known.was_never(name.commit, name.text)]
     if not wanted:
@@ -130,7 +130,7 @@ def _finding(subject: Subject, name: Name, past: Past, known: KnownNames) -> Fin
         return None
     by = past.removed_by(place)
     proof = _proof(place, commit, by, past)
-    what = f"Names `{name.text}`, which is gone{_by(by)}"
+    what = f"Names `{name.text}`, which {_end(by)}"
     id_ = name.entry.id
     remedies = (EditEntry(id_), Deprecate((id_,)), Renew((id_,)))
     where = subject.shown(name.entry)
@@ -165,7 +165,7 @@ def _proof(place: Place, commit: ObjectId, by: Author | None, past: Past) -> Pro
     text = past.text_in(commit, place.path)
     part = parts.at(text, place) if text is not None else None
     if by is None and part is None:
-        return Lines(place.path, f"In {commit[:10]}, and in no file now.")
+        return Lines(place.path, f"{commit[:10]} contained it, and no file contains it now.")
     where = f"{place.path}:{part.first}" if part is not None and isinstance(place, Symbol) else place.path
     diff = diff_of(part, None, place.path, place.path)
     if by is None:
@@ -173,5 +173,7 @@ def _proof(place: Place, commit: ObjectId, by: Author | None, past: Past) -> Pro
     return Diff(where, diff, by.commit, by.name, by.date)
 
 
-def _by(by: Author | None) -> str:
-    return f" since {by.commit[:10]} ({by.name}, {by.date[:10]})" if by is not None else ""
+def _end(by: Author | None) -> str:
+    if by is None:
+        return "no longer exists"
+    return f"was removed in {by.commit[:10]} ({by.name}, {by.date[:10]})"

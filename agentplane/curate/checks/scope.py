@@ -17,7 +17,7 @@ from agentplane.text.visible import one_line
 
 
 _MOST = 200_000
-"""Number of files outside of Git up to which a scope is compared with them."""
+"""Maximum number of files to compare with scopes in a project without Git."""
 _WILD = frozenset("*?[{")
 _WILDCARDS = re.compile(r"[*?]+")
 _CLASSES = frozenset("[{")
@@ -39,7 +39,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 class Files:
-    """The files of a project, as sorted paths from its top."""
+    """The files of a project, as sorted paths relative to its top."""
 
     def __init__(self, project: Path, paths: Sequence[str]) -> None:
         self._project = project
@@ -53,7 +53,7 @@ class Files:
     def of(cls, project: Path) -> "Files | None":
         """Return the files that Git tracks or doesn't ignore, or all files if there is no repository.
 
-        Return None if nobody can tell, for example because there are too many.
+        Return None if the files can't be known, for example because there are too many.
         """
         if git.is_here(project):
             found = git.project_files(project)
@@ -62,14 +62,14 @@ class Files:
         return cls(project, paths) if len(paths) <= _MOST else None
 
     def without_match(self, wanted: Sequence[str]) -> frozenset[str]:
-        """Return the globs that match no file, and that name no place whose files can be missing here."""
+        """Return the globs that match no file. Leave out globs for places whose files can be missing from this clone."""
         empty = [glob for glob in wanted if not self._has(glob)]
         probes = {glob: "/".join((*_fixed_parts(glob), "file")) for glob in empty}
         ignored = git.ignored(self._project, sorted(set(probes.values()))) if probes else set()
         return frozenset(glob for glob in empty if probes[glob] not in ignored)
 
     def _has(self, glob: str) -> bool:
-        """True if a glob matches a file, or if that isn't certain."""
+        """True if a glob matches a file, or could match a file that the list doesn't have."""
         if len(glob) > globs.MAX_GLOB or ".." in glob.split("/") or glob.startswith(("/", "~", "!")):
             return True
         parts = _fixed_parts(glob)
@@ -96,7 +96,7 @@ def _parts(glob: str) -> list[str]:
 
 
 def _longest_fixed(glob: str) -> str:
-    """Return the longest piece of a glob that every match contains. Looking for it first is much faster."""
+    """Return the longest part of a glob that every match contains. Searching for it first is much faster."""
     pieces = _WILDCARDS.split(glob) if _CLASSES.isdisjoint(glob) else [""]
     return max((piece for part in pieces for piece in part.split("/")), key=len)
 
@@ -127,7 +127,7 @@ def _finding(subject: Subject, entry: Entry, files: Files) -> Finding:
         "scope-empty",
         (entry.id,),
         where,
-        f"The scope of {one_line(entry.id, 40)} matches no file of the project",
+        f"The scope of {one_line(entry.id, 40)} matches no file in the project",
         Lines(where, f"scope: {scope}{more}\nNone of {counted(len(files), 'file')} matches."),
         (SetScope(entry.id), Deprecate((entry.id,))),
         basis="\n".join(entry.head.scope),

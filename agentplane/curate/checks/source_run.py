@@ -12,7 +12,7 @@ from agentplane.text.visible import one_line
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    # Other words than a run id name a source outside of the log, such as an imported file.
+    # If the source isn't a run id, it names a source outside the log, such as an imported file.
     from_runs = [
         entry for entry in subject.entries if entry.head.source and run_lookup.is_run_id(entry.head.source)
     ]
@@ -23,7 +23,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     today = f"{subject.today:%Y%m%d}"
     for entry in from_runs:
         source = entry.head.source or ""
-        # A run of today may still be open on another machine. Its event reaches the log when the run ends.
+        # A run from today may still be open on another machine. The log gets its event when the run ends.
         if source not in known and not source.startswith(today):
             yield _finding(subject, entry, source)
 

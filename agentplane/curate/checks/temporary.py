@@ -1,4 +1,4 @@
-"""Entries whose statement is a task or reports a temporary state. Both should have ended by now."""
+"""Entries that describe a task or a temporary state. Both should be over by now."""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _DATED_TASK = re.compile(
     rf"\b(?:will|shall|must|should|needs? to|has to|have to) be (?:[\w-]{{1,20}} ){{1,6}}{_SOON}\b|"
     rf"\b(?:we|i|we'll|i'll) (?:will |need to |have to |plan to |are going to )?(?:[\w/-]{{1,20}} ){{1,8}}{_SOON}\b"
 )
-# A rule about any week isn't a task of this week.
+# A rule for every week isn't a task for this week.
 _REPEATED = re.compile(r"\b(?:every|each|always|never|whenever|when|if|unless|per)\b")
 _OPEN_TASK = re.compile(r"^[ \t>*-]{0,6}(?:TODO|FIXME)(?:\([^)\n]{0,40}\))?:\s*\S")
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
@@ -41,7 +41,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def shape_of(statement: str) -> Shape | None:
-    """Return what a statement describes if it can only be true for a short time, or None."""
+    """Return the kind of temporary thing that a statement describes, or None."""
     clean = wording.folded(statement)
     if _MARKED_TASK.search(clean) or (_DATED_TASK.search(clean) and not _REPEATED.search(clean)):
         return "task"
@@ -49,7 +49,9 @@ def shape_of(statement: str) -> Shape | None:
 
 
 def open_task(body: str) -> str | None:
-    """Return the first line of a body that begins with a mark for open tasks, outside of code blocks."""
+    """Return the first line of a body that begins with `TODO:` or `FIXME:`, outside code blocks. None if there is
+    none.
+    """
     in_code = False
     for line in body.splitlines():
         if _FENCE.match(line):

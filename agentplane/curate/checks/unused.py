@@ -1,4 +1,4 @@
-"""Entries that were in no context since their approval, although tools got many contexts since then."""
+"""Entries that no context has included since their approval, although tools got many contexts."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
@@ -24,10 +24,10 @@ from agentplane.text.visible import one_line
 
 
 _LEAST_DAYS = 30
-"""Number of days that an entry must be in force before it can count as unused."""
+"""Minimum number of days in force for an entry to count as unused."""
 _PACK = "pack"
 _CURRENT = ("context/receipt.json", "context/files.json")
-"""Receipts of the contexts that tools read from files."""
+"""Receipts for the contexts that tools read from files."""
 _MEMORY_CALLS = ("recall", "context", "show")
 """Tools of the MCP server that return entries. Receipts don't name these entries."""
 
@@ -37,14 +37,14 @@ _rows = decode.Json()
 
 
 class Contexts(msgspec.Struct, frozen=True):
-    """The contexts that tools got, as their receipts describe them."""
+    """The contexts that tools got, according to their receipts."""
 
     moments: tuple[float, ...]
     """The times of the contexts, in order."""
     last_given: Mapping[str, float]
     """The time of the last context that included an entry, by its id."""
     last_unknown: float
-    """The last time at which a tool got entries that no receipt names."""
+    """The last time that a tool got entries that no receipt names."""
     in_files: frozenset[str]
     """The entries in the files that tools read now."""
 
@@ -84,14 +84,17 @@ def _unused(
         (entry.id,),
         where,
         f"No context has included {one_line(entry.id, 40)} since {moment.date()}",
-        Lines(where, f"Tools got {counted(count, 'context')} since {moment.date()}, and none included it."),
+        Lines(
+            where,
+            f"Tools have received {counted(count, 'context')} since {moment.date()}, and none of them included it.",
+        ),
         (SetScope(entry.id), *remedies) if entry.head.scope else remedies,
         basis=moment.isoformat(),
     )
 
 
 def _in_force_since(subject: Subject, entry: Entry) -> datetime | None:
-    """Return the time of the last operation on an entry. Earlier contexts got another text."""
+    """Return the time of the last operation on an entry. Earlier contexts contain an earlier text."""
     known = subject.memory.known(entry.id)
     try:
         return datetime.strptime(known.op[:16], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) if known else None
@@ -121,7 +124,7 @@ def read(layout: Layout) -> Contexts:
 
 
 def _runs(layout: Layout) -> Iterator[RunEvent]:
-    """Yield the runs with receipts or calls. Their lines are the only ones that are read."""
+    """Yield the runs with receipts or tool calls. Other lines of the log aren't parsed."""
     lines = log_events.with_any(log_events.oldest_first(layout.log), _MARKS)
     return (run for _, run in log_events.iterate(lines, kind=events.RUN))
 

@@ -1,1 +1,1 @@
-"""Evaluation of conditions, which an assumption names in its `check` field."""
+"""Evaluation of conditions in the `check` field of entries."""

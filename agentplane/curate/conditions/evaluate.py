@@ -33,7 +33,7 @@ TOO_SLOW = Unclear("the search with this regular expression takes too long")
 
 
 class Look(msgspec.Struct, frozen=True):
-    """What conditions are compared with."""
+    """The state of the project that conditions are compared with."""
 
     files: ProjectFiles
     packages: Packages
@@ -103,7 +103,7 @@ def _contains(path: str, files: ProjectFiles, what: str, lookup: _Lookup) -> Res
         elif found:
             return HOLDS
         if left < 0:
-            return CantTell(f"the files that it matches have more than {_MOST_BYTES >> 20} MB", path)
+            return CantTell(f"the matching files are larger than {_MOST_BYTES >> 20} MB in total", path)
     return doubt or _lacking(path, len(paths), files, what)
 
 

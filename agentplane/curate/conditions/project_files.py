@@ -1,4 +1,4 @@
-"""The files of the project that conditions look into. No link leads out of it, and only plain files are opened."""
+"""The project files that conditions read. Links out of the project aren't followed, and only plain files are opened."""
 
 import fnmatch
 import os
@@ -20,7 +20,7 @@ _POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 
 REASONS: dict[Problem, str] = {
     "missing": "it doesn't exist",
-    "outside": "it is a link to a place outside the project",
+    "outside": "it is a link to a location outside the project",
     "folder": "it is a folder",
     "submodule": "it is in a submodule",
     "special": "it isn't a regular file",
@@ -28,7 +28,7 @@ REASONS: dict[Problem, str] = {
     "too-large": f"it is larger than {LARGEST >> 20} MB",
     "binary": "it is a binary file",
 }
-_NOT_CHECKED_OUT = "Git doesn't check it out here"
+_NOT_CHECKED_OUT = "Git doesn't check it out in this work tree"
 _SUBMODULE_EMPTY = "it is in a submodule that isn't checked out"
 _BROKEN_LINK = "it is a broken link"
 
@@ -140,7 +140,7 @@ def _bytes_of(found: Content) -> bytes | Unclear:
     if found.data is None:
         return Unclear(REASONS["too-large"])
     if found.data.startswith(_POINTER):
-        return Unclear("it is stored in Git LFS, and only its pointer is here")
+        return Unclear("it is stored in Git LFS, and only its pointer is checked out")
     return found.data
 
 

@@ -1,4 +1,4 @@
-"""Searches with regular expressions that may come from a stranger."""
+"""Searches with untrusted regular expressions."""
 
 import selectors
 import subprocess
@@ -28,7 +28,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class TooSlow(msgspec.Struct, frozen=True):
-    """The search took too long, or too much memory."""
+    """The search took too long, or used too much memory."""
 
 
 class Searcher:

@@ -27,7 +27,7 @@ FORMS: Mapping[Ecosystem, Sequence[Form]] = {
     "maven": maven.FORMS,
 }
 _PLAIN: Mapping[Ecosystem, Callable[[str], str]] = {"python": python.plain, "cargo": cargo.plain}
-"""Functions that make different spellings of a name equal."""
+"""Functions that normalize the spelling of a name."""
 _TITLES: Mapping[Ecosystem, str] = {
     "python": "Python",
     "npm": "npm",
@@ -48,7 +48,7 @@ _SECONDARY = frozenset(
 
 
 class _Place(NamedTuple):
-    """What one place of a file says."""
+    """The version or range at one place in a file."""
 
     ecosystem: Ecosystem
     path: str
@@ -129,14 +129,14 @@ def _joined(condition: VersionIs, results: Mapping[Ecosystem, Result]) -> Result
     if len(results) == 1 or all(result == HOLDS for result in results.values()):
         return next(iter(results.values()))
     listed = " and ".join(_TITLES[one] for one in results)
-    todo = f"write the one that you mean, such as `version: {next(iter(results))}:{condition.name}`"
-    return CantTell(f"`{condition.name}` is a package of {listed}: {todo}")
+    todo = f"put one of them before the name, such as `version: {next(iter(results))}:{condition.name}`"
+    return CantTell(f"{listed} have a package named `{condition.name}`: {todo}")
 
 
 def _of_ecosystem(condition: VersionIs, ecosystem: Ecosystem, places: Sequence[_Place]) -> Result:
     wanted = version_order.spans(ecosystem, condition.spec)
     if isinstance(wanted, Unreadable):
-        return CantTell(f"`{wanted.text}` isn't a range of versions of {_TITLES[ecosystem]}")
+        return CantTell(f"`{wanted.text}` isn't a valid {_TITLES[ecosystem]} version range")
     results = [_of_place(condition, wanted, place) for place in places]
     failed = next((one for one in results if isinstance(one, Fails)), None)
     return failed or next((one for one in results if isinstance(one, CantTell)), HOLDS)
@@ -150,7 +150,7 @@ def _of_place(condition: VersionIs, wanted: Sequence[version_order.Span], place:
             key = version_order.key(place.ecosystem, version)
             if key is None:
                 return CantTell(
-                    f"`{version}` isn't a version of {_TITLES[place.ecosystem]}", place.where, proof
+                    f"`{version}` isn't a valid {_TITLES[place.ecosystem]} version", place.where, proof
                 )
             if version_order.contains(wanted, key):
                 return HOLDS
@@ -159,7 +159,7 @@ def _of_place(condition: VersionIs, wanted: Sequence[version_order.Span], place:
             allowed = _allowed(place.ecosystem, text)
             if allowed is None:
                 return CantTell(
-                    f"`{text}` isn't a range of versions of {_TITLES[place.ecosystem]}", place.where, proof
+                    f"`{text}` isn't a valid {_TITLES[place.ecosystem]} version range", place.where, proof
                 )
             if version_order.is_inside(allowed, wanted):
                 return HOLDS

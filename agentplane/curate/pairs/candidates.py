@@ -1,4 +1,4 @@
-"""The choice of statements to compare with each other: those about the same things.
+"""The choice of statements to compare with each other, which are statements about the same things.
 
 The choice depends on the two statements alone, except where a statement has very many neighbors.
 """
@@ -11,20 +11,20 @@ from agentplane.curate.pairs.directions import Directions, Words, nearness
 
 
 LEAST_NEAR = 0.7
-"""Statements that are less near than this are never compared."""
+"""Minimum nearness of two statements to compare."""
 LEAST = 1.3
-"""The minimum sum of the nearness of two statements and their share of equal words."""
+"""Minimum sum of the nearness of two statements and their share of equal words."""
 LEAST_OF_FAMILY = 1.0
-"""The same for two statements that choose from one family, such as two databases. Their words differ more."""
+"""The same minimum for two statements that choose from one family, such as databases. Their words differ more."""
 MOST_LONE = 2
 """Maximum number of things that one of two statements names and the other doesn't. Statements with more aren't compared."""
 MOST_NEAR = 256
 """Maximum number of neighbors of a statement whose words are compared."""
 MOST = 12
-"""Maximum number of statements to compare with each statement. The nearest ones count."""
+"""Maximum number of statements to compare with each statement. The nearest statements are chosen."""
 
 _ROWS = 128
-"""Statements at a time, so that few numbers are in memory at once."""
+"""Number of statements to process at a time, which limits the use of memory."""
 
 
 def blocks(first: int, count: int) -> Iterator[range]:

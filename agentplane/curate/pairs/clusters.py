@@ -1,4 +1,4 @@
-"""Groups of entries that say the same."""
+"""Groups of entries that say the same thing."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
@@ -6,15 +6,16 @@ from agentplane.memory.entry import Entry
 
 
 Same = Mapping[str, Collection[str]]
-"""For each ID, the IDs of the entries that say the same."""
+"""For each ID, the IDs of the entries that say the same thing."""
 
 
 def clusters(
     entries: Sequence[Entry], same: Same, may_join: Callable[[Entry, Entry], bool]
 ) -> list[tuple[Entry, ...]]:
-    """Return the groups of entries that say the same, each in the order of `entries`.
+    """Return the groups of entries that say the same thing, each in the order of `entries`.
 
-    Every member says the same as one entry of its group, the center. So a chain of small differences can't join two
+    Every member says the same thing as one entry of its group, the center. So a chain of small differences can't join
+    two
     different statements. `may_join` tells if two entries may be in one group at all.
     """
     by_id = {entry.id: entry for entry in entries}

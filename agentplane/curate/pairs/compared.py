@@ -1,4 +1,4 @@
-"""Statements that were compared with each other, and the certain relations among them, as values."""
+"""Statements that were compared with each other, and the certain relations between them."""
 
 from collections.abc import Collection
 from typing import Literal
@@ -8,10 +8,10 @@ import msgspec
 
 KEY_BYTES = 16
 DIRECTION_BYTES = 512
-"""Bytes of the direction of a statement, one for each number."""
+"""The direction of a statement, with one byte for each number."""
 
 Kind = Literal["contradiction", "replacement", "duplicate"]
-"""A replacement says that it replaces a choice of the other statement."""
+"""`replacement` means that the statement replaces a choice in the other statement."""
 
 
 class Judged(msgspec.Struct, frozen=True, array_like=True):
@@ -53,7 +53,7 @@ class Compared(msgspec.Struct, frozen=True, array_like=True):
         )
 
     def limited_to(self, wanted: Collection[bytes]) -> "Compared":
-        """Return the same without statements that don't exist any more."""
+        """Return a copy without statements that no longer exist."""
         kept = [place for place, key in enumerate(self.keys) if key in wanted]
         if len(kept) == len(self.keys):
             return self

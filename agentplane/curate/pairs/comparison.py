@@ -12,7 +12,7 @@ from agentplane.curate.pairs.strict import judged_each, says_it_replaces
 
 
 class Comparison:
-    """Compares new statements with all known statements and with each other.
+    """The comparison of new statements with all known statements and with each other.
 
     After each part, all statements so far were compared with each other. A comparison that is cancelled loses only
     its last part.

@@ -1,4 +1,4 @@
-"""The direction of each statement in meaning, to find the statements that are about the same things.
+"""The direction of each statement in a space of meanings. Statements about the same things have similar directions.
 
 A direction depends on its statement alone. So an added entry never changes which other statements are compared,
 and every clone compares the same pairs.

@@ -1,4 +1,4 @@
-"""Pairs of entries that a person kept on purpose, found in the records of operations."""
+"""Pairs of entries that a person decided to keep, as found in operation records."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Statements that have the form of a contradiction or of a repetition, but can both be right."""
+"""Statements that look like a contradiction or a repetition, but can both be right."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The certain relations among all approved statements, found in one pass.
+"""The certain relations between all approved statements.
 
 Every statement is compared with the earlier ones that are about the same things. The cache lists the statements that
 were compared, so the next pass compares only new statements. A pass that is cancelled keeps its results so far.
@@ -28,7 +28,7 @@ _DOING = "Comparing entries"
 
 
 class Relations(msgspec.Struct, frozen=True):
-    """The certain relations among statements."""
+    """The certain relations between statements."""
 
     by_key: Mapping[bytes, Mapping[bytes, Judged]] = {}
     """The relations of each statement that has any, by the keys of both."""
@@ -76,7 +76,7 @@ def key_of(statement: str) -> bytes:
 
 
 def basis_of(entries: Iterable[Entry]) -> str:
-    """Return a text that changes with the statements of these entries."""
+    """Return a text that changes if the statements of these entries change."""
     return " ".join(sorted(key_of(entry.statement).hex() for entry in entries))
 
 

@@ -1,7 +1,7 @@
-"""Relations that are certain enough to be reported about approved entries.
+"""Relations that are certain enough for findings about approved entries.
 
-A conflict of a candidate is advice that a person reads once. A finding is shown until somebody acts on it, so it
-needs a proof: nothing else in the two statements may make them about two things.
+A conflict of a candidate is advice that a person reads once. A finding stays until a person acts on it, so it needs a
+proof: nothing else in the two statements may make them about two things.
 """
 
 import re
@@ -37,7 +37,7 @@ MUCH_ALIKE = 1.5
 ALIKE = 1.45
 """The same for two statements with the highest score, if both or neither of them deny something."""
 FEWEST_WORDS = 2.0
-"""Statements with less than the weight of two words are headings. They say too little to be the same."""
+"""Minimum weight of a statement. A lighter statement is a heading, and says too little for a comparison."""
 
 _NUMBER = re.compile(r"\d+")
 _CODE = re.compile(r"[\w./:@#-]*(?:\w[./_:@#]\w|[a-z][A-Z])[\w./:@#-]*")

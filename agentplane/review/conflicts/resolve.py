@@ -54,7 +54,7 @@ class Choice(msgspec.Struct, frozen=True):
     """Keep the candidate and the entries in conflict with it. Needs a reason."""
     why: str | None = None
     alike: bool = False
-    """Remove candidates that say the same from the inbox too."""
+    """Also remove candidates that say the same thing from the inbox."""
     reject: tuple[str, ...] = ()
     """Candidates that are rejected in the same operation, because this candidate was chosen over them."""
 

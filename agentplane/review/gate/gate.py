@@ -325,7 +325,7 @@ def _condition(proposal: Proposal, context: Context) -> Iterator[Notice]:
     if context.header:
         place = condition_place.place(raw_header.text_of(context.header), problem.offset)
         at = f"line {place.line}, column {place.column} of the header"
-    yield "check", f"can't be read at {at}: {problem.what}", "check"
+    yield "check", f"is invalid at {at}: {problem.what}", "check"
 
 
 def _shown(text: str) -> str:

@@ -114,7 +114,7 @@ def test_one_entry_has_its_proof_in_full(stale: Plane, cli: Cli) -> None:
 
 
 def test_wrong_words(stale: Plane, cli: Cli) -> None:
-    cli("curate", "--only", "nonsense").refused(2, "Unknown kind of findings", "Use check-failed")
+    cli("curate", "--only", "nonsense").refused(2, "Unknown kind of finding", "Use check-failed")
     cli("curate", "DEC-999").refused(2, "DEC-999")
     cli("curate", "--since", "nowhere").refused(2, "Git revision not found")
     cli("curate", "--why", "x").refused(2, "--why")

@@ -67,9 +67,9 @@ def test_an_age_is_a_date(shelf: Plane, person: Cli) -> None:
     [
         (("DEC-001", "--expires", "soon"), "Invalid value for --expires: soon."),
         (("DEC-001", "--expires", "2001-01-01"), "is in the past"),
-        (("DEC-001", "--scope", "/etc"), "outside of the project"),
+        (("DEC-001", "--scope", "/etc"), "outside the project"),
         (("DEC-001", "--scope", "a", "--scope", ""), "is empty"),
-        (("DEC-001", "--check", "file"), "The check can't be read"),
+        (("DEC-001", "--check", "file"), "The check is invalid"),
         (("DEC-001", "--kind", "rumor"), "Unknown kind: rumor"),
         (("DEC-001", "--kind", "fact", "--tag", "x"), "can't be combined"),
         (("DEC-001", "--mask", "--expires", "never"), "can't be combined"),

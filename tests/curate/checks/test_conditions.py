@@ -86,7 +86,7 @@ def test_a_check_that_proves_nothing(plane: Plane, project: Path) -> None:
     add(plane, "Reports are CSV files.", "assumption", check='text: "a" in key')
     (one,) = found(plane, *KINDS)
     assert (one.kind, one.severity) == ("check-unclear", "info")
-    assert one.what.endswith("has no clear result, because it is a link to a place outside the project")
+    assert one.what.endswith("has no clear result, because it is a link to a location outside the project")
     assert lines(one).startswith("key: ")
 
 

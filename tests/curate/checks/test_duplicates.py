@@ -62,7 +62,7 @@ def test_the_proof_and_the_remedies_of_a_pair(plane: Plane) -> None:
     assert isinstance(one.proof, Pair)
     assert (one.proof.one_text, one.proof.other_text) == SAME[2]
     assert one.proof.reason.startswith("says the same of")
-    assert one.what == "DEC-001 and DEC-002 say the same"
+    assert one.what == "DEC-001 and DEC-002 say the same thing"
     assert one.remedies == (
         MergeEntries(("DEC-001", "DEC-002")),
         Deprecate(("DEC-002",)),

@@ -28,8 +28,8 @@ def test_an_added_and_a_removed_entry(plane: Plane) -> None:
     cut = text.index("---\nid:")
     file.write_text(text[:cut] + "---\nid: DEC-007\ntype: decision\nstatus: accepted\n---\nDecision: New.\n")
     assert [(one.id, one.what) for one in found(plane, "manual-edit")] == [
-        ("DEC-001", "DEC-001 was removed from the file by hand, and nobody has reviewed that"),
-        ("DEC-007", "DEC-007 was added to the file by hand, and nobody has reviewed it"),
+        ("DEC-001", "DEC-001 was removed from the file manually, and nobody has reviewed the removal"),
+        ("DEC-007", "DEC-007 was added to the file manually, and nobody has reviewed it"),
     ]
 
 

@@ -31,7 +31,7 @@ def test_never_in_a_context(used: Plane) -> None:
         give(used, days, ["DEC-002"])
     (one,) = found(used, "unused")
     assert (one.id, one.severity) == ("DEC-001", "info")
-    assert lines(one) == "Tools got 5 contexts since 2031-01-30, and none included it."
+    assert lines(one) == "Tools have received 5 contexts since 2031-01-30, and none of them included it."
 
 
 def test_too_few_contexts(used: Plane) -> None:

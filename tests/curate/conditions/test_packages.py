@@ -417,7 +417,7 @@ def test_cargo_manifests(tmp_path: Path) -> None:
 def test_what_no_file_names(tmp_path: Path) -> None:
     write(tmp_path, "package.json", PACKAGE)
     assert "no lock file or manifest names `lodash`" in doubt(tmp_path, "version: lodash >=4")
-    assert "isn't a range" in doubt(tmp_path, "version: vite >=4")
+    assert "isn't a valid version range" in doubt(tmp_path, "version: vite >=4")
     write(tmp_path, "go.mod", GO_MOD)
     assert "replaced" in doubt(tmp_path, "version: example.test/forked >=1")
     write(tmp_path, "requirements.txt", REQUIREMENTS)

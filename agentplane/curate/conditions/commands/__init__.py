@@ -1,1 +1,1 @@
-"""Commands of checks: the approval of their text, and a place to run them in that they can't harm."""
+"""Commands of checks: the approval of their text, and the isolated environment in which they run."""

@@ -1,4 +1,4 @@
-"""The commands that this user allowed, by their very text, for one project on this machine.
+"""The commands that this user allowed, by their exact text, for one project on this machine.
 
 An approval is a file outside of every repository, with a mark that only this user can make. A clone, another project
 in the same folder, and another text have no approval.
@@ -45,7 +45,7 @@ def approve(layout: Layout, commands: Iterable[str]) -> None:
             )
         path = _path(parts)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        # The lines after the mark are for a person who looks into the file.
+        # The lines after the mark are for a person who reads the file.
         files.write_atomic(path, b"\n".join((mark, parts[0], parts[-1], b"")))
 
 

@@ -1,4 +1,4 @@
-"""Isolation of a command with namespaces of Linux, without a program that has to be installed.
+"""Isolation of a command with Linux namespaces, which needs no other program.
 
 In namespaces of its own, a command has no network but its own loopback device, sees only its own processes, and gets
 terminals of its own. All its processes end with the first one.

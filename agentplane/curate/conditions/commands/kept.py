@@ -1,4 +1,4 @@
-"""The last result of each command, so that it is known without running the command again.
+"""The stored last result of each command, which is used without running the command again.
 
 A result counts as long as the checked-out commit and the changed files are the same.
 """
@@ -87,7 +87,7 @@ def _state_of_files(layout: Layout) -> State | None:
 
 
 def load(layout: Layout) -> Mapping[str, KeptResult]:
-    """Return the last results by command, whatever state they are of."""
+    """Return the last result of each command, even if the project has changed since then."""
     data = cache.load(layout, _FILE)
     try:
         return _decoder.decode(data) if data else {}

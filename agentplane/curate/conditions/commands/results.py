@@ -1,4 +1,4 @@
-"""Results of the commands of checks: running those that a person approved, and what the last run proves."""
+"""The results of commands in checks. This module runs approved commands and interprets their last results."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ _SIGNALS = 128
 
 
 class Unapproved(msgspec.Struct, frozen=True):
-    """The command has no approval on this machine, so that nothing is known about it."""
+    """The command isn't approved on this machine, so it has no result."""
 
 
 class NotRun(msgspec.Struct, frozen=True):
@@ -80,7 +80,7 @@ def run_approved(
 
 
 class LastResults:
-    """What the last results of commands prove now."""
+    """The last results of commands, compared with the current project."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -88,7 +88,7 @@ class LastResults:
         self._state: str | None = None
 
     def of(self, command: str) -> State:
-        """Return what is known about a command."""
+        """Return the result of a command."""
         if not approvals.is_approved(self._layout, command):
             return Unapproved()
         if self._kept is None:
@@ -108,17 +108,17 @@ class LastResults:
 
 
 def result_of(ran: Ran) -> Result:
-    """Return what a run proves."""
+    """Return the result of a run."""
     network = "network: open" if ran.has_network else "network: off"
     proof = Output(ran.command, ran.output, ran.exit_code)
     if ran.ended is None:
-        return CantTell("the command ended the process that watched it", proof=proof)
+        return CantTell("the command ended the process that monitored it", proof=proof)
     if ran.ended == "time":
-        return CantTell("the command took too long, and was ended", proof=proof)
+        return CantTell("the command took too long, so agentplane stopped it", proof=proof)
     if ran.ended == "processes":
-        return CantTell("the command started too many processes, and was ended", proof=proof)
+        return CantTell("the command started too many processes, so agentplane stopped it", proof=proof)
     if ran.exit_code is None or ran.ended == "parent":
-        return CantTell("the command was ended", proof=proof)
+        return CantTell("the command was stopped", proof=proof)
     if ran.exit_code == 0:
         return HOLDS
     if ran.exit_code in _NOT_STARTED:

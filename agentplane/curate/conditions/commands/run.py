@@ -1,4 +1,4 @@
-"""Runs one approved command, and returns what it printed."""
+"""Run one approved command, and return its output."""
 
 import os
 import secrets
@@ -32,7 +32,9 @@ class Ran(msgspec.Struct, frozen=True):
     exit_code: int | None
     """None if the command was ended."""
     ended: Ended | None
-    """The reason for its end. None if nobody saw it, because the command ended the process that watched it."""
+    """The reason why the command ended. None if it isn't known, because the command ended the process that monitored
+    it.
+    """
     output: str
     """The beginning and the end of the output, without secrets."""
     size: int

@@ -1,4 +1,4 @@
-"""The processes that a command started, also those that left their parent and their session."""
+"""The processes that a command started, including processes that left their parent and their session."""
 
 import os
 import signal

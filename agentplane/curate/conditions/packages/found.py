@@ -1,4 +1,4 @@
-"""What files say about the version of a package."""
+"""The versions of a package that files contain."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ class Range(msgspec.Struct, frozen=True):
 
 
 class Opaque(msgspec.Struct, frozen=True):
-    """A dependency whose version the file doesn't tell."""
+    """A dependency whose version the file doesn't contain."""
 
     why: str
     """The reason, as words that follow "because"."""

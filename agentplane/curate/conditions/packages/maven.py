@@ -44,10 +44,10 @@ def _pom(source: Source, name: str) -> Sequence[Found]:
 
 def _version(text: str, line: int) -> Found:
     if "${" in text:
-        return Opaque(f"`{text}` isn't a property of the project", line)
+        return Opaque(f"`{text}` isn't a property in the project", line)
     if text[:1] in "[(":
         limits = _range(text)
-        return Range(limits, line) if limits else Opaque(f"`{text}` isn't a range of versions", line)
+        return Range(limits, line) if limits else Opaque(f"`{text}` isn't a valid version range", line)
     return Pin(text, line)
 
 

@@ -42,7 +42,7 @@ def _manifest(source: Source, name: str) -> Sequence[Found]:
         line = line_with(source.text, rf'^[ \t]*"{re.escape(name)}"\s*:\s*"{re.escape(limits)}"')
         bare = _PROTOCOL.sub("", limits, count=1)
         if _NOT_REGISTRY.match(bare) or not re.search(r"[0-9xX*]|^\s*$", bare):
-            found.append(Opaque(f"`{limits[:60]}` isn't a range of versions", line))
+            found.append(Opaque(f"`{limits[:60]}` isn't a valid version range", line))
         else:
             found.append(Range(bare, line))
     return found

@@ -29,7 +29,7 @@ def of_merge(memory: Memory, ids: Sequence[str]) -> Draft:
     return Draft(
         id=names[0],
         title=f"Merge {others} into {names[0]}",
-        hint=f"When you save, {names[0]} gets this text, and it supersedes {others}. You can undo this later.",
+        hint=f"When you save, {names[0]} gets this text and supersedes {others}. You can undo this later.",
         text=merge_draft.drafted(memory, names).decode(errors="replace"),
         layout=memory.snapshot.layout,
         check=check,

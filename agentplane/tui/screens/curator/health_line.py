@@ -143,7 +143,7 @@ def _parts(health: Health) -> Sequence[str]:
     return (
         f"Evidence unchanged {health.unchanged:,} of {health.bound:,}",
         f"no recorded evidence {health.never_bound:,}",
-        f"checked in time {health.checked:,} of {health.entries:,}",
+        f"checked on time {health.checked:,} of {health.entries:,}",
     )
 
 

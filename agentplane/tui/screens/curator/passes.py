@@ -37,15 +37,15 @@ class Passes:
         """The last pass. Only the jobs of the lane use it."""
 
     def start(self, plane: Plane) -> None:
-        """Look at all entries and their evidence."""
+        """Check all entries and their evidence."""
         self._lane.submit(Job(partial(self._look, plane, whole=True), self._tell, _WHOLE, _FIRST))
 
     def look_again(self, plane: Plane) -> None:
-        """Look at the entries that changed since the last pass."""
+        """Check the entries that changed since the last pass."""
         self._lane.submit(Job(partial(self._look, plane, whole=False), self._tell, _AGAIN, _LATER))
 
     def run_checks(self, plane: Plane, ids: Sequence[str], commands: Sequence[str]) -> None:
-        """Allow commands that a person has read, run the commands of these entries, and look at all entries."""
+        """Allow commands that a person has read, run the commands of these entries, and check all entries."""
         work = partial(self._run, plane, ids, commands)
         self._lane.submit(Job(work, self._tell, _RUN, _FIRST))
 

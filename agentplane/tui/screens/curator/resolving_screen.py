@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from agentplane.tui.screens.entry.editor import Draft
 
 NO_REMEDY = "the finding has no remedy for this key"
-ONE_ONLY = "this works for one finding at a time"
+ONE_ONLY = "this works for only one finding at a time"
 _RUNS = (
     "The command comes from the project memory. agentplane runs exactly this text on this machine, with a time "
-    "limit. A command can read your files and write to the project."
+    "limit. The command can read and write every file that you can."
 )
 
 

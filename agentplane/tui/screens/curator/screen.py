@@ -170,7 +170,7 @@ class CuratorScreen(ResolvingScreen):
             self._passes.look_again(model.plane)
 
     def _start(self) -> None:
-        """Look at all entries. The kept result stays on the screen until the pass has ended."""
+        """Check all entries. The stored result stays on the screen until the pass has ended."""
         model, shown = self.plane_app.model, self.plane_app.shown
         if model is not None and shown is not None and not (self.curated.look is None and self.checking):
             self._checked_at = _commit(shown)

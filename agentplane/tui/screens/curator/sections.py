@@ -39,7 +39,7 @@ class Facts(msgspec.Struct, frozen=True):
 
     entries: Mapping[str, Entry]
     checked: Mapping[str, date]
-    """The last day on which a person looked at each entry."""
+    """The day on which a person last checked each entry."""
     since: date | None
     """The day on which a pass found the finding first."""
     keys: Keymap
@@ -143,7 +143,7 @@ def _proof(proof: Proof, look: Look) -> Section:
             title = heading(look, "Proof", one_line(where, 120))
             return [title, *(Text(visible(line)) for line in _first(text, look)), *_more(text, look)]
         case Output(command, text, exit_code):
-            code = "The command was ended." if exit_code is None else f"Exit code: {exit_code}"
+            code = "The command didn't finish." if exit_code is None else f"Exit code: {exit_code}"
             return [
                 heading(look, "Output", f"$ {one_line(command, 200)}"),
                 *(Text(visible(line)) for line in _first(text, look)),

@@ -197,7 +197,7 @@ def test_health_has_its_parts_and_its_course(shop: Shop) -> None:
         assert "07 May" in first
         assert "10 May" in first
         assert f"Evidence unchanged {health.unchanged} of {health.bound}" in second
-        assert f"checked in time {health.checked} of 7" in second
+        assert f"checked on time {health.checked} of 7" in second
         await desk.press("C")
         assert f"Health per day: {desk.screen.curated.course[0].percent}% on 2031-05-07" in desk.words
         assert "100%" in desk.words
