@@ -1,5 +1,6 @@
 """Anchors drawn from the histories of real packages: the state that the curator names, against the truth."""
 
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -21,6 +22,7 @@ from tests.bench.curator.releases import History, git, histories
 from tests.bench.curator.truth import Anchor
 
 
+_LINES = re.compile(r"(?P<path>.+):(?P<first>\d+)(?:-(?P<last>\d+))?")
 _NOTHING = "nothing"
 _QUIET = frozenset({truth.UNCHANGED, truth.REFORMATTED, _NOTHING})
 """States that give no finding."""
@@ -51,7 +53,7 @@ class Result(msgspec.Struct, frozen=True):
     def is_misplaced(self) -> bool:
         """True if the place is named, and is another one."""
         known = self.case.truth.places
-        return bool(known) and self.state in truth.SAME and self.now not in known
+        return bool(known) and self.state in truth.SAME and not any(_is_place(self.now, one) for one in known)
 
     @property
     def is_missed(self) -> bool:
@@ -60,6 +62,15 @@ class Result(msgspec.Struct, frozen=True):
     @property
     def is_false_alarm(self) -> bool:
         return self.case.truth.accepted <= truth.SAME and self.state in (truth.CHANGED, truth.GONE)
+
+
+def _is_place(named: str, right: str) -> bool:
+    """True if two places are the same but for the first and the last line, which may be blank."""
+    one, other = _LINES.fullmatch(named), _LINES.fullmatch(right)
+    if not one or not other or one["path"] != other["path"]:
+        return named == right
+    ends = [(int(found["first"]), int(found["last"] or found["first"])) for found in (one, other)]
+    return ends[1][0] <= ends[0][0] <= ends[1][0] + 1 and ends[1][1] - 1 <= ends[0][1] <= ends[1][1]
 
 
 def results(only: frozenset[str], seed: int) -> Iterator[tuple[History, Draw, list[Result]]]:

@@ -435,6 +435,25 @@ func Separator() any {
 var pattern = "a\\d"
 """
 
+_RUST_BUILDER = """\
+pub struct Builder {
+    strip: bool,
+    offline: bool,
+}
+
+impl Builder {
+    pub fn strip(mut self, strip: bool) -> Self {
+        self.strip = strip;
+        self
+    }
+
+    pub fn offline(mut self, offline: bool) -> Self {
+        self.offline = offline;
+        self
+    }
+}
+"""
+
 _JAVA_FINE = """\
 package com.acme;
 
@@ -793,4 +812,35 @@ TRAPS: tuple[Trap, ...] = (
     _swap("a value in a configuration", "nginx.conf:3", _CONF, "25m", "250m"),
     _swap("a comment in a configuration", "nginx.conf:2", _CONF, "# public", "# private"),
     _swap("a tab in a Makefile", "Makefile:2", _MAKEFILE, "\t./deploy", "    ./deploy"),
+    Trap(
+        "a file renamed and a signature changed, another method is alike",
+        "src/options.rs#Builder::strip",
+        _RUST_BUILDER,
+        None,
+        {},
+        {"src/builder.rs": _RUST_BUILDER.replace("strip: bool) -> Self", "strip: Option<bool>) -> Self")},
+    ),
+    Trap(
+        "a method deleted, another one is alike",
+        "src/options.rs#Builder::strip",
+        _RUST_BUILDER,
+        _RUST_BUILDER.replace(
+            _RUST_BUILDER[
+                _RUST_BUILDER.index("    pub fn strip") : _RUST_BUILDER.index("    pub fn offline")
+            ],
+            "",
+        ),
+    ),
+    Trap(
+        "a type moved and one of its methods changed, another method is alike",
+        "src/options.rs#Builder::strip",
+        f"pub const LIMIT: u32 = 40;\n\n{_RUST_BUILDER}",
+        "pub const LIMIT: u32 = 40;\n",
+        {},
+        {
+            "src/build/builder.rs": _RUST_BUILDER.replace(
+                "strip: bool) -> Self", "strip: Option<bool>) -> Self"
+            )
+        },
+    ),
 )

@@ -12,8 +12,8 @@ The rules:
   or changed.
 - A state that says that the code is the same is never right where the code changed.
 
-They were written before the first results were seen, and amended once: about docstrings of code that moved, statements
-that lines cut in half, and definitions that have a successor of the same name elsewhere.
+They were written before the first results were seen, and amended after them: about docstrings of code that moved,
+statements that lines cut in half, definitions that have a successor of the same name elsewhere, and lines that are similar in another file.
 """
 
 from difflib import SequenceMatcher
@@ -195,11 +195,23 @@ def _lines(anchor: Anchor, old: Tree, new: Tree) -> Truth | LeftOut:
         short = size < 3 and there is not None
         states = (MOVED, CHANGED, GONE) if short else (MOVED,)
         return _truth("the same lines in another file", *states, places=other)
-    return _like_lines(anchor, block, old.sources[anchor.path], there, new)
+    found = _like_lines(anchor, block, old.sources[anchor.path], there, [*new.sources.values()])
+    if there is None or not found.is_changed:
+        return found
+    # What is no longer in its file may be in another one.
+    others = [source for source in new.sources.values() if source is not there]
+    alike = _like_lines(anchor, block, old.sources[anchor.path], None, others)
+    return (
+        found
+        if alike.is_changed
+        else _truth("similar lines in another file", *found.accepted, *alike.accepted)
+    )
 
 
-def _like_lines(anchor: Anchor, block: list[str], was: Source, there: Source | None, new: Tree) -> Truth:
-    sources = [there] if there else list(new.sources.values())
+def _like_lines(
+    anchor: Anchor, block: list[str], was: Source, there: Source | None, every: list[Source]
+) -> Truth:
+    sources = [there] if there else every
     # In another file it is the same only to those who look for it by its words.
     elsewhere = () if there else (GONE,)
     if any(dedented(block) in source.dedented for source in sources):
@@ -225,7 +237,7 @@ def _like_lines(anchor: Anchor, block: list[str], was: Source, there: Source | N
                 return _truth("the same tokens but for punctuation", REFORMATTED, MOVED, CHANGED, GONE)
     elif any(squeezed(block) in source.squeezed for source in sources):
         return _truth("the same text but for spaces", REFORMATTED, MOVED, CHANGED, *elsewhere)
-    kept = max(_kept(block, source) for source in sources)
+    kept = max((_kept(block, source) for source in sources), default=0.0)
     if there:
         return _truth("other lines", *((CHANGED,) if kept >= _SIMILAR else (CHANGED, GONE)))
     renamed = any(_is_successor(was, source) for source in sources)
