@@ -3,7 +3,7 @@ PY ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: help demo test test-full test-timing clients lint types imports check fmt bench bench-propose bench-relay bench-conflicts bench-blocking bench-merging bench-secrets bench-orders example docs clean
+.PHONY: help demo test test-full test-timing clients lint types imports check fmt bench bench-propose bench-relay bench-conflicts bench-blocking bench-merging bench-secrets bench-orders bench-curator example docs clean
 .DEFAULT_GOAL := help
 
 # Tests of screens and terminals mostly wait, so that three more of them than there are cores keep all cores at work.
@@ -76,6 +76,9 @@ bench-secrets: .venv/ready  ## How many secrets are found, and how many false al
 
 bench-orders: .venv/ready  ## How well orders to the reader are found (DATA=folder)
 	@$(BIN)/python -m tests.bench.orders --data $(DATA)
+
+bench-curator: .venv/ready  ## How often the curator names the right state of evidence (downloads packages once)
+	@$(BIN)/python -m tests.bench.curator
 
 example: .venv/ready  ## Make .agentplane-example anew
 	$(BIN)/python -m tests.example.make

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from agentplane.context.choose import Ask
+    from agentplane.memory.entry_changes import FieldChanges
     from agentplane.memory.proposing import Proposal
     from agentplane.plane.settings import Value
     from agentplane.review.confirm import Confirmation
@@ -69,7 +70,7 @@ class Reject(msgspec.Struct, frozen=True):
     ids: tuple[str, ...]
     why: str | None = None
     alike: bool = False
-    """Also reject the candidates that say the same."""
+    """Also reject the candidates that say the same thing."""
 
 
 class SendBack(msgspec.Struct, frozen=True):
@@ -143,6 +144,84 @@ class Deprecate(msgspec.Struct, frozen=True):
     why: str | None = None
 
 
+class Supersede(msgspec.Struct, frozen=True):
+    """Mark an approved entry as superseded by another approved entry."""
+
+    verb: ClassVar[str] = "supersede-by"
+    old: str
+    new: str
+    why: str | None = None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return (self.old, self.new)
+
+
+class MergeEntries(msgspec.Struct, frozen=True):
+    """Merge approved entries into the first one, as a text that a person wrote. The others are superseded by it."""
+
+    verb: ClassVar[str] = "merge-entries"
+    ids: tuple[str, ...]
+    text: bytes
+    seen: tuple[tuple[str, str], ...]
+    """The digest of each entry as the person saw it."""
+    why: str | None = None
+    confirmed: "Confirmation | None" = None
+
+
+class SplitEntry(msgspec.Struct, frozen=True):
+    """Split an approved entry into several entries, as texts that a person wrote. Each part gets a new id."""
+
+    verb: ClassVar[str] = "split-entry"
+    id: str
+    texts: tuple[bytes, ...]
+    seen: str
+    """The digest of the entry that the person saw."""
+    why: str | None = None
+    confirmed: "Confirmation | None" = None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return (self.id,)
+
+
+class ChangeKind(msgspec.Struct, frozen=True):
+    """Turn an approved entry into an entry of another kind, which gets a new id and supersedes it."""
+
+    verb: ClassVar[str] = "change-kind"
+    id: str
+    kind: str
+    why: str | None = None
+    confirmed: "Confirmation | None" = None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return (self.id,)
+
+
+class Renew(msgspec.Struct, frozen=True):
+    """Confirm that entries are still true, and record the current state of their evidence."""
+
+    verb: ClassVar[str] = "renew"
+    ids: tuple[str, ...]
+    why: str | None = None
+
+
+class DismissFindings(msgspec.Struct, frozen=True):
+    """Put findings of the curator aside, for good or until a day."""
+
+    verb: ClassVar[str] = "dismiss"
+    findings: tuple[tuple[str, tuple[str, ...]], ...]
+    """The key of each finding, and the entries that the finding is about."""
+    why: str | None = None
+    until: "date | None" = None
+    """The day on which they are shown again. None means that they aren't, unless their proof changes."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(id_ for _, ids in self.findings for id_ in ids))
+
+
 class Pin(msgspec.Struct, frozen=True):
     """Put entries before the entries that aren't pinned."""
 
@@ -162,6 +241,15 @@ class Tag(msgspec.Struct, frozen=True):
     ids: tuple[str, ...]
     add: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
+
+
+class SetFields(msgspec.Struct, frozen=True):
+    """Set header fields of entries and candidates. Their texts stay the same."""
+
+    verb: ClassVar[str] = "set-fields"
+    ids: tuple[str, ...]
+    changes: "FieldChanges"
+    confirmed: "Confirmation | None" = None
 
 
 class Adopt(msgspec.Struct, frozen=True):
@@ -240,9 +328,16 @@ Decision = (
     | Edit
     | Mask
     | Deprecate
+    | Supersede
+    | MergeEntries
+    | SplitEntry
+    | ChangeKind
+    | Renew
+    | DismissFindings
     | Pin
     | Unpin
     | Tag
+    | SetFields
     | Adopt
     | Revert
 )

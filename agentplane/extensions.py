@@ -54,7 +54,10 @@ TRANSCRIPT_READERS = Point(
     "agentplane.transcript_readers", "AGENTPLANE_TRANSCRIPT_READERS", "transcript reader", "several"
 )
 CHECKS = Point("agentplane.checks", "AGENTPLANE_CHECKS", "check", "all")
-POINTS = (EMBEDDERS, VECTOR_STORES, RETRIEVERS, TRANSCRIPT_READERS, CHECKS)
+CURATOR_CHECKS = Point(
+    "agentplane.curator_checks", "AGENTPLANE_CURATOR_CHECKS", "check of the curator", "all"
+)
+POINTS = (EMBEDDERS, VECTOR_STORES, RETRIEVERS, TRANSCRIPT_READERS, CHECKS, CURATOR_CHECKS)
 
 
 class ExtensionError(BadInput):

@@ -60,11 +60,19 @@ def _try_transcript_reader(extension: Extension, _: Store) -> None:
     extension.made()
 
 
+def _try_curator_check(extension: Extension, store: Store) -> None:
+    from agentplane.curate import extension_checks
+    from agentplane.memory.view import Memory
+
+    extension_checks.try_out(extension, Memory(store.snapshot()), store.today())
+
+
 _TRIALS: Mapping[Point, Callable[[Extension, Store], None]] = {
     extensions.EMBEDDERS: _try_embedder,
     extensions.VECTOR_STORES: _try_vector_store,
     extensions.RETRIEVERS: _try_retriever,
     extensions.TRANSCRIPT_READERS: _try_transcript_reader,
+    extensions.CURATOR_CHECKS: _try_curator_check,
 }
 """A short use of each kind of extension. It needs no entries, so even an empty plane shows what fails."""
 

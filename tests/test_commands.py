@@ -12,19 +12,26 @@ from agentplane.commands import (
     Adopt,
     Approve,
     ApproveClean,
+    ChangeKind,
     Deprecate,
+    DismissFindings,
     Edit,
     Mask,
     MemoryCommand,
     Merge,
+    MergeEntries,
     Pin,
     Propose,
     Redo,
     Reject,
+    Renew,
     Revert,
     SendBack,
+    SetFields,
     SetSetting,
     Snooze,
+    SplitEntry,
+    Supersede,
     Sync,
     Tag,
     ToolCommand,
@@ -33,7 +40,9 @@ from agentplane.commands import (
     Unwire,
     Wire,
 )
+from agentplane.curate import merge_draft, split_draft
 from agentplane.errors import Refused
+from agentplane.memory.entry_changes import FieldChanges
 from agentplane.review.conflicts.relation import Relation
 from agentplane.review.conflicts.resolve import Choice
 from tests.conftest import UNLIKE, decision
@@ -93,6 +102,21 @@ def merge(plane: Plane) -> MemoryCommand:
     return Merge(candidate(plane, UNLIKE[1]), id_, core.replace(b"CSV", b"CSV and signed"), found.digest)
 
 
+def merge_entries(plane: Plane) -> MemoryCommand:
+    ids = tuple(entry(plane, text) for text in UNLIKE[:3])
+    memory = plane.memory.read()
+    found = [memory.get(id_) for id_ in ids]
+    draft = merge_draft.drafted(memory, [one.id for one in found])
+    return MergeEntries(ids, draft, tuple((one.id, one.digest) for one in found), "the same")
+
+
+def split_entry(plane: Plane) -> MemoryCommand:
+    id_ = entry(plane, f"{UNLIKE[0]} {UNLIKE[1]}")
+    memory = plane.memory.read()
+    found = memory.get(id_)
+    return SplitEntry(id_, split_draft.texts(split_draft.draft(memory, found)), found.digest)
+
+
 def redo(plane: Plane) -> MemoryCommand:
     entry(plane)
     plane.history.undo()
@@ -121,6 +145,16 @@ COMMANDS: dict[type, Callable[[Plane], MemoryCommand]] = {
     Edit: edit,
     Mask: mask,
     Deprecate: lambda plane: Deprecate((entry(plane),), "old"),
+    Supersede: lambda plane: Supersede(entry(plane), entry(plane, UNLIKE[1]), "moved on"),
+    MergeEntries: merge_entries,
+    SplitEntry: split_entry,
+    ChangeKind: lambda plane: ChangeKind(entry(plane), "fact"),
+    SetFields: lambda plane: SetFields(
+        (entry(plane), candidate(plane, UNLIKE[1])),
+        FieldChanges(expires_at=date(2999, 12, 31), add_tags=("ui",)),
+    ),
+    Renew: lambda plane: Renew((entry(plane),), "still so"),
+    DismissFindings: lambda plane: DismissFindings((("0123456789", (entry(plane),)),), "known"),
     Pin: lambda plane: Pin((entry(plane),)),
     Unpin: unpin,
     Tag: lambda plane: Tag((entry(plane), candidate(plane, UNLIKE[1])), ("ui",), ("old",)),
@@ -154,7 +188,7 @@ def test_what_is_previewed_is_what_is_written(plane: Plane, kind: type) -> None:
         assert [UNLIKE[0] in (change.after or b"").decode() for change in changes] == [True]
     else:
         assert {change.path: change.after for change in changes} == {path: after[path] for path in changed}
-    if kind is Adopt:  # its text is in the file already
+    if kind in (Adopt, Renew, DismissFindings):  # they change no text
         assert not changes
     else:
         assert changes

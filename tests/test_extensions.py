@@ -11,6 +11,7 @@ from agentplane.api import Plane
 from agentplane.cli.app import run
 from agentplane.extensions import (
     CHECKS,
+    CURATOR_CHECKS,
     EMBEDDERS,
     POINTS,
     RETRIEVERS,
@@ -261,6 +262,10 @@ FAILING = {
         class extension:
             def __init__(self):
                 raise OSError("no")
+        """,
+    CURATOR_CHECKS: """
+        def extension(subject):
+            raise OSError("no")
         """,
 }
 

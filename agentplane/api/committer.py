@@ -21,6 +21,7 @@ from agentplane.plane.derived.badge_counts import Badge
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
+from agentplane.plane.store import records
 from agentplane.plane.store.plan import Done, Plan
 from agentplane.plane.store.snapshot import Snapshot
 from agentplane.plane.store.store import Rebuilt, Store
@@ -136,12 +137,18 @@ class Committer:
         `keep_badge` when it knows the conflicts.
         """
         return self._commit(
-            lambda snapshot: _with_receipts(plan, Memory(snapshot)), by or self.origin, badge=badge
+            lambda snapshot: _checked_and_observed(plan, Memory(snapshot)), by or self.origin, badge=badge
         )
 
     def commit_snapshot(self, plan: Callable[[Snapshot], Plan | None]) -> Committed:
         """Commit a plan that needs no entries, such as an undo."""
-        return required(self._commit(plan, self.origin))
+        done = required(self._commit(plan, self.origin))
+        return done if done.ids else msgspec.structs.replace(done, ids=self._ids_of_undone(done))
+
+    def _ids_of_undone(self, done: Committed) -> list[str]:
+        """Return the ids of an undone operation that changed no text, such as a renewal."""
+        root = done.snapshot.ledger.roots()[done.op]
+        return records.load(self.layout, root.op).record.ids
 
     def settle(self, *, deep: bool = True) -> Settlement:
         """Reconcile branches that Git merged.
@@ -294,14 +301,19 @@ def required(done: Committed | None) -> Committed:
     return done
 
 
-def _with_receipts(plan: Callable[[Memory], Plan | None], memory: Memory) -> Plan | None:
-    """Refuse a plan whose texts cite no receipts, if the settings require them."""
+def _checked_and_observed(plan: Callable[[Memory], Plan | None], memory: Memory) -> Plan | None:
+    """Return a plan with the state of the evidence that it approves.
+
+    Refuse a plan whose texts cite no receipts, if the settings require them.
+    """
+    from agentplane.curate.recording import with_observations
     from agentplane.review.gate import receipts
 
     planned = plan(memory)
-    if planned is not None:
-        receipts.require(memory, planned)
-    return planned
+    if planned is None:
+        return None
+    receipts.require(memory, planned)
+    return with_observations(planned, memory)
 
 
 def _left_beside(done: Committed, met: "Mapping[str, Sequence[Conflict]]") -> tuple[LeftBeside, ...]:

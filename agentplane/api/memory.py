@@ -5,9 +5,24 @@ from typing import TYPE_CHECKING
 
 from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed
-from agentplane.commands import Adopt, Deprecate, Edit, Mask, Pin, Revert, Tag, Unpin
+from agentplane.commands import (
+    Adopt,
+    ChangeKind,
+    Deprecate,
+    Edit,
+    Mask,
+    MergeEntries,
+    Pin,
+    Revert,
+    SetFields,
+    SplitEntry,
+    Supersede,
+    Tag,
+    Unpin,
+)
 from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
+from agentplane.memory.entry_changes import FieldChanges
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.view import Memory
 from agentplane.review.confirm import Confirmation
@@ -71,6 +86,44 @@ class PlaneMemory:
     def tag(self, wanted: Sequence[str], add: Sequence[str] = (), remove: Sequence[str] = ()) -> Committed:
         """Add tags to entries and candidates, and remove tags from them."""
         return required(self._committer.do(Tag(tuple(wanted), tuple(add), tuple(remove))))
+
+    def set_fields(
+        self, wanted: Sequence[str], changes: FieldChanges, confirmed: Confirmation | None = None
+    ) -> Committed:
+        """Set header fields of entries and candidates. Their texts stay the same."""
+        return required(self._committer.do(SetFields(tuple(wanted), changes, confirmed)))
+
+    def supersede(self, old: str, new: str, why: str | None = None) -> Committed:
+        """Mark an approved entry as superseded by another approved entry."""
+        return required(self._committer.do(Supersede(old, new, why)))
+
+    def merge(
+        self,
+        seen: Mapping[str, str],
+        text: bytes,
+        why: str | None = None,
+        confirmed: Confirmation | None = None,
+    ) -> Committed:
+        """Merge approved entries into the first one, as a person's text. `seen` has the digest of each entry."""
+        command = MergeEntries(tuple(seen), text, tuple(seen.items()), why, confirmed)
+        return required(self._committer.do(command))
+
+    def split(
+        self,
+        id_: str,
+        texts: Sequence[bytes],
+        seen: str,
+        why: str | None = None,
+        confirmed: Confirmation | None = None,
+    ) -> Committed:
+        """Split an approved entry into several entries, as a person's texts. Each part gets a new ID."""
+        return required(self._committer.do(SplitEntry(id_, tuple(texts), seen, why, confirmed)))
+
+    def change_kind(
+        self, id_: str, kind: str, why: str | None = None, confirmed: Confirmation | None = None
+    ) -> Committed:
+        """Turn an approved entry into an entry of another kind, which gets a new ID."""
+        return required(self._committer.do(ChangeKind(id_, kind, why, confirmed)))
 
     def edit(
         self, id_: str, text: bytes, seen: str, confirmed: Confirmation | None = None

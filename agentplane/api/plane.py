@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never, overload
 
@@ -16,20 +16,27 @@ from agentplane.commands import (
     Adopt,
     Approve,
     ApproveClean,
+    ChangeKind,
     Command,
     Deprecate,
+    DismissFindings,
     Edit,
     Mask,
     MemoryCommand,
     Merge,
+    MergeEntries,
     Pin,
     Propose,
     Redo,
     Reject,
+    Renew,
     Revert,
     SendBack,
+    SetFields,
     SetSetting,
     Snooze,
+    SplitEntry,
+    Supersede,
     Sync,
     Tag,
     ToolCommand,
@@ -53,6 +60,7 @@ from agentplane.tools.foreign_file import Change
 # These modules are loaded on use, because reading the memory needs few of them.
 if TYPE_CHECKING:
     from agentplane.agents.model import Tool
+    from agentplane.api.curator import Curator
     from agentplane.api.history import History
     from agentplane.api.inbox import Inbox
     from agentplane.api.memory import PlaneMemory
@@ -91,6 +99,20 @@ class Status(msgspec.Struct, frozen=True):
     warn_days: int = 0
     folded: int = 0
     """Number of candidates that don't ask for attention today. `waiting` doesn't include them."""
+    findings: "LastPass | None" = None
+    """The findings of the last pass of the curator, or None if there was none."""
+
+
+class LastPass(msgspec.Struct, frozen=True):
+    """The open findings of the curator's last pass."""
+
+    at: datetime
+    """The time of the pass."""
+    current: bool
+    """False if the memory has changed since then."""
+    to_decide: int
+    """Number of findings that need a decision."""
+    total: int
 
 
 class Plane:
@@ -129,6 +151,13 @@ class Plane:
         from agentplane.api.recall import Recall
 
         return Recall(self._committer)
+
+    @cached_property
+    def curator(self) -> "Curator":
+        """The curator, which finds entries that may no longer be true."""
+        from agentplane.api.curator import Curator
+
+        return Curator(self._committer)
 
     @cached_property
     def runs(self) -> "Runs":
@@ -191,7 +220,9 @@ class Plane:
                 return self.inbox.put(command)
             case Approve() | ApproveClean() | Reject() | Merge() | Edit() | Mask():
                 return self._committer.do(command)
-            case SendBack() | Snooze() | Tag():
+            case SendBack() | Snooze() | Tag() | SetFields() | Renew() | DismissFindings():
+                return self._committer.do(command)
+            case Supersede() | MergeEntries() | SplitEntry() | ChangeKind():
                 return self._committer.do(command)
             case Deprecate() | Pin() | Unpin() | Adopt() | Revert() | Undo() | Redo():
                 return self._committer.do(command)
@@ -276,6 +307,7 @@ class Plane:
             expiring=dated.count("soon"),
             warn_days=memory.snapshot.settings.expiry.warn_days,
             folded=len(divided.folded),
+            findings=_last_pass(memory),
         )
 
     def is_damaged(self) -> bool:
@@ -285,6 +317,16 @@ class Plane:
                 return False
             time.sleep(_LOOK_SECONDS)  # another process may be in the middle of an operation
         return True
+
+
+def _last_pass(memory: Memory) -> LastPass | None:
+    from agentplane.curate import kept
+
+    found = kept.counts(memory.snapshot.layout)
+    if found is None:
+        return None
+    current = found.state == kept.state_of(memory.snapshot.ledger)
+    return LastPass(found.at, current, found.to_decide, sum(found.groups.values()))
 
 
 def _tools(command: Wire | Unwire) -> "list[Tool]":

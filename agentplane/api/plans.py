@@ -13,24 +13,31 @@ from agentplane.commands import (
     Adopt,
     Approve,
     ApproveClean,
+    ChangeKind,
     Deprecate,
+    DismissFindings,
     Edit,
     Mask,
     MemoryCommand,
     Merge,
+    MergeEntries,
     Pin,
     Propose,
     Redo,
     Reject,
+    Renew,
     Revert,
     SendBack,
+    SetFields,
     Snooze,
+    SplitEntry,
+    Supersede,
     Tag,
     Undo,
     Unpin,
 )
 from agentplane.errors import BadInput
-from agentplane.memory import manual_edits, operations, postpone, proposing
+from agentplane.memory import entry_changes, manual_edits, operations, postpone, proposing
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.operations import Stamp
@@ -39,6 +46,7 @@ from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import undo
 from agentplane.plane.store.plan import Plan
+from agentplane.plane.store.records import Dismissed
 from agentplane.review import confirm
 
 
@@ -114,6 +122,15 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
             return Planned(mask_entry.plan(memory, command.id, command.seen))
         case Deprecate():
             return Planned(operations.deprecate(memory, command.ids, by.stamp.today, command.why))
+        case Supersede():
+            today = by.stamp.today
+            return Planned(entry_changes.supersede(memory, command.old, command.new, today, command.why))
+        case SetFields() | MergeEntries() | SplitEntry() | ChangeKind():
+            return _changed(command, memory, by)
+        case Renew():
+            return Planned(operations.renew(memory, command.ids, command.why))
+        case DismissFindings():
+            return Planned(_dismiss(command, memory, by))
         case Pin():
             return Planned(operations.pin(memory, command.ids))
         case Unpin():
@@ -213,11 +230,47 @@ def _send_back(command: SendBack, memory: Memory, by: By) -> Plan:
     return postpone.send_back(memory, command.ids, command.comment, by.stamp.today)
 
 
+def _dismiss(command: DismissFindings, memory: Memory, by: By) -> Plan:
+    for id_ in command.ids:
+        memory.get(id_)
+    if command.until is not None and command.until <= by.stamp.today:
+        raise BadInput(f"The date {command.until} isn't in the future.", todo="Choose a later date.")
+    until = command.until.isoformat() if command.until else ""
+    dismissed = {key: Dismissed(list(ids), until) for key, ids in command.findings}
+    return Plan("dismiss", (), why=command.why, dismissed=dismissed)
+
+
 def _tag(command: Tag, memory: Memory) -> Plan:
     from agentplane.review import feedback
 
     feedback.check_tags(command.add)
     return operations.tag(memory, command.ids, command.add, command.remove)
+
+
+def _changed(command: SetFields | MergeEntries | SplitEntry | ChangeKind, memory: Memory, by: By) -> Planned:
+    """Return the plan of a command that gives entries other fields or other texts, and their new conflicts."""
+    from agentplane.review import changed_entries
+
+    planned = _change(command, memory, by)
+    met = changed_entries.conflicts(memory, planned)
+    return Planned(confirm.checked(memory, planned, command.confirmed), met)
+
+
+def _change(command: SetFields | MergeEntries | SplitEntry | ChangeKind, memory: Memory, by: By) -> Plan:
+    match command:
+        case SetFields():
+            from agentplane.review import feedback
+
+            feedback.check_tags(command.changes.add_tags)
+            return entry_changes.set_fields(memory, command.ids, command.changes, by.stamp.today)
+        case MergeEntries():
+            seen = dict(command.seen)
+            return entry_changes.merge_entries(memory, command.ids, command.text, seen, by.stamp, command.why)
+        case SplitEntry():
+            texts, seen_digest = command.texts, command.seen
+            return entry_changes.split_entry(memory, command.id, texts, seen_digest, by.stamp, command.why)
+        case ChangeKind():
+            return entry_changes.change_kind(memory, command.id, command.kind, by.stamp, command.why)
 
 
 def _merge(command: Merge, memory: Memory, by: By) -> Plan:

@@ -14,7 +14,7 @@ from agentplane.text.word_changes import changes
 
 if TYPE_CHECKING:
     from agentplane.api.memory_diff import EntryChange, MemoryDiff
-    from agentplane.api.plane import Status
+    from agentplane.api.plane import LastPass, Status
     from agentplane.tools.receivers import Receivers
 
 Mark = Literal["", "added", "removed", "changed"]
@@ -51,6 +51,8 @@ def status_lines(
         yield f"  Trust settings that are weaker than their defaults: {', '.join(status.weakened)}"
     if checked:
         yield f"  {checked}"
+    if status.findings is not None and status.findings.to_decide:
+        yield f"  {_to_decide(status.findings)}"
     if tools.current:
         yield f"  Tools with the current memory: {', '.join(tools.current)}"
     if tools.behind:
@@ -58,6 +60,13 @@ def status_lines(
     if tools.missing:
         yield f"  Tools in this project that aren't connected: {', '.join(tools.missing)}. To connect a tool, run `agentplane tools connect NAME`."
     yield f"  Next: {status.next}"
+
+
+def _to_decide(found: "LastPass") -> str:
+    """Return how many findings of the curator need a decision, and when they were found if that isn't current."""
+    count = counted(found.to_decide, "finding needs", "findings need")
+    then = "" if found.current else f"As of {found.at:%Y-%m-%d %H:%M} UTC, "
+    return f"{then}{count} a decision. Run `agentplane curate`."
 
 
 def _counts(status: "Status") -> Iterator[str]:

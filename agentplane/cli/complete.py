@@ -92,6 +92,19 @@ ops, runs = _from_plane(_ops), _from_plane(_runs)
 kinds = _from_plane(lambda plane: ((name, kind.prefix) for name, kind in plane.memory.read().kinds.items()))
 
 
+def finding_kinds(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Complete the kinds of the curator's findings."""
+    from click.shell_completion import CompletionItem
+
+    from agentplane.curate.kinds import KINDS
+
+    return [
+        CompletionItem(kind, help=row.title)
+        for kind, row in KINDS.items()
+        if kind.startswith(incomplete.lower())
+    ]
+
+
 def query(target: "Target") -> Complete:
     """Complete a term of a query: a field, or a value that the list has."""
 
@@ -143,6 +156,9 @@ def _words(*known: tuple[str, str]) -> Complete:
 
 until = _words(
     ("1d", "tomorrow"), ("3d", "in 3 days"), ("1w", "in a week"), ("2w", "in 2 weeks"), ("4w", "in 4 weeks")
+)
+expiry = _words(
+    ("never", "no expiry date"), ("30d", "in 30 days"), ("12w", "in 12 weeks"), ("52w", "in a year")
 )
 since = _words(
     ("1h", "an hour ago"),

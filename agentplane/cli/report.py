@@ -1,6 +1,5 @@
 """Print the result of an operation, and the command to undo it."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -12,6 +11,7 @@ from agentplane.api.results import Committed, LeftBeside, Reached
 from agentplane.cli import output, verbs
 from agentplane.commands import MemoryCommand
 from agentplane.errors import AgentplaneError
+from agentplane.memory.verbs import listed, succession
 from agentplane.text.numbers import counted
 from agentplane.text.visible import one_line, visible
 from agentplane.tools.sessions import sessions
@@ -39,10 +39,8 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
             beside=[_beside_row(both) for both in done.left_beside],
         )
         return
-    subject = _approved(done) if done.verb in ("approve", "supersede") else _listed(done.ids)
     inverse = "redo" if done.verb == "undo" else "undo"
-    past = verbs.past(done.verb, done.of)
-    output.note(f"{past} {subject} · memory revision {done.revision} · `agentplane {inverse}` to {inverse}")
+    output.note(f"{_summary(done)} · memory revision {done.revision} · `agentplane {inverse}` to {inverse}")
     _print_beside(done)
     print_reached(done.reached)
     restarting = {one.pid for one in done.reached.restarting}
@@ -115,6 +113,14 @@ def _with_old_memory(plane: Plane, revision: str) -> list[Session]:
     return []
 
 
+def _summary(done: Committed) -> str:
+    """Return a text such as `Deprecated DEC-014`."""
+    if text := succession(done.verb, done.ids):
+        return text
+    subject = _approved(done) if done.verb in ("approve", "supersede") else listed(done.ids)
+    return f"{verbs.past(done.verb, done.of)} {subject}"
+
+
 def _approved(done: Committed) -> str:
     """Return a list of the approved and superseded entries, and of the rejected and dropped candidates."""
     others = [id_ for id_ in done.ids if id_ not in (*done.renamed, *done.renamed.values())]
@@ -123,11 +129,7 @@ def _approved(done: Committed) -> str:
     dropped = [id_ for id_ in others if id_ not in (*changed, *done.rejected)]
     parts = [counted(len(done.renamed), "candidate")]
     what = "superseded" if done.verb == "supersede" else "linked"
-    parts += [f"{what} {_listed(changed)}"] if changed else []
-    parts += [f"rejected {_listed(done.rejected)}"] if done.rejected else []
-    parts += [f"removed the duplicate {_listed(dropped)}"] if dropped else []
+    parts += [f"{what} {listed(changed)}"] if changed else []
+    parts += [f"rejected {listed(done.rejected)}"] if done.rejected else []
+    parts += [f"removed the duplicate {listed(dropped)}"] if dropped else []
     return ", ".join(parts)
-
-
-def _listed(ids: Sequence[str]) -> str:
-    return f"{len(ids)} entries" if len(ids) > _FEW else ", ".join(one_line(id_, 40) for id_ in ids)

@@ -94,6 +94,10 @@ ROWS: tuple[Row, ...] = (
         "Memory",
         old={"unpin": ("--remove",)},
     ),
+    Row("supersede", "Mark an entry as superseded by another", "review.change.supersede"),
+    Row("merge", "Merge entries that say the same thing", "review.change.merge"),
+    Row("split", "Split an entry into several entries", "review.change.split"),
+    Row("renew", "Confirm that entries are still true", "review.decide.renew"),
     Row("deprecate", "Mark entries as deprecated", "review.decide.deprecate", "Memory"),
     Row("undo", "Undo your last change", "memory.undo.undo", "Memory"),
     Row("redo", "Redo the last change that you undid", "memory.undo.redo", "Memory"),
@@ -104,7 +108,7 @@ ROWS: tuple[Row, ...] = (
         "Context and tools",
         old={"pack": ()},
     ),
-    Row("sync", "Update the approved memory in tool files", "project.tools.sync", "Context and tools"),
+    Row("sync", "Update the approved memory in tool files", "project.tools.sync"),
     Row("tools", "List, connect or disconnect coding tools", "project.tools.tools", "Context and tools"),
     Row(
         "tools connect",
@@ -137,6 +141,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "status", "Show what is waiting for review and what to do next", "memory.status.status", "Maintenance"
     ),
+    Row("curate", "Find approved entries that may no longer be true", "memory.curate.curate", "Maintenance"),
     Row("doctor", "Check for problems and repair them", "project.doctor.doctor", "Maintenance"),
     Row(
         "check",
@@ -185,7 +190,6 @@ ELSEWHERE = {
     "delete": "deprecate",
     "forget": "deprecate",
     "unpin": "pin",
-    "merge": "reconcile",
     "verify": "doctor",
     "config": "settings",
     "version": "--version",

@@ -7,6 +7,8 @@ _PHRASES = {
     "adopt": "Accepted the manual edit to",
     "revert": "Discarded the manual edit to",
     "supersede": "Approved",
+    "set-fields": "Changed the fields of",
+    "dismiss": "Dismissed findings about",
     "tag": "Changed the tags of",
     "undo": "Undid",
     "redo": "Redid",

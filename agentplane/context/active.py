@@ -12,6 +12,7 @@ from agentplane.context import notes, pack, pack_text
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack, Receipt
 from agentplane.context.sources import Sources
+from agentplane.curate import doubts
 from agentplane.memory import expiry
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import Layout
@@ -46,6 +47,14 @@ def sources(memory: Memory, ask: Ask, today: date) -> Sources:
     )
     if not ask.passing:
         return lasting
+    found = doubts.of(memory)
+    doubtful = doubts.withheld(memory, found)
+    lasting = msgspec.structs.replace(
+        lasting,
+        entries=doubts.without(lasting.entries, doubtful),
+        doubts={id_: doubt.text for id_, doubt in found.items()},
+        doubtful=tuple(sorted(doubtful & {entry.id for entry in lasting.entries})),
+    )
     wanted = memory.snapshot.settings.context.last_run
     last = last_runs.of(memory.snapshot.layout, ask.task) if wanted else last_runs.NONE
     return msgspec.structs.replace(

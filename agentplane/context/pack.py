@@ -201,7 +201,10 @@ def _forms(
     held_back: set[str] = set()
     whole, missing = room, False
     for entry in ordered:
-        cost, pinned = size(item(entry, full=False, against=sources.against)), entry.head.pinned
+        cost, pinned = (
+            size(item(entry, full=False, against=sources.against, doubts=sources.doubts)),
+            entry.head.pinned,
+        )
         if cost > room:
             # A pinned entry larger than the whole room holds nothing back, because it could never fit.
             missing = missing or (pinned and cost <= whole)

@@ -35,6 +35,7 @@ _WARNINGS = (
         "Withheld because they look like they contain a secret: ",
         ". A person can run `agentplane doctor` to see what to do.",
     ),
+    ("Withheld because they may no longer be true: ", ". A person can run `agentplane curate` to see why."),
 )
 """The beginning and the end of each warning about entries. Ids or a number go between them."""
 _LISTED = re.compile(rf"[0-9]+|{ids.FORM}(?:, {ids.FORM})*(?: and [0-9]+ more)?")
@@ -78,7 +79,10 @@ def whole_text(
         rows = [entry for entry in ordered if section(entry) == name and entry.id in forms]
         if rows:
             parts.append(f"\n{heading(name)}\n\n")
-            parts += [item(entry, full=forms[entry.id] == "full", against=sources.against) for entry in rows]
+            parts += [
+                item(entry, full=forms[entry.id] == "full", against=sources.against, doubts=sources.doubts)
+                for entry in rows
+            ]
     return "".join([*parts, *_foot(sources, left_out)])
 
 
@@ -133,10 +137,16 @@ def item(
     *,
     full: bool,
     against: Mapping[str, tuple[Contradiction, ...]] = MappingProxyType({}),
+    doubts: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Return the lines of an entry in a context pack. A contradicted statement always has its marks."""
+    """Return the lines of an entry in a context pack. A doubtful statement always has its marks."""
     marks = "".join(f"{mark(entry.id, one)}\n" for one in against.get(entry.id, ())[:_MOST_MARKS])
-    return f"{_statement(entry)}{marks}{other_lines(entry) if full else ''}"
+    doubt = f"  {_capitalized(doubts[entry.id])}.\n" if entry.id in doubts else ""
+    return f"{_statement(entry)}{marks}{doubt}{other_lines(entry) if full else ''}"
+
+
+def _capitalized(phrase: str) -> str:
+    return phrase[:1].upper() + phrase[1:]
 
 
 def says(text: str, entry: Entry) -> bool:
@@ -219,9 +229,11 @@ def _author(run: Notes) -> str:
 
 def warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
     """Yield the warnings about entries and notes that a context pack leaves out."""
-    cut, expired, edited, waiting, withheld = _WARNINGS
+    cut, expired, edited, waiting, withheld, doubtful = _WARNINGS
     if sources.withheld:
         yield listed(sources.withheld, _NAMED).join(withheld)
+    if sources.doubtful:
+        yield listed(sources.doubtful, _NAMED).join(doubtful)
     if left_out:
         yield listed(left_out, _NAMED).join(cut)
     if sources.expired:

@@ -31,6 +31,10 @@ class Sources(msgspec.Struct, frozen=True):
     """Ids of accepted entries that look like they contain a secret. No other field has them."""
     against: Mapping[str, tuple[Contradiction, ...]] = MappingProxyType({})
     """The contradictions of each assumption that has one."""
+    doubts: Mapping[str, str] = MappingProxyType({})
+    """The curator's doubts about entries, each as a phrase. Files under version control have none."""
+    doubtful: tuple[str, ...] = ()
+    """Ids of accepted entries that are withheld because of the curator's findings. No other field has them."""
     by_history: bool = False
     """Whether the history of the commit checked out decided which run was the last one."""
     sent_back: tuple[Feedback, ...] = ()

@@ -97,6 +97,12 @@ def _automatic(was: str, is_: str) -> Worse:
         yield (), f"`tools.restart` {_from_to(was, is_, 'lets sessions restart without asking a person')}"
 
 
+def _not_withheld(was: str, is_: str) -> Worse:
+    if was != is_ == "never":
+        why = "gives tools the entries that the curator found to be wrong"
+        yield (), f"`curate.withhold` {_from_to(was, is_, why)}"
+
+
 _RAW = (
     "outputs/stdout", "outputs/stdout.zst", "outputs/stderr", "outputs/changes.patch", "inputs/uncommitted.patch",
     "inputs/files/data.csv", "outputs/files/report.bin", "work/x", "zebra.bin",
@@ -144,6 +150,7 @@ JUDGED: dict[str, Judge] = {
     "runs.share": _shares,
     "runs.environment": _notes,
     "tools.restart": _automatic,
+    "curate.withhold": _not_withheld,
     "tui.keys": _turned,
 }
 """The settings whose values can get worse. `plane.trust.rules` judges the trust settings."""

@@ -55,7 +55,7 @@ def _op(
         yield Finding("op-unproved", "error", where, f"{what}. The operation has no effect", remedies, op_id)
         return
     stated = (op.event.ts, op.event.verb, op.event.actor, op.event.channel, op.event.ids)
-    if stated != (record.ts, record.verb, record.actor, record.channel, [c.id for c in record.changes]):
+    if stated != (record.ts, record.verb, record.actor, record.channel, record.ids):
         what = f"{op.name}: the line in the log doesn't match the operation record"
         remedies = (Instruction("Remove the line and the record:"), back)
         yield Finding("op-unlike-record", "error", where, what, remedies, op_id)

@@ -24,7 +24,7 @@ SETTLES = ("settle", "merge")
 
 _TOOLS = frozenset(tool.name for tool in TOOLS if tool.variables)
 """The tools that agentplane recognizes by environment variables. Other names can belong to people."""
-_WRITES = ("propose", "replace", "edit", "merge", "adopt")
+_WRITES = ("propose", "replace", "edit", "merge", "adopt", "merge-entries", "split-entry", "change-kind")
 """The verbs that provide a text. The other verbs move a text or stamp it."""
 
 
@@ -132,7 +132,7 @@ def only_proposes(record: Record) -> bool:
 
     Everyone may add new candidates to the inbox, or write an operation that changes no entry.
     """
-    if record.prunes or record.redacted or record.undoes:
+    if record.prunes or record.redacted or record.undoes or record.observed or record.dismissed:
         return False
     fresh = all(map(_is_new_candidate, record.changes))
     return fresh and (record.verb == "propose" or not record.changes)

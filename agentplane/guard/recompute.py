@@ -1,11 +1,13 @@
 """The check that recomputes the result of an operation and compares it with the operation's record.
 
 For most verbs a person only chooses the entries. The code that plans these operations plans them again here.
-`edit`, `merge` and `adopt` bring a person's own text, so only the rest of their record can be compared.
+`edit`, `merge`, `adopt`, `merge-entries` and `split-entry` bring a person's own text, so only the rest of their
+record can be compared.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from typing import Any
 
 import msgspec
 
@@ -15,7 +17,7 @@ from agentplane.guard.history import Past
 from agentplane.guard.plane_at_commit import shown
 from agentplane.guard.proven_ops import LoggedOp
 from agentplane.guard.recorded import Case
-from agentplane.memory import ids, operations, postpone, updates
+from agentplane.memory import entry_changes, ids, operations, postpone, updates
 from agentplane.memory.entry import ARRIVING, INBOX_STATUS, LINKS, Header, read_header
 from agentplane.memory.operations import Stamp
 from agentplane.plane.layout import INBOX
@@ -239,6 +241,87 @@ def _tag(case: Case) -> str | None:
     return case.compared_edits(edits)
 
 
+def _set_fields(case: Case) -> str | None:
+    edits = []
+    for change in case.record.changes:
+        if change.found is None or change.left is None or change.found != change.before:
+            return f"changes more than the fields of {shown(change.id, 40)}"
+        found = case.text(change, change.found)
+        before, after = _raw_fields(case, found), _raw_fields(case, case.text(change, change.left))
+        fields = {
+            name: after.get(name, header.DROP)
+            for name in entry_changes.SETTABLE
+            if before.get(name) != after.get(name)
+        }
+        edits.append(Edit(change.id, change.file, header.set_fields(found, fields)))
+    return case.compared_edits(edits)
+
+
+def _raw_fields(case: Case, text: bytes) -> dict[str, Any]:
+    block = case.past.block(text)
+    return recorded.fields_of(block.packed) if block else {}
+
+
+def _supersede_by(case: Case) -> str | None:
+    if len(case.record.changes) != 2:
+        return "doesn't link one entry to its successor"
+    old, new = case.record.changes
+    try:
+        day = case.stamped_day(case.head(old).updated)
+    except ValueError:
+        return f"gives {shown(old.id, 40)} a different date than its own"
+    return case.compared(entry_changes.supersede(case.memory(), old.id, new.id, day))
+
+
+def _merge_entries(case: Case) -> str | None:
+    changes = case.record.changes
+    if any(change.found is None or change.left is None for change in changes):
+        return "doesn't merge entries into one of them"
+    if any(map(case.is_pruned, changes)):
+        return next(filter(None, map(case.moved, changes)), None)
+    stamp = _stamp(case, changes[0]) if changes else None
+    if stamp is None:
+        return "gives an entry a different date or approver than its own"
+    wanted = [change.id for change in changes]
+    seen = {change.id: change.found for change in changes if change.found is not None}
+    text = case.text(changes[0], changes[0].left)
+    return case.compared(entry_changes.merge_entries(case.memory(), wanted, text, seen, stamp))
+
+
+def _split_entry(case: Case) -> str | None:
+    changes = case.record.changes
+    if len(changes) < 3 or changes[0].found is None:
+        return "doesn't split an entry"
+    gone, *parts = changes
+    if taken := _overwritten(case, parts):
+        return taken
+    stamp = _stamp(case, parts[0])
+    if stamp is None:
+        return f"gives {shown(parts[0].id, 40)} a different date or approver than its own"
+    texts = [case.text(change, change.left) for change in parts]
+    return case.compared(entry_changes.split_entry(case.memory(), gone.id, texts, changes[0].found, stamp))
+
+
+def _change_kind(case: Case) -> str | None:
+    if len(case.record.changes) != 2:
+        return "doesn't change the kind of one entry"
+    old, new = case.record.changes
+    if taken := _overwritten(case, [new]):
+        return taken
+    stamp = _stamp(case, new)
+    if stamp is None:
+        return f"gives {shown(new.id, 40)} a different date or approver than its own"
+    return case.compared(entry_changes.change_kind(case.memory(), old.id, case.head(new).type, stamp))
+
+
+def _overwritten(case: Case, new: Sequence[Change]) -> str | None:
+    """Return a problem if an operation gives a new entry an id that was used before."""
+    for change in new:
+        if change.found is not None or case.past.knew(change.id, case.place):
+            return f"overwrites {shown(change.id, 40)}, which is another entry"
+    return None
+
+
 def _deprecate(case: Case) -> str | None:
     changes = case.record.changes
     try:
@@ -263,7 +346,7 @@ def _edit(case: Case) -> str | None:
     if case.is_pruned(change):
         return case.moved(change)
     text = case.text(change, change.left)
-    return case.compared(operations.edit(case.memory(), change.id, text, change.found))
+    return case.compared(operations.edit(case.memory(), change.id, text, change.found, reads_check=False))
 
 
 def _merge(case: Case) -> str | None:
@@ -377,6 +460,13 @@ _CHECKS: dict[str, Callable[[Case], str | None]] = {
     "send-back": _send_back,
     "snooze": _snooze,
     "deprecate": _deprecate,
+    "supersede-by": _supersede_by,
+    "merge-entries": _merge_entries,
+    "split-entry": _split_entry,
+    "change-kind": _change_kind,
+    "set-fields": _set_fields,
+    "renew": _nothing,
+    "dismiss": _nothing,
     "pin": _pin,
     "unpin": _pin,
     "tag": _tag,

@@ -15,7 +15,8 @@ from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger.ledger import Known, Ledger
 from agentplane.plane.store.plan import Edit, Plan
-from agentplane.plane.store.records import Change, Record
+from agentplane.plane.store.records import OBSERVING, Change, Record
+from agentplane.review.gate import receipts
 from agentplane.text.markdown import document
 from agentplane.text.markdown.document import Block, Document
 
@@ -76,8 +77,12 @@ def _not_of_its_verb(record: Record) -> str | None:
         return f"removes text from history, which `{shown(record.verb, 20)}` never does"
     if record.rejected and record.verb not in ("approve", "supersede"):
         return f"is recorded as rejecting candidates, which `{shown(record.verb, 20)}` never does"
-    if record.confirmed and record.verb not in ("approve", "supersede", "merge", "edit", "adopt"):
+    if record.confirmed and record.verb not in receipts.BRINGING:
         return f"is recorded as confirming flags, which `{shown(record.verb, 20)}` never does"
+    if record.observed and record.verb not in OBSERVING:
+        return f"records the state of evidence, which `{shown(record.verb, 20)}` never does"
+    if record.dismissed and record.verb != "dismiss":
+        return f"dismisses findings, which `{shown(record.verb, 20)}` never does"
     if record.settings:
         return f"records trust settings, which `{shown(record.verb, 20)}` never does"
     return None

@@ -13,7 +13,7 @@ from agentplane.memory.entry import Entry
 from agentplane.plane.layout import INBOX
 
 
-_OWN_WORDS = ("edit", "merge", "adopt")
+_OWN_WORDS = ("edit", "merge", "adopt", "merge-entries", "split-entry")
 """The verbs that bring a person's own text."""
 _WIDTH = 100
 
@@ -35,12 +35,18 @@ def _finding(id_: str, op: LoggedOp, base: Side, now: Side) -> Finding:
     where = now.where(other.file, other.line) if other else now.where(op.changes[0].file)
     what = (
         f"{shown(id_, 40)} was rewritten by {shown(op.event.actor, 40)} ({shown(op.event.verb, 20)} through "
-        f"{shown(op.event.channel, 20)}): {_quoted(one)} is now {_quoted(other)}"
+        f"{shown(op.event.channel, 20)}): {_quoted(one)} is now {_quoted_successors(id_, op, now) or _quoted(other)}"
     )
-    todo = (
-        "Compare the two versions. Unless approvals are signed, nothing proves that this person made the change."
-    )
+    todo = "Compare the two versions. Unless approvals are signed, nothing proves that this person made the change."
     return Finding("entry-rewritten", "info", where, what, (Instruction(todo),), id_)
+
+
+def _quoted_successors(id_: str, op: LoggedOp, now: Side) -> str:
+    """Return the statements of the entries that superseded an entry in the operation, or an empty text."""
+    others = {change.id for change in op.changes} - {id_}
+    entry = now.memory.entries.get(id_)
+    links = [link for link in entry.head.superseded_by if link in others] if entry else []
+    return " and ".join(_quoted(now.memory.entries.get(link)) for link in links)
 
 
 def _quoted(entry: Entry | None) -> str:

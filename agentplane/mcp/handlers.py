@@ -3,7 +3,7 @@
 A handler takes a session and arguments, returns the output fields, and doesn't know the protocol.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from agentplane import commands
 from agentplane.api import Logged
 from agentplane.context import notes
 from agentplane.context.choose import Ask
+from agentplane.curate import doubts
 from agentplane.errors import BadInput
 from agentplane.mcp import tools
 from agentplane.mcp.resources import NOT_REVIEWED
@@ -33,8 +34,14 @@ def recall(session: Session, asked: tools.RecallArguments) -> Fields:
         raise BadInput("The query is empty.", where="query", todo="Pass the words to search for.")
     wanted = Wanted(asked.kind, asked.tag, asked.status, asked.path)
     memory = session.plane.memory.read_for_tools()
-    found = session.plane.recall.find_in(memory, asked.query, limit=asked.limit, wanted=wanted).results
-    return {"results": [_found(result) for result in found]} | _notices(session) | session.sent_back(memory)
+    found = session.plane.recall.find_in(memory, asked.query, limit=asked.limit, wanted=wanted)
+    results = {"results": [_found(result) for result in found.results]}
+    return results | _withheld(found.doubtful) | _notices(session) | session.sent_back(memory)
+
+
+def _withheld(ids: Sequence[str]) -> Fields:
+    """Return a field with the matching entries that the tool doesn't get, or no field."""
+    return {"withheld": {"may_no_longer_be_true": list(ids)}} if ids else {}
 
 
 def _notices(session: Session) -> Fields:
@@ -60,6 +67,7 @@ def _found(result: Result) -> Fields:
         "file": result.file,
         "expired": result.expired,
         "trusted": result.trusted,
+        **({"doubt": result.doubt} if result.doubt else {}),
     }
 
 
@@ -74,6 +82,7 @@ def propose(session: Session, asked: tools.ProposeArguments) -> Fields:
         source=session.source(),
     )
     offered = plane.inbox.offer(commands.Propose(proposal, relation=asked.relation, joins=True))
+    withheld = doubts.withheld(offered.memory, doubts.of(offered.memory))
     entry, conflicting = offered.reviewed.entry, {one.conflict.id for one in offered.conflicts}
     near = plane.recall.find_in(
         offered.memory, asked.statement[:_LONGEST], limit=_NEAR + len(conflicting)
@@ -85,9 +94,10 @@ def propose(session: Session, asked: tools.ProposeArguments) -> Fields:
                 "with": one.conflict.id,
                 "kind": one.conflict.kind,
                 "score": one.conflict.score,
-                "reasons": list(one.conflict.reasons),
+                # Reasons and statements quote the entry.
+                "reasons": [] if one.conflict.id in withheld else list(one.conflict.reasons),
                 "waits": one.waits,
-                **({"statement": one.statement} if one.statement else {}),
+                **({"statement": one.statement} if one.statement and one.conflict.id not in withheld else {}),
             }
             for one in offered.conflicts
         ],

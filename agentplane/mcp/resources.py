@@ -10,6 +10,7 @@ import msgspec
 from agentplane.api import Plane
 from agentplane.context import notes
 from agentplane.context.choose import Ask
+from agentplane.curate import doubts
 from agentplane.errors import BadInput
 from agentplane.mcp.prompts import ENTRY, JSON, MARKDOWN, PACK, RUN, RUNS
 from agentplane.memory import expiry
@@ -50,7 +51,8 @@ class Content(msgspec.Struct, frozen=True):
 def listed(plane: Plane, start: int) -> tuple[list[Listed], int | None]:
     """Return a page of the resources, and the start of the next page."""
     memory, today = plane.memory.read_for_tools(), plane.today()
-    entries = [entry for entry in memory.approved() if entry.head.status == "accepted"]
+    accepted = [entry for entry in memory.approved() if entry.head.status == "accepted"]
+    entries = doubts.without(accepted, doubts.withheld(memory, doubts.of(memory)))
     # A search of all entries for secrets would take seconds. So a page with withheld entries is shorter than
     # others.
     page = [
@@ -123,6 +125,10 @@ def _entry(plane: Plane, name: str) -> str:
     if not delivery.may_be_delivered(entry, memory.snapshot.settings):
         what = f"{id_} is withheld, because it probably contains a secret."
         raise BadInput(what, todo=f"A person can mask the secret with `agentplane edit {id_} --mask`.")
+    found = doubts.of(memory)
+    if id_ in doubts.withheld(memory, found):
+        what = f"{id_} is withheld, because it may no longer be true."
+        raise BadInput(what, todo=f"A person can run `agentplane curate {id_}` to see why.")
     head = entry.head
     facts = {
         "kind": head.type,
@@ -138,6 +144,7 @@ def _entry(plane: Plane, name: str) -> str:
         "updated": head.updated,
         "expires": head.expires_at,
         "expired": "yes, left out of every context" if expiry.of(entry, plane.today()) else "",
+        "doubt": found[id_].text if id_ in found else "",
     }
     lines = [f"- {name}: {one_line(value)}" for name, value in facts.items() if value]
     return "\n".join([f"# {entry.id}", "", visible(entry.body.strip()), "", *lines, ""])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from agentplane.findings import Finding, Instruction, Remedy, Shell
-from agentplane.memory import ids
+from agentplane.memory import ids, links
 from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry
 from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane.layout import INBOX
@@ -22,7 +22,7 @@ def check(store: Store) -> Iterator[Finding]:
     yield from _hand_edits(memory)
     for entry in memory.entries.values():
         yield from _entry(memory, entry)
-        yield from _successors(memory, entry)
+    yield from _successors(memory)
     yield from _one_external_id(memory)
 
 
@@ -41,15 +41,10 @@ def _one_external_id(memory: Memory) -> Iterator[Finding]:
             yield Finding("external-id-twice", "warning", where, what, (remedy,), name)
 
 
-def _successors(memory: Memory, entry: Entry) -> Iterator[Finding]:
+def _successors(memory: Memory) -> Iterator[Finding]:
     """Report entries with several successors in force, for example after decisions on two branches."""
-    entries = memory.entries
-    found = [
-        link
-        for link in entry.head.superseded_by
-        if link in entries and entries[link].head.status == "accepted" and entries[link].file != INBOX
-    ]
-    if len(found) > 1:
+    for id_, found in links.forks(memory).items():
+        entry = memory.entries[id_]
         names = " and ".join(one_line(link, 40) for link in found)
         where = f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}"
         what = f"{one_line(entry.id, 40)} was superseded by {names}, which are all still in force"
@@ -70,7 +65,9 @@ def _broken(memory: Memory) -> Iterator[Finding]:
                 remedy = Shell(_RECONCILE, "Run ", " to merge the two entries.")
                 yield Finding("entry-twice", "warning", where, trouble.what, (remedy,))
             else:
-                after = " if a Git merge left both entries. Otherwise, give one of the entries a different ID."
+                after = (
+                    " if a Git merge left both entries. Otherwise, give one of the entries a different ID."
+                )
                 remedy = Shell(_RECONCILE, "Run ", after)
                 yield Finding("entry-twice", "error", where, trouble.what, (remedy,))
 
@@ -152,8 +149,6 @@ def _entry(memory: Memory, entry: Entry) -> Iterator[Finding]:
     if entry.head.status not in wanted:
         what = f"{name} has the status `{one_line(entry.head.status, 30)}`, but in this file the status must be {' or '.join(wanted)}"
         yield Finding("status-wrong", "warning", where, what, (edit,), entry.id)
-    head = entry.head
-    for link in (*head.supersedes, *head.superseded_by, *head.refines, *head.unrelated):
-        if link not in memory.entries and link not in memory.snapshot.ledger.known:
-            what = f"{name} links to {one_line(link, 40)}, but no entry has this ID"
-            yield Finding("link-nowhere", "warning", where, what, (edit,), entry.id)
+    for link in links.dead(memory, entry):
+        what = f"{name} links to {one_line(link.id, 40)}, but no entry has this ID"
+        yield Finding("link-nowhere", "warning", where, what, (edit,), entry.id)

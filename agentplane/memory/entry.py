@@ -47,7 +47,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     """Paths, `path:line`, `path#symbol`, commits, URLs."""
     expires_at: str | None = None
     check: str | None = None
-    """A command that an assumption must keep passing."""
+    """A condition that must stay true. `memory/condition.py` reads it."""
     scope: tuple[str, ...] = ()
     """Path globs of its scope. If it is empty, the scope is the whole project."""
     supersedes: tuple[str, ...] = ()

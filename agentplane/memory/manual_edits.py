@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Literal
 
 from agentplane.errors import BadInput, Refused
-from agentplane.memory import ids
+from agentplane.memory import condition_place, ids
 from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import records
@@ -35,6 +35,12 @@ def adopt(
         if change.change == "removed" and change.id in added:
             continue  # the entry was moved, and its new place is adopted
         text = None if change.change == "removed" else memory.snapshot.core(change.file, change.id)
+        if text is not None:
+            approved, path = (
+                memory.snapshot.approved_text(change.id),
+                memory.snapshot.layout.shown(change.file),
+            )
+            condition_place.refuse_unreadable(text, approved, path, change.line or 1)
         edits.append(Edit(change.id, change.file, text))
     return Plan("adopt", edits)
 

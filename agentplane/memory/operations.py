@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import BadInput, Refused
-from agentplane.memory import ids
+from agentplane.memory import condition_place, ids
 from agentplane.memory.entry import (
     ARRIVING,
     INBOX_STATUS,
@@ -17,7 +17,7 @@ from agentplane.memory.entry import (
     Header,
     read_header,
 )
-from agentplane.memory.kinds import kind_named
+from agentplane.memory.kinds import Kind, kind_named
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store.plan import Edit, Plan
@@ -54,7 +54,7 @@ def approve(
         changes |= {"anchor": stamp.anchor} if stamp.anchor else {}
         changes |= {name: header.DROP for name in POSTPONING if getattr(head, name) is not None}
         changes["approved_by"] = stamp.actor
-        core = header.set_fields(texts.get(entry.id) or _core(memory, entry), changes)
+        core = header.set_fields(texts.get(entry.id) or core_of(memory, entry), changes)
         file = kind_named(memory.kinds, head.type).file
         edits += [Edit(entry.id, INBOX, None), Edit(durable, file, core, was=entry.id)]
     return Plan("approve", [*_linked(memory, durables), *edits])
@@ -62,13 +62,20 @@ def approve(
 
 def _durable_ids(memory: Memory, wanted: Sequence[str], texts: Mapping[str, bytes]) -> dict[str, str]:
     """Check the candidates, and return the id that each one gets."""
-    durables: dict[str, str] = {}
+    entries = candidates(memory, wanted)
+    for entry in entries:
+        check_candidate(memory, entry)
+    kinds = [kind_named(memory.kinds, _approved_version(memory, entry, texts).head.type) for entry in entries]
+    return dict(zip([entry.id for entry in entries], new_ids(memory, kinds), strict=True))
+
+
+def new_ids(memory: Memory, kinds: Sequence[Kind]) -> list[str]:
+    """Return the next free id of each of these kinds. The same kind can occur several times."""
+    found: list[str] = []
     numbers: dict[str, int] = {}
     ledger, in_files = memory.snapshot.ledger, memory.ids_in_files
     used = in_files | ledger.known.keys()
-    for entry in candidates(memory, wanted):
-        check_candidate(memory, entry)
-        kind = kind_named(memory.kinds, _approved_version(memory, entry, texts).head.type)
+    for kind in kinds:
         if kind.prefix not in numbers:
             numbers[kind.prefix] = ids.next_number(kind.prefix, ledger.tops, in_files - ledger.known.keys())
         durable = ids.durable(kind.prefix, numbers[kind.prefix])
@@ -78,8 +85,8 @@ def _durable_ids(memory: Memory, wanted: Sequence[str], texts: Mapping[str, byte
                 todo=f"Assign a different ID to the entry with the highest {kind.prefix} number.",
             )
         numbers[kind.prefix] += 1
-        durables[entry.id] = durable
-    return durables
+        found.append(durable)
+    return found
 
 
 def _arrival(head: Header, durables: Mapping[str, str]) -> dict[str, Any]:
@@ -106,7 +113,7 @@ def _linked(memory: Memory, durables: Mapping[str, str]) -> Iterator[Edit]:
             continue
         mark = memory.known(entry.id)
         if mark is not None and mark.digest == entry.digest:
-            core = header.set_fields(_core(memory, entry), {"superseded_by": _renamed(links, durables)})
+            core = header.set_fields(core_of(memory, entry), {"superseded_by": _renamed(links, durables)})
             yield Edit(entry.id, entry.file, core)
 
 
@@ -120,7 +127,7 @@ def reject(memory: Memory, wanted: Sequence[str], why: str | None) -> Plan:
 
 def deprecate(memory: Memory, wanted: Sequence[str], today: date, why: str | None) -> Plan:
     edits = []
-    for entry in _distinct(memory, wanted):
+    for entry in distinct(memory, wanted):
         if entry.file == INBOX:
             raise BadInput(
                 f"{entry.id} is a candidate, not an approved entry.",
@@ -128,8 +135,25 @@ def deprecate(memory: Memory, wanted: Sequence[str], today: date, why: str | Non
             )
         if entry.head.status == "deprecated":
             raise BadInput(f"{entry.id} is already deprecated.")
-        edits.append(_with(memory, entry, {"status": "deprecated", "updated": today}))
+        edits.append(with_fields(memory, entry, {"status": "deprecated", "updated": today}))
     return Plan("deprecate", edits, why=why)
+
+
+def renew(memory: Memory, wanted: Sequence[str], why: str | None) -> Plan:
+    """Confirm that accepted entries are still true. Their texts stay the same."""
+    entries = distinct(memory, wanted)
+    for entry in entries:
+        if entry.file == INBOX:
+            raise BadInput(
+                f"{entry.id} is a candidate, not an approved entry.", todo="Approve the candidate instead."
+            )
+        if entry.head.status != "accepted":
+            raise BadInput(
+                f"{entry.id} can't be renewed, because its status is {one_line(entry.head.status, 20)}.",
+                todo="Renew an accepted entry instead. Tools get only accepted entries.",
+            )
+        check_untouched(memory, entry)
+    return Plan("renew", (), why=why, observed={entry.id: () for entry in entries})
 
 
 def pin(memory: Memory, wanted: Sequence[str]) -> Plan:
@@ -137,7 +161,7 @@ def pin(memory: Memory, wanted: Sequence[str]) -> Plan:
     entries.
     """
     edits = []
-    for entry in _distinct(memory, wanted):
+    for entry in distinct(memory, wanted):
         if entry.file == INBOX:
             raise BadInput(
                 f"{entry.id} is a candidate, not an approved entry.", todo="Approve the candidate first."
@@ -147,16 +171,16 @@ def pin(memory: Memory, wanted: Sequence[str]) -> Plan:
             raise BadInput(what, todo="Pin an accepted entry instead. Tools get only accepted entries.")
         if entry.head.pinned:
             raise BadInput(f"{entry.id} is already pinned.")
-        edits.append(_with(memory, entry, {"pinned": True}))
+        edits.append(with_fields(memory, entry, {"pinned": True}))
     return Plan("pin", edits)
 
 
 def unpin(memory: Memory, wanted: Sequence[str]) -> Plan:
     edits = []
-    for entry in _distinct(memory, wanted):
+    for entry in distinct(memory, wanted):
         if entry.file == INBOX or not entry.head.pinned:
             raise BadInput(f"{entry.id} is not pinned.")
-        edits.append(_with(memory, entry, {"pinned": header.DROP}))
+        edits.append(with_fields(memory, entry, {"pinned": header.DROP}))
     return Plan("unpin", edits)
 
 
@@ -165,22 +189,24 @@ def tag(memory: Memory, wanted: Sequence[str], add: Sequence[str], remove: Seque
     are.
     """
     edits = []
-    for entry in _distinct(memory, wanted):
+    for entry in distinct(memory, wanted):
         kept = [tag for tag in entry.head.tags if tag not in remove]
         tags = list(dict.fromkeys([*kept, *add]))
         if tags != list(entry.head.tags):
             check = check_candidate if entry.file == INBOX else check_untouched
             check(memory, entry)
-            core = header.set_fields(_core(memory, entry), {"tags": tags or header.DROP})
+            core = header.set_fields(core_of(memory, entry), {"tags": tags or header.DROP})
             edits.append(Edit(entry.id, entry.file, core))
     if not edits:
         raise BadInput("Nothing to change: the entries already have these tags.")
     return Plan("tag", edits)
 
 
-def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | None:
+def edit(
+    memory: Memory, wanted: str, text: bytes, seen_digest: str, *, reads_check: bool = True
+) -> Plan | None:
     """Replace an entry with `text` by a person who saw the entry with the digest `seen_digest`. None if nothing
-    changed.
+    changed. Without `reads_check`, the check can have any text, as in edits by earlier versions.
     """
     entry = memory.get(wanted)
     if entry.digest != seen_digest:
@@ -189,14 +215,16 @@ def edit(memory: Memory, wanted: str, text: bytes, seen_digest: str) -> Plan | N
             where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
             todo="Read the current text, then edit the entry again.",
         )
-    core = _single(memory, entry, text)
-    if core == _core(memory, entry):
+    core = single(memory, entry, text)
+    if core == core_of(memory, entry):
         return None
+    if reads_check:
+        condition_place.refuse_unreadable(text, core_of(memory, entry), entry.id)
     return Plan("edit", [Edit(entry.id, entry.file, core)])
 
 
 def candidates(memory: Memory, wanted: Sequence[str]) -> list[Entry]:
-    found = _distinct(memory, wanted)
+    found = distinct(memory, wanted)
     for entry in found:
         if entry.file != INBOX:
             raise BadInput(
@@ -217,20 +245,22 @@ def check_candidate(memory: Memory, entry: Entry) -> None:
         )
 
 
-def _distinct(memory: Memory, wanted: Iterable[str]) -> list[Entry]:
+def distinct(memory: Memory, wanted: Iterable[str]) -> list[Entry]:
+    """Return the entries that a person names, each once."""
     found = {entry.id: entry for entry in map(memory.get, wanted)}
     if not found:
         raise BadInput("An entry ID is required.")
     return list(found.values())
 
 
-def _with(memory: Memory, entry: Entry, changes: dict[str, Any]) -> Edit:
+def with_fields(memory: Memory, entry: Entry, changes: dict[str, Any]) -> Edit:
     """Return the edit of an approved entry with other fields. Refuse an entry with a manual edit."""
     check_untouched(memory, entry)
-    return Edit(entry.id, entry.file, header.set_fields(_core(memory, entry), changes))
+    return Edit(entry.id, entry.file, header.set_fields(core_of(memory, entry), changes))
 
 
-def _core(memory: Memory, entry: Entry) -> bytes:
+def core_of(memory: Memory, entry: Entry) -> bytes:
+    """Return the text of an entry in its file, without the blank lines after it."""
     core = memory.snapshot.core(entry.file, entry.id)
     if core is None:
         raise BadInput(f"Entry not found: {entry.id}")
@@ -246,10 +276,13 @@ def check_untouched(memory: Memory, entry: Entry) -> None:
         )
 
 
-def _single(memory: Memory, entry: Entry, text: bytes) -> bytes:
-    """Return the core of a text that a person wrote. It must be one entry with the same id and kind."""
+def single(memory: Memory, entry: Entry, text: bytes, name: str | None = None) -> bytes:
+    """Return the core of a text that a person wrote. It must be one entry with the same id and kind.
+
+    `name` names the text in errors [default: the id].
+    """
     page = document.parse(text)
-    where = entry.id
+    where = name or entry.id
     if page.troubles:
         trouble = page.troubles[0]
         raise BadInput(trouble.what, where=f"{where}:{trouble.line}", todo=trouble.todo)

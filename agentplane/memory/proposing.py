@@ -113,7 +113,7 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
         raise BadInput("The statement is empty.", todo="Pass a sentence to remember.")
     links = (*proposal.supersedes, *proposal.superseded_by, *proposal.refines, *proposal.unrelated)
     words = (*proposal.tags, *proposal.evidence, *proposal.scope, *links)
-    texts = (proposal.statement, proposal.rationale or "", *words)
+    texts = (proposal.statement, proposal.rationale or "", proposal.check or "", *words)
     if any("\ud800" <= char <= "\udfff" for text in texts for char in text if not text.isascii()):
         raise BadInput("The text isn't valid UTF-8.", todo="Save the text as UTF-8.")
     if any("\0" in text for text in texts):

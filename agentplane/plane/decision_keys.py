@@ -75,6 +75,19 @@ KEYS: dict[str, str] = {
     "pack.less": "minus",
     "pack.task": "t",
     "pack.paths": "F",
+    "curator.apply": "a",
+    "curator.discard": "r",
+    "curator.renew": "T",
+    "curator.move": "L",
+    "curator.deprecate": "d",
+    "curator.supersede": "S",
+    "curator.merge": "m",
+    "curator.other": "W",
+    "curator.dismiss": "X",
+    "curator.snooze": "Z",
+    "curator.check": "O",
+    "curator.chart": "C",
+    "findings": "Q",
     "conflict.choose_1": "c",
     "conflict.choose_2": "m",
     "conflict.choose_3": "b",
@@ -95,6 +108,7 @@ KEYS: dict[str, str] = {
     "runs": "3",
     "tools": "4",
     "pack": "5",
+    "curator": "6",
     "settings": "comma",
     "find": "ctrl+f",
     "projects": "ctrl+g",
@@ -117,11 +131,12 @@ KEYS: dict[str, str] = {
 DECISIONS = frozenset(
     {
         "approve", "accept", "approve_clean", "reject", "send_back", "snooze", "tag", "discard", "deprecate", "supersede", "pin", "undo", "redo", "conflict.take",
+        "curator.apply", "curator.discard", "curator.renew", "curator.move", "curator.deprecate", "curator.supersede", "curator.merge", "curator.other", "curator.dismiss", "curator.snooze",
         "conflict.choose_1", "conflict.choose_2", "conflict.choose_3", "conflict.choose_4",
     }
 )  # fmt: skip
 """The actions that decide about memory."""
-_APPROVE = ("approve", "accept", "approve_clean")
+_APPROVE = ("approve", "accept", "approve_clean", "curator.apply")
 _SAME = {
     "ctrl+m": "enter", "ctrl+i": "tab", "ctrl+h": "backspace", "ctrl+[": "escape", "ctrl+left_square_bracket": "escape",
     "slash": "/", "less_than_sign": "<", "greater_than_sign": ">", "asterisk": "*", "plus": "+", "minus": "-", "question_mark": "?", "colon": ":",

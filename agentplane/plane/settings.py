@@ -78,7 +78,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         says(
             "Require every entry to cite its receipts: a run and evidence.",
             "reference/settings.md#receipts",
-            'With `"appended"`, `check` also requires that the branch itself adds the cited run to the log. You can\'t'
+            'With `"appended"`, `check` also requires the branch itself to add the cited run to the log. You can\'t'
             ' combine this setting with `hand_edits = "accept"`.',
         ),
     ] = False
@@ -186,6 +186,13 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     outside: Annotated[
         Action, says("How to handle a proposal that cites files outside the project.", _GATE_PAGE)
     ] = "flag"
+    check: Annotated[
+        Action,
+        says(
+            "How to handle a proposal whose `check` can't be read.",
+            "reference/conditions.md",
+        ),
+    ] = "refuse"
     restated: Annotated[
         Action,
         says(
@@ -351,6 +358,73 @@ class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 7
 
 
+_AGE_PAGE = "guides/curator.md#not-checked-for-a-long-time"
+_Days = Annotated[int, msgspec.Meta(ge=0, le=36500)]
+
+
+class Curate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The curator, which looks for approved entries that may no longer be true."""
+
+    assumption_days: Annotated[
+        _Days,
+        says(
+            "Number of days after which a person should confirm an assumption again.",
+            _AGE_PAGE,
+            "`0`: never.",
+        ),
+    ] = 90
+    fact_days: Annotated[
+        _Days,
+        says("Number of days after which a person should confirm a fact again.", _AGE_PAGE, "`0`: never."),
+    ] = 180
+    decision_days: Annotated[
+        _Days,
+        says(
+            "Number of days after which a person should confirm a decision again.", _AGE_PAGE, "`0`: never."
+        ),
+    ] = 365
+    invariant_days: Annotated[
+        _Days,
+        says(
+            "Number of days after which a person should confirm an invariant again.", _AGE_PAGE, "`0`: never."
+        ),
+    ] = 365
+    other_days: Annotated[
+        _Days,
+        says(
+            "Number of days after which a person should confirm an entry of a custom kind again.",
+            _AGE_PAGE,
+            "`0`: never.",
+        ),
+    ] = 365
+    unused_contexts: Annotated[
+        int,
+        msgspec.Meta(ge=0, le=100_000),
+        says(
+            "Number of contexts without an entry before the entry counts as unused.",
+            "guides/curator.md#never-used-since-approval",
+            "`0`: no entry counts as unused.",
+        ),
+    ] = 20
+    check_seconds: Annotated[
+        int,
+        msgspec.Meta(ge=1, le=3600),
+        says(
+            "Maximum number of seconds that a command in a check may run.",
+            "reference/conditions.md#commands",
+        ),
+    ] = 60
+    withhold: Annotated[
+        Literal["never", "error"],
+        says(
+            "Whether to withhold entries that may no longer be true from tools.",
+            "guides/curator.md#marks-in-the-context",
+            '`"never"`: tools get every entry, and contexts mark entries that may no longer be true. `"error"`: contexts,'
+            " `search` and MCP leave out the text of a marked entry if its finding has the severity `error`.",
+        ),
+    ] = "never"
+
+
 class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deliver: Annotated[
         bool,
@@ -434,6 +508,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     context: Context = Context()
     inbox: Inbox = Inbox()
     expiry: Expiry = Expiry()
+    curate: Curate = Curate()
     tools: Tools = Tools()
     hooks: Hooks = Hooks()
     tui: Tui = Tui()

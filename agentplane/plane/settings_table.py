@@ -107,6 +107,12 @@ VARIABLES = (
         f"{_EXTENSIONS}#a-check",
     ),
     Variable(
+        "AGENTPLANE_CURATOR_CHECKS",
+        "Names of the installed checks that `curate` runs. If not set, `curate` runs all of them. If empty, it runs"
+        " none.",
+        f"{_EXTENSIONS}#a-check-of-the-curator",
+    ),
+    Variable(
         "AGENTPLANE_RETRIEVER",
         "Name of the installed retriever for `search`. If empty or not set, `search` uses the built-in retriever.",
         f"{_EXTENSIONS}#a-retriever",

@@ -10,6 +10,8 @@ from itertools import islice
 import msgspec
 
 from agentplane import extensions
+from agentplane.curate import doubts
+from agentplane.curate.doubts import Doubt
 from agentplane.extensions import Extension
 from agentplane.memory import expiry
 from agentplane.memory.kinds import kind_named
@@ -26,6 +28,8 @@ class Recalled(msgspec.Struct, frozen=True):
 
     results: tuple[Result, ...] = ()
     withheld: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
+    """Ids of matching entries that are withheld because of the curator's findings."""
 
 
 def find(memory: Memory, query: str, limit: int, wanted: Wanted, today: date) -> Recalled:
@@ -46,12 +50,23 @@ def find(memory: Memory, query: str, limit: int, wanted: Wanted, today: date) ->
     by_words = _by_words(question, limit)
     runs = found if of_runs else traces.Found()
     lanes = msgspec.structs.replace(runs, entries=of_name.results)
-    results = traces.joined(lanes, by_words.results, limit, wanted.kind)
+    joined = traces.joined(lanes, by_words.results, limit, wanted.kind)
+    found_doubts = doubts.of(memory)
+    withheld = doubts.withheld(memory, found_doubts)
+    results = [one for one in joined if one.id not in withheld]
     expired = expiry.of_each((memory.entries[one.id] for one in results if one.id in memory.entries), today)
     return Recalled(
-        tuple(msgspec.structs.replace(one, expired=one.id in expired) for one in results),
+        tuple(
+            msgspec.structs.replace(one, expired=one.id in expired, doubt=_phrase(found_doubts.get(one.id)))
+            for one in results
+        ),
         tuple(dict.fromkeys((*of_name.withheld, *by_words.withheld))),
+        tuple(one.id for one in joined if one.id in withheld),
     )
+
+
+def _phrase(doubt: Doubt | None) -> str | None:
+    return doubt.text if doubt else None
 
 
 def try_out(extension: Extension, memory: Memory) -> None:

@@ -53,6 +53,8 @@ class Result(msgspec.Struct, frozen=True):
     file: str
     expired: bool = False
     """Whether its date has passed, so that no context pack has it."""
+    doubt: str | None = None
+    """The reason why the curator doubts that the entry is still true."""
     trusted: bool = True
     """False for unapproved results, such as candidates, manual edits, runs and the files they produced."""
 

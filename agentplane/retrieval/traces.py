@@ -181,7 +181,7 @@ def _artifacts(runs: Sequence[RunEvent], path: str) -> Iterator[Result]:
 def _of_artifact(one: Output, task: str) -> Result:
     why = f"produced by {one_line(one.run_id, 40)}"
     if codes := _flagged((one.path, task)):
-        text = f"Withheld: the name of this file or its task was flagged ({codes})."
+        text = f"Withheld because the name of this file or its task was flagged ({codes})."
         return Result(one.sha256, ARTIFACT, 1.0, text, text, why, "", trusted=False)
     shown = one_line(one.path, _TEXT)
     of = f" for {one_line(task, _TEXT)}" if task else ""

@@ -23,8 +23,16 @@ from agentplane.text.visible import one_line
 if TYPE_CHECKING:
     from agentplane.review.gate.verdicts import Flag
 
-_COMMANDS = {"approve": "approve", "edit": "edit", "adopt": "approve"}
+_COMMANDS = {
+    "approve": "approve", "edit": "edit", "adopt": "approve", "merge-entries": "merge", "split-entry": "split",
+    "set-fields": "edit",
+}  # fmt: skip
 """The command for each verb."""
+_WITH_ID = ("approve", "edit", "adopt")
+"""The verbs whose command is complete with the id of the flagged text."""
+SPLIT = "split-entry"
+RETIRING = ("merge-entries", SPLIT, "change-kind")
+"""The verbs that take the earlier texts of their new texts out of use."""
 _NAMED = 4
 _MANY = 50
 """From this number of texts on, the cached results of the gate are read."""
@@ -63,6 +71,8 @@ class Unconfirmed(Refused):
             named = ", ".join(one_line(id_, 40) for id_ in together[:_NAMED])
             more = f" and {len(together) - _NAMED} more" if len(together) > _NAMED else ""
             todo = f"Review each entry separately: `agentplane {_COMMANDS.get(verb, verb)} {name}`."
+            if verb == SPLIT:
+                todo = "Reword the flagged text of all parts but one."
             super().__init__(
                 f"{named}{more} can't be approved together with other entries ({self.flags[0].text})",
                 todo=todo,
@@ -70,9 +80,7 @@ class Unconfirmed(Refused):
             return
         more = f", and {counted(len(flags) - 1, 'more flag')}" if len(flags) > 1 else ""
         option = f"--confirm {','.join(self.codes)}"
-        how = (
-            f"run `agentplane {_COMMANDS[verb]} {name} {option}`" if verb in _COMMANDS else f"add `{option}`"
-        )
+        how = f"run `agentplane {_COMMANDS[verb]} {name} {option}`" if verb in _WITH_ID else f"add `{option}`"
         mask = f"mask the secret with `agentplane edit {name} --mask`, or " if "secret" in self.codes else ""
         todo = f"{mask}{how} to approve the text unchanged."
         what = "was changed after you confirmed its flags" if changed else "needs your confirmation"
@@ -100,7 +108,7 @@ def checked(
         return plan
     verb = "approve" if as_proposed else plan.verb
     entry, flags = flagged[0]
-    if len(texts) > 1:
+    if len(flagged if plan.verb == SPLIT else texts) > 1:
         raise Unconfirmed(verb, entry, flags, together=[one.id for one, _ in flagged])
     codes = tuple(dict.fromkeys(flag.code for flag in flags))
     if confirmation is None or confirmation.digest != entry.digest or set(codes) - set(confirmation.codes):
@@ -115,9 +123,13 @@ def _candidates(memory: Memory, plan: Plan) -> list[Entry]:
 
 
 def _written(memory: Memory, plan: Plan) -> list[Entry]:
-    """Return the texts that an operation writes among the approved entries, each as an entry."""
+    """Return the texts that an operation writes among the approved entries, each as an entry.
+
+    An entry that the operation only takes out of use isn't one of them.
+    """
     texts = [(edit.text, edit.file) for edit in plan.edits if edit.file != INBOX and edit.text is not None]
-    return [entry for text, file in texts for entry in memory.entries_in(text, file)]
+    entries = (entry for text, file in texts for entry in memory.entries_in(text, file))
+    return [entry for entry in entries if plan.verb not in RETIRING or entry.head.status == "accepted"]
 
 
 def _flags(memory: Memory, entries: Sequence[Entry]) -> "list[tuple[Flag, ...]]":

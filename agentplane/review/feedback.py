@@ -49,7 +49,9 @@ def check_tags(tags: Iterable[str]) -> None:
                 todo=f"Use up to {_LONGEST_TAG} letters, digits and punctuation marks.",
             )
         if flags := _flags(tag):
-            raise Refused(f"The tag can't be sent to tools, because it {flags[0]}.", todo="Use a different tag.")
+            raise Refused(
+                f"The tag can't be sent to tools, because it {flags[0]}.", todo="Use a different tag."
+            )
 
 
 def given_to(memory: Memory, reader: str) -> tuple[Feedback, ...]:

@@ -199,7 +199,7 @@ def deciding(memory: Memory) -> ConflictsOf:
 
 
 def alike(memory: Memory, wanted: Sequence[str]) -> tuple[str, ...]:
-    """Return the other candidates that a decision covers too, because they say the same.
+    """Return the other candidates that a decision covers too, because they say the same thing.
 
     They have the same kind and scope, and supersede nothing.
     """

@@ -9,10 +9,12 @@ from agentplane import __version__
 
 CONFLICTS = 2
 """Relations between statements, and the choice of statements to compare."""
-GATE = 3
+GATE = 4
 """Flags of the gate for a candidate, apart from secrets."""
 SECRETS = 1
 """Likely secrets in texts."""
+CURATOR_PAIRS = 1
+"""Relations among approved entries, in addition to `CONFLICTS`."""
 CONTEXT = 3
 """Texts of contexts for the same memory."""
 

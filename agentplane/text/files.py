@@ -46,7 +46,10 @@ _WORDS = {
         "Check who owns the file and whether it is protected.",
     ),
     errno.ENOENT: ("the file or its folder doesn't exist", "Check the path."),
-    errno.ENOTDIR: ("part of the path is a file instead of a folder", "Move that file, or use a different path."),
+    errno.ENOTDIR: (
+        "part of the path is a file instead of a folder",
+        "Move that file, or use a different path.",
+    ),
     errno.EISDIR: ("this is a folder, not a file", "Move the folder somewhere else."),
     errno.ELOOP: ("this is a symbolic link", "Replace the link with the real file."),
     errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter name."),

@@ -1,4 +1,4 @@
-"""Check whether two scopes can match the same path."""
+"""Check whether two scopes can match the same path, and whether a scope matches a file."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -20,6 +20,47 @@ def meets(one: str, other: str) -> bool:
     if len(one) > MAX_GLOB or len(other) > MAX_GLOB:
         return True
     return _parts_meet(_parts(one), _parts(other))
+
+
+def matches(glob: str, path: str) -> bool:
+    """True if a glob matches a file or a folder above it, or if that isn't certain.
+
+    A character of the path is never a wildcard.
+    """
+    if len(glob) > MAX_GLOB:
+        return True
+    wanted = _parts(glob)
+    places = _after_any(wanted, {0})
+    for name in path.split("/"):
+        reached = {place for place in places if place < len(wanted) and wanted[place] == "**"}
+        reached |= {
+            place + 1
+            for place in places
+            if place < len(wanted) and wanted[place] != "**" and _matches_name(wanted[place], name)
+        }
+        places = _after_any(wanted, reached)
+        if len(wanted) in places:
+            return True
+    return False
+
+
+def _after_any(wanted: tuple[str, ...], places: set[int]) -> set[int]:
+    """Return the places, and those that can be reached because `**` also matches no folder."""
+    found = set(places)
+    for place in range(len(wanted)):
+        if place in found and wanted[place] == "**":
+            found.add(place + 1)
+    return found
+
+
+def _matches_name(pattern: str, name: str) -> bool:
+    """True if a name can match a pattern. Only its fixed beginning and end are compared."""
+    if "[" in pattern or "{" in pattern:
+        return True
+    if not _is_wild(pattern):
+        return pattern == name
+    head, tail = _ends(pattern)
+    return len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
 
 
 def _parts(glob: str) -> tuple[str, ...]:

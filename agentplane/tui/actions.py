@@ -18,6 +18,8 @@ EVERYWHERE = "everywhere"
 LIST = "list"
 _LISTS = ("inbox", "shelf")
 """The screens whose rows are entries."""
+_WITH_ENTRIES = (*_LISTS, "curator")
+"""The screens whose rows are entries, or findings about entries."""
 _READ = (*_LISTS, "runs")
 """The screens whose rows are entries or runs of the plane."""
 _WITH_LIST = tuple(row.name for row in registry.SCREENS if row.has_list)
@@ -91,8 +93,8 @@ ACTIONS: tuple[Action, ...] = (
     _action("send_back", "send back", "Send the candidate or the selected candidates back to the proposer with a comment.", ("inbox",), _DECIDE, also="return comment feedback"),
     _action("snooze", "snooze", "Snooze the candidate or the selected candidates until a date that you choose.", ("inbox",), _DECIDE, also="later postpone date"),
     _action("tag", "tag", "Add tags to the entry or the selected entries, or remove tags.", _LISTS, _DECIDE, also="label untag bulk"),
-    _action("edit", "edit", "Edit the text of the candidate or entry.", _LISTS, _DECIDE, rank=3, also="change"),
-    _action("edit_outside", "edit in $EDITOR", "Edit the text in your own editor ($EDITOR).", _LISTS, _DECIDE),
+    _action("edit", "edit", "Edit the text of the candidate or entry.", _WITH_ENTRIES, _DECIDE, rank=3, also="change"),
+    _action("edit_outside", "edit in $EDITOR", "Edit the text in your own editor ($EDITOR).", _WITH_ENTRIES, _DECIDE),
     _action("approve_clean", "approve all ready", "Approve all listed candidates that have no conflict and no flag. You see a summary before anything is approved.", ("inbox",), _DECIDE, rank=5, also="bulk"),
     _action("next_conflict", "next conflict", "Go to the next candidate with a conflict.", ("inbox",), _LOOK),
     _action("deprecate", "deprecate", "Deprecate the entry, so that tools no longer get it. You can give a reason.", ("shelf",), _DECIDE, rank=4, also="retire remove delete"),
@@ -115,14 +117,14 @@ ACTIONS: tuple[Action, ...] = (
     _action("group", "group", "Change how rows are grouped. Candidates are grouped by run or by kind, and runs by day or by task.", ("inbox", "runs"), _LOOK),
     _action("folded", "show folded", "Show or hide folded candidates: those that were sent back, are snoozed, or exceed the daily limit.", ("inbox",), _LOOK, also="hidden snoozed sent back limit"),
     _action("list.open", "open", "Open the row. A candidate with a conflict opens next to the conflicting entry.", (LIST,), _LOOK, "open", also="compare conflict contradiction read"),
-    _action("evidence", "open evidence", "Open one of the entry's evidence files in your editor.", _LISTS, _LOOK, also="file source"),
+    _action("evidence", "open evidence", "Open one of the entry's evidence files in your editor.", _WITH_ENTRIES, _LOOK, also="file source"),
     _action("links", "go to link", "Go to a linked entry. From a run, go to an entry that the run proposed.", _READ, _LOOK),
     _action("run", "go to run", "Go to the run that proposed the entry.", _LISTS, _LOOK),
     _action("run.diff", "compare", "Select this run for a comparison. Press again on another run to compare the two.", ("runs",), _LOOK, "diff", rank=1, also="diff"),
     _action("run.chart", "chart", "Show or hide the chart of runs and approvals per day.", ("runs",), _LOOK, "chart", rank=2, also="statistics"),
     _action("preview", "preview", "Show or hide the preview pane.", _WITH_LIST, _LOOK),
     _action("preview_side", "switch layout", "Show the preview next to the list, or below it.", _WITH_LIST, _LOOK),
-    _action("copy", "copy ID", "Copy the ID of the row to the clipboard.", _READ, _LOOK, also="clipboard yank"),
+    _action("copy", "copy ID", "Copy the ID of the row to the clipboard.", (*_READ, "curator"), _LOOK, also="clipboard yank"),
     _action("copy_text", "copy text", "Copy the text of the entry, or of the selected entries, to the clipboard.", _LISTS, _LOOK, also="clipboard yank"),
     _action("export", "export as Markdown", "Export the selected rows to a Markdown file. If no rows are selected, export all listed rows.", _LISTS, _LOOK, also="save file markdown"),
     _action("list.down", "down", "Move down one row.", (LIST,), _MOVE, "step(1)"),
@@ -144,10 +146,23 @@ ACTIONS: tuple[Action, ...] = (
     _action("settings.outside", "edit in $EDITOR", "Open the settings file in your own editor ($EDITOR).", ("settings",), _WRITE, "outside", rank=3),
     _action("pack.write", "sync", "Write the context to context/active.md and to the files of connected tools. You can review each change first.", ("pack",), _DECIDE, "write", rank=5, also="update"),
     _action("pack.budget", "budget", "Preview the context with a different token budget. No file is written.", ("pack",), _LOOK, "budget", rank=5, also="tokens limit"),
-    _action("pack.more", "larger limit", "Preview the context with the next larger size limit of your tools.", ("pack",), _LOOK, "more"),
-    _action("pack.less", "smaller limit", "Preview the context with the next smaller size limit of your tools.", ("pack",), _LOOK, "less"),
+    _action("pack.more", "larger limit", "Preview the context with a larger size limit, the next one among your tools.", ("pack",), _LOOK, "more"),
+    _action("pack.less", "smaller limit", "Preview the context with a smaller size limit, the next one among your tools.", ("pack",), _LOOK, "less"),
     _action("pack.task", "task", "Preview the context for a different task.", ("pack",), _LOOK, "task", rank=5),
     _action("pack.paths", "files", "Preview the context for different files or globs. Agentplane suggests the files that changed on this branch.", ("pack",), _LOOK, "paths", rank=5),
+    _action("curator.apply", "apply", "Apply the first remedy of the finding, or of the selected findings. You see the changes before they are written.", ("curator",), _DECIDE, "apply", rank=1, also="fix resolve approve accept"),
+    _action("curator.discard", "discard", "Discard the manual edit and restore the approved text.", ("curator",), _DECIDE, "discard", rank=2, also="reject revert manual edit"),
+    _action("curator.renew", "renew", "Confirm that the entry is still true, and record the current state of its evidence.", ("curator",), _DECIDE, "renew", rank=2, also="still true confirm"),
+    _action("curator.move", "update evidence", "Update the location of the evidence.", ("curator",), _DECIDE, "move", rank=2, also="moved renamed path"),
+    _action("curator.merge", "merge", "Merge the entries that say the same thing into one. You can edit the merged text before you save it.", ("curator",), _DECIDE, "merge", rank=2, also="combine duplicate"),
+    _action("curator.supersede", "supersede", "Mark one of the two entries as superseded by the other.", ("curator",), _DECIDE, "supersede", rank=2, also="replace contradiction"),
+    _action("curator.deprecate", "deprecate", "Deprecate the entry, so that tools no longer get it. You can give a reason.", ("curator",), _DECIDE, "deprecate", rank=3, also="retire remove delete"),
+    _action("curator.other", "remedies", "Choose from all remedies for the finding.", ("curator",), _DECIDE, "other", rank=4, also="fix expiry scope kind split"),
+    _action("curator.dismiss", "dismiss", "Dismiss the finding or the selected findings, with an optional reason. A finding returns if its proof changes.", ("curator",), _DECIDE, "put_aside", rank=4, also="ignore false alarm hide"),
+    _action("curator.snooze", "snooze", "Snooze the finding or the selected findings until a date that you choose.", ("curator",), _DECIDE, "snooze", rank=5, also="later postpone date"),
+    _action("curator.check", "check now", "Check all entries and their evidence again.", ("curator",), _LOOK, "check_now", also="refresh health pass"),
+    _action("curator.chart", "chart", "Show or hide the chart of the health figure over time.", ("curator",), _LOOK, "chart", also="history plot course"),
+    _action("findings", "findings", "Go to the curator's findings about the entry.", ("shelf",), _LOOK, also="curator stale health"),
     _action("conflict.choose_1", "approve", "Approve the candidate instead of the other entry. A preview of the result appears below the choices.", ("conflict",), _DECIDE, "choose(0)", rank=1, also="conflict supersede replace"),
     _action("conflict.choose_2", "merge", "Merge both statements into one. You can edit the result before you save it.", ("conflict",), _DECIDE, "choose(1)", rank=2, also="conflict combine"),
     _action("conflict.choose_3", "keep both", "Approve the candidate and keep the other entry.", ("conflict",), _DECIDE, "choose(2)", rank=3, also="conflict"),

@@ -27,8 +27,8 @@ class Tab(msgspec.Struct, frozen=True):
     """A sentence for help and the command palette."""
     screen: str
     """The class of the screen, as `module:Class`. Its constructor takes no arguments."""
-    count: "Callable[[PlaneView], int] | None" = None
-    """The number that the tab shows, or None if it shows no number."""
+    count: "Callable[[PlaneView], int | None] | None" = None
+    """The number that the tab shows, or None if it shows no number. The number is None while it is unknown."""
     also: str = ""
     """Other words that find it in the palette."""
     in_header: bool = True
@@ -117,6 +117,20 @@ SCREENS: tuple[ScreenRow, ...] = (
             "agentplane.tui.screens.context.screen:ContextScreen",
         ),
         "● complete   ~ statement only, or shortened   × left out, or not writable   · not connected",
+        letters=True,
+        has_list=True,
+    ),
+    ScreenRow(
+        "curator",
+        "Curator",
+        "Curator: entries that may no longer be true, with the proof",
+        Tab(
+            "Go to the curator's findings.",
+            "agentplane.tui.screens.curator.screen:CuratorScreen",
+            lambda view: view.findings.to_decide if view.findings else None,
+            also="stale health check outdated findings",
+        ),
+        "× error   ! warning   · info   ◆ selected   ✓ decided",
         letters=True,
         has_list=True,
     ),

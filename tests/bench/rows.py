@@ -15,7 +15,8 @@ from agentplane.api import Plane
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.inbox_conflicts import Conflicts
 from agentplane.runs.open import open_run
-from tests.bench import look, planes, propose, runs, tools
+from tests.bench import curator_pairs, look, planes, propose, runs, tools
+from tests.bench.curator import scale
 from tests.bench.timing import best, rounds_of
 from tests.bench.tui import tui_key, tui_paint
 from tests.bench.verify_log import row as verify_log_row
@@ -179,6 +180,9 @@ ROWS: dict[str, Callable[[int, Path], Row]] = {
     "log_event": runs.log_event,
     "run_overhead": runs.run_overhead,
     "sync": tools.sync,
+    "curate_pairs": curator_pairs.curate_pairs,
+    "curate_first": scale.curate_first,
+    "curate_again": scale.curate_again,
     "tui_paint": tui_paint,
     "tui_key": tui_key,
 }

@@ -76,6 +76,20 @@ def test_the_bench_of_a_proposal_prints_its_figures(tmp_path: Path) -> None:
     assert min(row[name] for name in ("median_ms", "worst_ms", "cli_ms", "rss_mb", "peak_mb", "x_bare")) > 0
 
 
+@pytest.mark.full
+def test_the_bench_of_the_curator_prints_its_figures() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench.curator", "--only", "side_by_side"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    figures = json.loads(done.stdout.splitlines()[-1])
+    assert figures["right"] + figures["wrong"] == 28
+    assert figures["findings"].keys() >= {"evidence-changed", "evidence-gone", "evidence-moved"}
+
+
 @pytest.mark.slow
 def test_a_proposal_and_an_approval_read_the_plane_twice(tmp_path: Path) -> None:
     found = reads.measured(ROOT, tmp_path)

@@ -17,7 +17,7 @@ from tests.guard.branches import MEMORY, Repo, made, swap
 
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
-(HOOK,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+HOOK, CURATOR = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 ZEROS = "0" * 40
 
 
@@ -154,6 +154,33 @@ def test_the_action_takes_another_folder(repo: Repo, programs: Path) -> None:
     assert act(repo, programs, inputs__base="main").returncode == 2
 
 
+def test_the_action_runs_the_curator_if_it_is_asked_to(repo: Repo, programs: Path) -> None:
+    """A finding that the branch didn't cause fails nothing: the guard passes, and so does the curator."""
+    repo.approved("Handlers are small.", scope=("handlers/**",))
+    repo.commit()
+    base = sha(repo, "main")
+    assert act(repo, programs, inputs__base=base).returncode == 0
+    assert act(repo, programs, inputs__base=base, inputs__curate="error").returncode == 0
+    done = act(repo, programs, inputs__base=base, inputs__curate="warning")
+    assert done.returncode == 1
+    assert "The scope of DEC-003 matches no file" in done.stdout
+    assert "::warning file=.agentplane/memory/decisions.md,line=" in done.stderr
+    repo.git("update-ref", "refs/heads/main", sha(repo, "work"))
+    assert act(repo, programs, inputs__base="main", inputs__curate="warning").returncode == 0
+
+
+def test_the_hook_of_the_curator_has_the_form_of_one() -> None:
+    assert CURATOR["id"] == "agentplane-curate"
+    assert [CURATOR["entry"], *CURATOR["args"]] == [
+        "agentplane curate",
+        "--since",
+        "HEAD",
+        "--fail-on",
+        "error",
+    ]
+    assert CURATOR.keys() == HOOK.keys()
+
+
 def test_the_hook_has_the_form_of_one() -> None:
     assert HOOK["id"] == "agentplane-check"
     assert [HOOK["entry"], *HOOK["args"]] == ["agentplane check", "--base", "HEAD"]
@@ -237,7 +264,7 @@ def test_what_is_ready_made_is_what_the_guide_says() -> None:
     assert ours.keys() == {"uses"}
     assert [hook["id"] for hook in pre_commit["repos"][0]["hooks"]] == [HOOK["id"]]
     assert gitlab["memory"]["variables"] == {"GIT_DEPTH": "0"}
-    (told,) = re.findall(r"^The action has three inputs: (.*?)\n\n", text, re.MULTILINE | re.DOTALL)
+    (told,) = re.findall(r"^The action has four inputs: (.*?)\n\n", text, re.MULTILINE | re.DOTALL)
     assert set(ACTION["inputs"]) <= set(re.findall(r"`(\w+)`", told))
 
 

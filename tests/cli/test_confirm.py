@@ -176,7 +176,7 @@ def test_one_option_masks_and_undo_brings_it_back(leaky: Plane, cli: Cli, person
         {"tags": [f"password={SECRET}9aZ", "api"]},
         {"evidence": [f"https://a:{SECRET}@b.example.test/", "app.py"]},
         # The second one is found once the first one is masked.
-        {"check": f'~ master_password = "Amber-copper-66" -> "{SECRET}"'},
+        {"check": f'run: master_password = "Amber-copper-66" -> "{SECRET}"'},
     ],
 )
 def test_a_secret_in_any_field_is_masked(leaky: Plane, more: dict[str, object]) -> None:

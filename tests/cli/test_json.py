@@ -52,8 +52,8 @@ def keys(value: object) -> Iterator[str]:
             yield from keys(one)
 
 
-NAMED_BY_USERS = {"delivered", "old_memory", "kept", "blocked", "by_hand"}
-"""Below these stand paths, not keys."""
+NAMED_BY_USERS = {"delivered", "old_memory", "kept", "blocked", "by_hand", "checked"}
+"""Below these stand paths and ids, not keys."""
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,7 @@ NAMED_BY_USERS = {"delivered", "old_memory", "kept", "blocked", "by_hand"}
         "approve CAND",
         "undo",
         "doctor",
+        "curate",
         "timeline",
         "run artifacts",
         "context",

@@ -95,6 +95,6 @@ def test_a_candidate_approved_at_the_screens_reaches_the_session_that_runs(
             assert plane.status().revision in then
             assert "Say the word walnut." in then
             pressed(screens, "4", "1 running")
-            screens.wait_for(f"memory revision {plane.status().revision}, current", _PATIENCE)
+            screens.wait_for(f"{plane.status().revision}, current", _PATIENCE)
     finally:
         terminal.close()

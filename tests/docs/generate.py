@@ -152,6 +152,7 @@ _SETTINGS = {
     "settings_gate": ("gate",),
     "settings_runs": ("runs",),
     "settings_delivery": ("context", "tools", "hooks"),
+    "settings_curate": ("curate",),
     "settings_inbox": ("inbox", "expiry", "write"),
     "settings_tui": ("tui",),
 }
@@ -222,6 +223,7 @@ def filled(text: str) -> str:
         "modules": modules,
         "keys": tables.of_keys,
         "query": tables.of_query,
+        "findings": tables.of_findings,
         "tools": tools,
         "wiring": wiring,
         "answers": answers,

@@ -1,5 +1,8 @@
-"""The tables of fields and actions in docs/reference/query.md and docs/reference/keys.md."""
+"""The tables of fields, actions and findings in docs/reference/query.md, docs/reference/keys.md and
+docs/guides/curator.md.
+"""
 
+from agentplane.curate.kinds import GROUPS, KINDS
 from agentplane.query.fields import FIELDS, Target
 from agentplane.tui import actions, registry
 
@@ -69,3 +72,11 @@ def _names(name: str, aliases: tuple[str, ...]) -> str:
 
 def _where(where: tuple[Target, ...]) -> str:
     return ", ".join(where)
+
+
+def of_findings() -> str:
+    """The table of the kinds of findings in docs/guides/curator.md."""
+    rows = [
+        f"| `{kind}` | {GROUPS[row.group]} | {row.severity} | {row.title} |" for kind, row in KINDS.items()
+    ]
+    return "\n".join(["| kind | group | severity | finding |", "| --- | --- | --- | --- |", *rows]) + "\n"

@@ -15,6 +15,7 @@ from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.cli.app import run
 from agentplane.cli.table import documented
+from agentplane.curate.kinds import KINDS
 from agentplane.memory.entry import Header
 from agentplane.memory.kinds import BUILT_IN
 from agentplane.plane import settings, settings_read, settings_table
@@ -120,6 +121,7 @@ def test_the_picture_is_svg_and_shows_what_the_program_prints() -> None:
         (["run", "diff", "--run", FIRST_RUN], "diff"),
         (["run", "artifacts", "--verify"], "artifacts"),
         (["doctor"], "doctor"),
+        (["curate"], "curate"),
         (["check", "--base", "HEAD"], "check"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -155,12 +157,58 @@ def test_json_keys_are_documented(
         "doctor": {"fixed"},
         "log": {"refused"},
         "inbox": {"state", "day", "days_left", "reason", "until"},
-        "status": {"current", "behind", "missing"},
+        "curate": CURATE_EMPTY,
+        "status": {"current", "behind", "missing", "at", "to_decide", "total"},
         # One row of the table has both: `history` with an ID, and without one.
         "history": {"ops"},
         "ops": {"id", "steps"},
     }.get(name, set())
     assert documented - used <= empty
+
+
+CURATE_EMPTY = {
+    *(
+        "type",
+        "lines",
+        "text",
+        "diff",
+        "commit",
+        "author",
+        "date",
+        "pair",
+        "one",
+        "other",
+        "one_text",
+        "other_text",
+    ),
+    *(
+        "reason",
+        "output",
+        "command",
+        "exit_code",
+        "name",
+        "title",
+        "preview",
+        "file",
+        "percent",
+        "entries",
+        "sound",
+    ),
+    *(
+        "found",
+        "bound",
+        "unchanged",
+        "never_bound",
+        "until",
+        "code",
+        "remedy",
+        "fixable",
+        "op",
+        "verb",
+        "null",
+    ),
+}
+"""The keys of objects in the findings of `curate`, and those without data."""
 
 
 def run_with_all_fields(plane: Plane) -> None:
@@ -221,6 +269,11 @@ def test_every_header_key_is_documented_and_no_other() -> None:
     assert {name.strip("`") for name in rows(section, "key")} == set(Header.__struct_fields__)
 
 
+def test_every_kind_of_finding_has_a_section() -> None:
+    headings = generate.headings_of((DOCS / "guides/curator.md").read_text())
+    assert [row.title for row in KINDS.values() if row.title not in headings] == []
+
+
 def test_the_kinds_are_documented() -> None:
     table = rows((DOCS / "concepts/glossary.md").read_text(), "kind")
     assert {name: cells[:2] for name, cells in table.items()} == {
@@ -246,6 +299,7 @@ def test_what_only_a_person_may_do_is_listed(
         "check": ["--base", "HEAD"],
         "restart": ["--all"],
         "settings": ["tools.restart", "auto"],
+        "supersede": ["x", "--by", "y"],
     }
     left_out = {"badge", "completion", "demo", "hook", "mcp", "search", "run", "init", "merge-file"}
     names = {row.name for row in documented() if not row.is_part}
@@ -256,6 +310,9 @@ def test_what_only_a_person_may_do_is_listed(
             "send-back",
             "snooze",
             "edit",
+            "merge",
+            "split",
+            "renew",
             "deprecate",
             "pin",
             "show",

@@ -85,6 +85,14 @@ def test_the_check(example: Installed, filled: Plane, capsys: pytest.CaptureFixt
     assert one["remedy"] == "Run `agentplane edit DEC-002` to add a tag such as owner-ada."
 
 
+def test_the_check_of_the_curator(
+    example: Installed, filled: Plane, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled.inbox.approve([filled.propose(decision("ACNE sends invoices on Mondays."))])
+    (one,) = [finding for finding in told(capsys, "curate")["findings"] if finding["kind"] == "other"]
+    assert (one["id"], one["what"]) == ("DEC-003", "DEC-003 uses the former name of the company")
+
+
 def test_the_retriever(example: Installed, filled: Plane, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(told(capsys, "recall", "money", "deploy")["results"]) == 2
     example.choose(RETRIEVERS, "tags")

@@ -4,16 +4,28 @@ import json
 import os
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import msgspec
 import pytest
 
+from agentplane.commands import (
+    ChangeKind,
+    DismissFindings,
+    MergeEntries,
+    Renew,
+    SetFields,
+    SplitEntry,
+    Supersede,
+)
+from agentplane.curate import merge_draft, split_draft
 from agentplane.memory import proposing
+from agentplane.memory.entry_changes import FieldChanges
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import records
 from agentplane.plane.store.plan import Edit, Plan
+from agentplane.plane.store.records import Dismissed, Observation
 from agentplane.plane.store.store import Store, random_token
 from agentplane.text.log import chain
 from agentplane.text.markdown import document, header
@@ -149,6 +161,143 @@ def text_changed_by_what_should_tag(repo: Repo) -> None:
     core = repo.plane().memory.read().snapshot.core("memory/decisions.md", "DEC-001") or b""
     edit = Edit("DEC-001", "memory/decisions.md", core.replace(b"Use Textual", b"Use Rich"))
     repo.plane().store.commit(lambda _: Plan("tag", [edit]), repo.plane().origin)
+
+
+def changed_texts(
+    repo: Repo, verb: str, change: Callable[[Repo], object], spoil: Callable[[Edit], Edit | None]
+) -> None:
+    """An operation that someone forged from a real one, by changing its texts."""
+    copy = branches.copied(repo, repo.folder.with_name("real"))
+    change(copy)
+    stored = records.load(copy.layout, copy.plane().history.ops(1)[0].op)
+    assert stored.record.verb == verb
+    edits = [
+        Edit(change.id, change.file, stored.raw(change.left), was=change.was)
+        for change in stored.record.changes
+    ]
+    spoiled = [edit for one in edits if (edit := spoil(one))]
+    assert spoiled != edits
+    repo.plane().store.commit(lambda _: Plan(verb, spoiled), repo.plane().origin)
+
+
+def replaced(id_: str, old: bytes, new: bytes) -> Callable[[Edit], Edit]:
+    def spoil(edit: Edit) -> Edit:
+        text = edit.text or b""
+        assert edit.id != id_ or old in text, text
+        return Edit(edit.id, edit.file, text.replace(old, new)) if edit.id == id_ else edit
+
+    return spoil
+
+
+def supersession(repo: Repo) -> object:
+    return repo.plane().do(Supersede("DEC-001", "DEC-002"))
+
+
+def conversion(repo: Repo) -> object:
+    return repo.plane().do(ChangeKind("DEC-001", "fact"))
+
+
+def split(repo: Repo) -> object:
+    memory = repo.plane().memory.read()
+    entry = memory.get("DEC-001")
+    text = split_draft.draft(memory, entry).replace(b"screens", b"lists", 1)
+    return repo.plane().do(SplitEntry("DEC-001", split_draft.texts(text), entry.digest))
+
+
+def merge(repo: Repo) -> object:
+    memory = repo.plane().memory.read()
+    entries = [memory.get(id_) for id_ in ("DEC-001", "DEC-002")]
+    seen = tuple((entry.id, entry.digest) for entry in entries)
+    return repo.plane().do(
+        MergeEntries(("DEC-001", "DEC-002"), merge_draft.drafted(memory, [one.id for one in entries]), seen)
+    )
+
+
+def expiry(repo: Repo) -> object:
+    return repo.plane().do(SetFields(("DEC-001",), FieldChanges(expires_at=date(2999, 12, 31))))
+
+
+@bad(rf"{LOG}:\d+", r"changes DEC-001 differently than `set-fields` would \(text\)")
+def text_changed_by_what_should_set_fields(repo: Repo) -> None:
+    changed_texts(repo, "set-fields", expiry, replaced("DEC-001", b"Use Textual", b"Use Rich"))
+
+
+@bad(rf"{LOG}:\d+", r"changes DEC-001 differently than `set-fields` would \(pinned\)")
+def pin_set_by_what_should_set_fields(repo: Repo) -> None:
+    pinned = replaced("DEC-001", b"status: accepted\n", b"status: accepted\npinned: true\n")
+    changed_texts(repo, "set-fields", expiry, pinned)
+
+
+@bad(rf"{LOG}:\d+", r"set-fields DEC-001\) was made through the channel `mcp`")
+def fields_set_by_a_tool(repo: Repo) -> None:
+    changes = FieldChanges(expires_at=date(2999, 12, 31))
+    repo.plane("codex", "mcp", "codex").do(SetFields(("DEC-001",), changes))
+
+
+@bad(rf"{LOG}:\d+", r"changes DEC-002 differently than `supersede-by` would \(text\)")
+def successor_reworded_by_what_should_supersede(repo: Repo) -> None:
+    changed_texts(repo, "supersede-by", supersession, replaced("DEC-002", b"whole cents", b"dollars"))
+
+
+@bad(rf"{LOG}:\d+", r"doesn't link one entry to its successor")
+def superseded_without_a_successor(repo: Repo) -> None:
+    changed_texts(repo, "supersede-by", supersession, lambda edit: edit if edit.id == "DEC-001" else None)
+
+
+@bad(rf"{LOG}:\d+", r"gives DEC-001 a different date than its own")
+def superseded_on_another_day(repo: Repo) -> None:
+    today = str(repo.plane().today()).encode()
+    changed_texts(repo, "supersede-by", supersession, replaced("DEC-001", today, b"2001-01-01"))
+
+
+@bad(rf"{LOG}:\d+", r"changes FACT-001 differently than `change-kind` would \(text\)")
+def text_changed_with_the_kind(repo: Repo) -> None:
+    changed_texts(repo, "change-kind", conversion, replaced("FACT-001", b"Use Textual", b"Use Rich"))
+
+
+@bad(rf"{LOG}:\d+", r"changes FACT-001 differently than `change-kind` would \(pinned\)")
+def pin_set_with_the_kind(repo: Repo) -> None:
+    pinned = replaced("FACT-001", b"status: accepted\n", b"status: accepted\npinned: true\n")
+    changed_texts(repo, "change-kind", conversion, pinned)
+
+
+@bad(rf"{LOG}:\d+", r"overwrites DEC-002, which is another entry")
+def another_entry_overwritten_by_a_split(repo: Repo) -> None:
+    def spoil(edit: Edit) -> Edit:
+        text = (edit.text or b"").replace(b"DEC-003", b"DEC-002")
+        return Edit("DEC-002" if edit.id == "DEC-003" else edit.id, edit.file, text)
+
+    changed_texts(repo, "split-entry", split, spoil)
+
+
+@bad(rf"{LOG}:\d+", r"gives DEC-00\d a different date or approver than its own")
+def parts_approved_by_someone_else(repo: Repo) -> None:
+    def spoil(edit: Edit) -> Edit:
+        text = (edit.text or b"").replace(b"approved_by: Ada", b"approved_by: Bo")
+        return Edit(edit.id, edit.file, text)
+
+    changed_texts(repo, "split-entry", split, spoil)
+
+
+@bad(rf"{LOG}:\d+", r"changes DEC-00\d differently than `split-entry` would \(superseded_by\)")
+def part_that_takes_the_place_of_another_entry_as_well(repo: Repo) -> None:
+    def spoil(edit: Edit) -> Edit:
+        text = (edit.text or b"").replace(
+            b"supersedes: [DEC-001]", b"supersedes: [DEC-001]\nsuperseded_by: [DEC-002]"
+        )
+        return Edit(edit.id, edit.file, text)
+
+    changed_texts(repo, "split-entry", split, spoil)
+
+
+@bad(rf"{LOG}:\d+", r"changes DEC-002 differently than `merge-entries` would \(text\)")
+def text_changed_of_an_entry_that_is_merged(repo: Repo) -> None:
+    changed_texts(repo, "merge-entries", merge, replaced("DEC-002", b"whole cents", b"dollars"))
+
+
+@bad(rf"{LOG}:\d+", r"isn't a valid `merge-entries`: Merging requires at least two entries")
+def one_entry_rewritten_by_what_should_merge(repo: Repo) -> None:
+    changed_texts(repo, "merge-entries", merge, lambda edit: edit if edit.id == "DEC-001" else None)
 
 
 @bad(rf"{LOG}:\d+", r"changes CAND-\w+ differently than `snooze` would \(text\)")
@@ -297,7 +446,7 @@ def new_log_line_with_a_wrong_hash(repo: Repo) -> None:
     repo.refresh()
 
 
-@bad(f"{LOG}:8", "agentplane never writes an event like this line, although the line's hash is valid")
+@bad(f"{LOG}:8", "agentplane never writes an event like this line, even though the line's hash is valid")
 def new_log_line_of_no_known_kind(repo: Repo) -> None:
     append_event(repo, {"kind": "amnesty", "ts": "2026-01-28T00:00:00Z"})
     repo.refresh()
@@ -363,7 +512,7 @@ def record_removed(repo: Repo) -> None:
 
 @bad(
     r"\.agentplane/ops/\S+\.jsonl:2",
-    r"the record of operation \S+: a stored text \(digest [0-9a-f]+…?\) was changed or removed",
+    r"the record of operation \S+: stored text \(digest [0-9a-f]+…?\) was changed or removed",
 )
 def text_of_a_record_altered(repo: Repo) -> None:
     name = str(repo.op_file().relative_to(repo.folder))
@@ -436,6 +585,29 @@ def line_that_is_no_record(repo: Repo) -> None:
 def approval_over_mcp(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
     repo.plane("codex", "mcp", "codex").inbox.approve([id_])
+
+
+@bad(rf"{LOG}:\d+", r"renew DEC-001\) was made through the channel `mcp`")
+def renewal_by_a_tool(repo: Repo) -> None:
+    repo.plane("codex", "mcp", "codex").do(Renew(("DEC-001",)))
+
+
+@bad(rf"{LOG}:\d+", r"dismiss DEC-001\) was made by the tool claude-code")
+def finding_dismissed_by_a_tool(repo: Repo) -> None:
+    tool = repo.plane("claude-code", "terminal", "claude-code")
+    tool.do(DismissFindings((("0123456789", ("DEC-001",)),), "fine"))
+
+
+@bad(rf"{LOG}:\d+", "records the state of evidence, which `pin` never does")
+def evidence_recorded_by_what_should_pin(repo: Repo) -> None:
+    seen = {"DEC-001": [Observation("README.md", content="0" * 64)]}
+    repo.plane().store.commit(lambda _: Plan("pin", (), observed=seen), repo.plane().origin)
+
+
+@bad(rf"{LOG}:\d+", "dismisses findings, which `renew` never does")
+def finding_dismissed_by_what_should_renew(repo: Repo) -> None:
+    dismissed = {"0123456789": Dismissed(["DEC-001"])}
+    repo.plane().store.commit(lambda _: Plan("renew", (), dismissed=dismissed), repo.plane().origin)
 
 
 @bad(f"{LOG}:9", "was made through the channel `hook`")

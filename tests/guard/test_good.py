@@ -3,15 +3,26 @@
 import os
 import shutil
 from collections.abc import Callable
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
 from agentplane.api import Plane
+from agentplane.commands import (
+    ChangeKind,
+    DismissFindings,
+    MergeEntries,
+    Renew,
+    SetFields,
+    SplitEntry,
+    Supersede,
+)
+from agentplane.curate import merge_draft, split_draft
 from agentplane.errors import BadInput
 from agentplane.findings import Finding
 from agentplane.guard import guard
+from agentplane.memory.entry_changes import FieldChanges
 from agentplane.memory.proposing import Proposal
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
@@ -242,6 +253,83 @@ def confirm_a_flag(repo: Repo) -> None:
     assert plane.history.ops()[0].confirmed == ["command"]
 
 
+def cite_evidence(repo: Repo) -> None:
+    repo.approved("Deploys wait for the bank.", evidence=["README.md"])
+
+
+def set_fields(repo: Repo) -> None:
+    plane = repo.plane()
+    ids = ("DEC-001", "DEC-002", *plane.memory.read().inbox_ids)
+    changes = FieldChanges(
+        expires_at=date(2999, 12, 31), scope=("src/**",), check="file: README.md exists", add_tags=("ui",),
+        add_evidence=("README.md",),
+    )  # fmt: skip
+    plane.do(SetFields(ids, changes))
+    back = FieldChanges(expires_at=None, scope=(), check=None, evidence=(("README.md", ""),))
+    plane.do(SetFields(ids, back))
+
+
+def supersede_by_an_entry(repo: Repo) -> None:
+    repo.plane().do(Supersede("DEC-001", "DEC-002", "moved on"))
+
+
+def merge_entries(repo: Repo, *, new: bytes = b"Screens use") -> None:
+    ids = ("DEC-001", repo.approved("Screens use Textual.", evidence=["README.md"], tags=["ui"]))
+    plane = repo.plane()
+    memory = plane.memory.read()
+    found = [memory.get(id_) for id_ in ids]
+    draft = merge_draft.drafted(memory, [one.id for one in found]).replace(b"Screens use", new)
+    seen = tuple((entry.id, entry.digest) for entry in found)
+    plane.do(MergeEntries(ids, draft, seen))
+
+
+def merge_entries_in_new_words(repo: Repo) -> None:
+    merge_entries(repo, new=b"Screens only use")
+
+
+def split_entry(repo: Repo) -> None:
+    id_ = repo.approved("Reports are written as CSV. Buttons have round corners.", evidence=["README.md"])
+    plane = repo.plane()
+    memory = plane.memory.read()
+    found = memory.get(id_)
+    plane.do(SplitEntry(found.id, split_draft.texts(split_draft.draft(memory, found)), found.digest))
+
+
+def split_an_entry_of_the_base(repo: Repo) -> None:
+    plane = repo.plane()
+    memory = plane.memory.read()
+    found = memory.get("DEC-001")
+    one = split_draft.draft(memory, found).replace(b"for the screens", b"for lists", 1)
+    plane.do(SplitEntry(found.id, split_draft.texts(one), found.digest))
+
+
+def change_kind(repo: Repo) -> None:
+    repo.plane().do(ChangeKind("DEC-001", "fact"))
+
+
+def change_kind_of_what_a_tool_proposed(repo: Repo) -> None:
+    approve_what_a_tool_proposed(repo)
+    repo.plane().do(ChangeKind("DEC-003", "invariant"))
+
+
+def undo_and_redo_changes_of_entries(repo: Repo) -> None:
+    for change in (set_fields, supersede_by_an_entry, split_an_entry_of_the_base, change_kind, merge_entries):
+        change(repo)
+        repo.plane().history.undo()
+    repo.plane().history.redo()
+
+
+def renew_and_dismiss(repo: Repo) -> None:
+    plane = repo.plane()
+    plane.do(Renew(("DEC-001", "DEC-002"), "Looked it up"))
+    plane.do(DismissFindings((("0123456789", ("DEC-001",)),), "Known", plane.today() + timedelta(days=1)))
+
+
+def undo_a_renewal(repo: Repo) -> None:
+    repo.plane().do(Renew(("DEC-001",)))
+    repo.plane().history.undo()
+
+
 GOOD: list[Callable[[Repo], None]] = [
     choose_between_two_candidates,
     merge_two_candidates,
@@ -262,7 +350,19 @@ GOOD: list[Callable[[Repo], None]] = [
     tag,
     approve_what_a_tool_proposed,
     deprecate,
+    cite_evidence,
+    renew_and_dismiss,
+    undo_a_renewal,
     supersede,
+    set_fields,
+    supersede_by_an_entry,
+    merge_entries,
+    merge_entries_in_new_words,
+    split_entry,
+    split_an_entry_of_the_base,
+    change_kind,
+    change_kind_of_what_a_tool_proposed,
+    undo_and_redo_changes_of_entries,
     undo_and_redo,
     undo_what_the_base_approved,
     adopt_changes_by_hand,
@@ -301,6 +401,20 @@ def wrong(repo: Repo, base: str = "main") -> list[Finding]:
     [
         (edit_an_entry, 'DEC-001 was rewritten by Ada (edit through terminal): "Use Textual'),
         (adopt_changes_by_hand, "DEC-001 was rewritten by Ada (adopt through terminal)"),
+        (
+            split_an_entry_of_the_base,
+            (
+                'DEC-001 was rewritten by Ada (split-entry through terminal): "Use Textual for the screens." is now '
+                '"Use Textual for lists." and "Use Textual for the screens."'
+            ),
+        ),
+        (
+            merge_entries_in_new_words,
+            (
+                'DEC-001 was rewritten by Ada (merge-entries through terminal): "Use Textual for the screens." is now '
+                '"Screens only use Textual."'
+            ),
+        ),
         (
             adopt_a_removal,
             'DEC-002 was rewritten by Ada (adopt through terminal): "Amounts are whole cents." is now gone',

@@ -6,6 +6,8 @@ import pytest
 
 from agentplane import health
 from agentplane.api import Listeners
+from agentplane.commands import SplitEntry
+from agentplane.curate import split_draft
 from agentplane.errors import Refused
 from agentplane.memory.reconcile.notes import Renumbered, SupersededTwice
 from tests.conftest import decision
@@ -82,6 +84,26 @@ def test_links_to_what_was_renumbered_follow_it(pair: Pair) -> None:
     assert memory.inbox[0].head.supersedes == memory.inbox[0].head.refines == ("DEC-004",)
     assert memory.inbox[0].head.unrelated == ("DEC-004", "DEC-001")
     assert memory.get("DEC-003").statement == "Deploys wait for the bank."
+
+
+def test_the_parts_of_a_split_that_are_renumbered_stay_its_parts(pair: Pair) -> None:
+    ada, bob = pair
+    ada.approve("Deploys wait for the bank.")
+    memory = bob.plane.memory.read()
+    entry = memory.get("DEC-001")
+    text = split_draft.draft(memory, entry).replace(b"Use Textual", b"Lists use Textual", 1)
+    bob.plane.do(SplitEntry("DEC-001", split_draft.texts(text), entry.digest))
+    bob.commit()
+    done, _ = meet(ada, bob)
+    the_same(ada, bob)
+    assert done.notes == (Renumbered("DEC-003", "DEC-005"),)
+    memory = ada.plane.memory.read()
+    assert memory.get("DEC-001").head.superseded_by == ("DEC-005", "DEC-004")
+    assert [memory.get(id_).statement for id_ in ("DEC-004", "DEC-005")] == [
+        "Use Textual.",
+        "Lists use Textual.",
+    ]
+    assert memory.get("DEC-005").head.supersedes == ("DEC-001",)
 
 
 def test_what_was_superseded_on_two_branches_names_both_successors(pair: Pair) -> None:

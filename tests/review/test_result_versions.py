@@ -30,13 +30,14 @@ from tests.scan.secrets import test_find as known
 
 PINNED = {
     "CONFLICTS": {1: "6472d567955bafed", 2: "589c5579c7b55b72"},
-    "GATE": {1: "0ba8d1185977966a", 2: "03ca6c990eb0b2a1", 3: "10fb67464f417eb3"},
+    "GATE": {1: "0ba8d1185977966a", 2: "03ca6c990eb0b2a1", 3: "10fb67464f417eb3", 4: "515ccc2083611a6a"},
     "SECRETS": {1: "cd2f0f15f6e81eb3"},
     "CONTEXT": {1: "ed1f6f7002cd41d4", 2: "209260774b5ba9e1", 3: "a649fbe6b15d077d"},
 }
 """A digest of the results by version. Add a row for a new version, and change none."""
 
 _TEXTS = (*known.FOUND, *known.MEANT, *known.NONE, *known.CHOSEN, *known.PLAIN)
+_CHECKS = ("make test", "run: make test", "file: a", "file: a exists", "regex: ( in a", "version: a 1 or 2")
 _NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 
 
@@ -56,7 +57,8 @@ def gated(_: Path) -> object:
         *(attack.text for attack in orders.attacks()),
         *(text for _, text in orders.own_ordinary()),
     ]
-    return [gate.check(decision(text), context) for text in texts]
+    checks = [Proposal(type="assumption", statement="It is so.", check=check) for check in _CHECKS]
+    return [gate.check(one, context) for one in (*map(decision, texts), *checks)]
 
 
 def secret(_: Path) -> object:

@@ -35,6 +35,7 @@ from agentplane.tui.app import PlaneApp
 from agentplane.tui.backend.model import PlaneModel
 from agentplane.tui.backend.sessions import session_watch
 from agentplane.tui.backend.sessions.session_watch import WatchedSession
+from agentplane.tui.screens.curator.screen import CuratorScreen
 from agentplane.tui.screens.entry import sections
 from agentplane.tui.screens.inbox import screen as inbox
 from agentplane.tui.screens.runs import detail
@@ -48,6 +49,7 @@ NOW = datetime(2026, 9, 12, 9, 0, tzinfo=UTC)
 SHOWN = ROOT / "docs" / "pictures"
 COMPARED = Path(__file__).parent / "pictures"
 WIDE, USUAL, NARROW, SMALL = (120, 40), (80, 24), (60, 20), (40, 12)
+_WIDER = (140, 40)
 _SETTINGS = "[tui]\ntheme = {theme!r}\n"
 _FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
@@ -71,6 +73,8 @@ class Picture(msgspec.Struct, frozen=True):
     documented: bool = False
     sessions: bool = False
     """Sessions of two tools run here, one of them with outdated memory."""
+    drifted: bool = False
+    """The code has changed since the entries were approved."""
 
     @property
     def path(self) -> Path:
@@ -122,6 +126,10 @@ PICTURES = (
     Picture("packtool", WIDE, ("4", "w", "y", "5", "B", *"600", "enter", "down"), documented=True),
     *(Picture("pack", size, _PACK) for size in (USUAL, NARROW, SMALL)),
     Picture("no-pack", USUAL, ("5",), empty=True),
+    Picture("curator", WIDE, ("6", "down", "down"), drifted=True, documented=True),
+    *(Picture("curator", size, ("6", "down", "down"), drifted=True) for size in (_WIDER, USUAL, (40, 24))),
+    Picture("finding", (40, 24), ("6", "down", "down", "enter"), drifted=True),
+    Picture("remedy", USUAL, ("6", "end", "a"), drifted=True),
     Picture("light", WIDE, theme="textual-light"),
     Picture("ansi", USUAL, theme="ansi-light"),
     Picture("no-colour", WIDE, colour=False),
@@ -141,10 +149,31 @@ def project_in(folder: Path, *, theme: str, empty: bool) -> Path:
         shutil.copytree(ROOT / ".agentplane-example", project / ".agentplane")
     with (project / ".agentplane" / "config.toml").open("a") as config:
         config.write(_SETTINGS.format(theme=theme))
-    dates = {"GIT_AUTHOR_DATE": NOW.isoformat(), "GIT_COMMITTER_DATE": NOW.isoformat()}
-    for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "The example")):
-        subprocess.run(("git", *words), cwd=project, check=True, env={**os.environ, **dates})
+    _git(project, "init", "-q", "-b", "main")
+    _commit(project, "The example")
     return project
+
+
+def drift(project: Path) -> None:
+    """Change code that entries cite: one definition, the name of one file, and one definition that is gone."""
+    app = project / "app"
+    webhooks = app / "webhooks.py"
+    webhooks.write_text(webhooks.read_text().replace("3600.0", "86400.0"))
+    _commit(project, "Wait up to a day between attempts")
+    (app / "money.py").rename(app / "amounts.py")
+    _commit(project, "Rename the module of amounts")
+    (app / "ledger.py").write_text('"""Postings are written by the ledger service."""\n')
+    _commit(project, "Move postings to the ledger service")
+
+
+def _commit(project: Path, subject: str) -> None:
+    _git(project, "add", "-A")
+    _git(project, "commit", "-q", "-m", subject)
+
+
+def _git(project: Path, *words: str) -> None:
+    dates = {"GIT_AUTHOR_DATE": NOW.isoformat(), "GIT_COMMITTER_DATE": NOW.isoformat()}
+    subprocess.run(("git", *words), cwd=project, check=True, env={**os.environ, **dates})
 
 
 @contextmanager
@@ -209,7 +238,9 @@ def home_in(folder: Path) -> Path:
 def taken(picture: Picture, *sizes: tuple[int, int]) -> tuple[str, list[str]]:
     """The picture, and the text of its screen when the terminal then gets these sizes."""
     around = staged() if picture.sessions else nobody()
-    with stage(theme=picture.theme, colour=picture.colour, empty=picture.empty) as (_, app), around:
+    with stage(theme=picture.theme, colour=picture.colour, empty=picture.empty) as (plane, app), around:
+        if picture.drifted:
+            drift(plane.layout.project)
         return asyncio.run(_drawn(app, picture, sizes))
 
 
@@ -251,6 +282,10 @@ async def _drawn(app: PlaneApp, picture: Picture, sizes: Sequence[tuple[int, int
             if picture.sessions:
                 await sitting.until(
                     lambda: app.sessions.restarts and app.sessions.restarts.watched, "sessions"
+                )
+            if isinstance(screen := app.screen, CuratorScreen):
+                await sitting.until(
+                    lambda: screen.curated.look is not None and not screen.checking, "the findings"
                 )
             await sitting.calm()
         await asyncio.sleep(0.3)

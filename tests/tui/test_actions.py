@@ -13,6 +13,7 @@ from agentplane.tui import actions, registry
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.screens.conflict.screen import ConflictScreen
 from agentplane.tui.screens.context.screen import ContextScreen
+from agentplane.tui.screens.curator.screen import CuratorScreen
 from agentplane.tui.screens.entry.editor import EditScreen
 from agentplane.tui.screens.inbox.screen import InboxScreen
 from agentplane.tui.screens.memory.screen import MemoryScreen
@@ -26,8 +27,8 @@ from tests.docs import tables
 
 
 SHARED = {
-    "approve": ("approve", "accept"),
-    "reject": ("reject", "discard", "conflict.choose_4"),
+    "approve": ("approve", "accept", "curator.apply"),
+    "reject": ("reject", "discard", "curator.discard", "conflict.choose_4"),
     "next": ("next_conflict", "conflict.next"),
     "save": ("filter.save", "edit.save"),
     "open": ("list.open", "conflict.take"),
@@ -107,6 +108,7 @@ def test_every_action_can_be_run() -> None:
         "two runs": RunDiffScreen,
         "tools": ToolsScreen,
         "pack": ContextScreen,
+        "curator": CuratorScreen,
         "settings": SettingsScreen,
         "conflict": ConflictScreen,
         "edit": EditScreen,
@@ -129,6 +131,7 @@ def test_every_action_can_be_run() -> None:
         ("two runs", RunDiffScreen),
         ("tools", ToolsScreen),
         ("pack", ContextScreen),
+        ("curator", CuratorScreen),
         ("settings", SettingsScreen),
         ("conflict", ConflictScreen),
         ("edit", EditScreen),
@@ -148,17 +151,17 @@ def test_the_list_binds_what_the_registry_says() -> None:
 
 def test_keys_can_be_changed() -> None:
     found = actions.keymap(
-        {"approve": "W", "copy": "c", "list.down": "ctrl+x,down", "group": "X", "filter": "Q"}
+        {"approve": "I", "copy": "c", "list.down": "ctrl+x,down", "group": "w", "filter": "ctrl+w"}
     )
     assert found.problems == ()
     assert found.keys == {
-        "approve": "W",
+        "approve": "I",
         "copy": "c",
         "list.down": "ctrl+x,down",
-        "group": "X",
-        "filter": "Q",
+        "group": "w",
+        "filter": "ctrl+w",
     }
-    assert found.shown(actions.by_id("approve")) == "W"
+    assert found.shown(actions.by_id("approve")) == "I"
     assert found.shown(actions.by_id("reject")) == "r"
 
 

@@ -29,7 +29,7 @@ def test_help_lists_each_key_of_the_screen(three: Plane) -> None:
 
 def test_every_screen_with_letters_explains_them(three: Plane) -> None:
     with_letters = {row.name for row in registry.SCREENS if row.letters}
-    assert with_letters == {"inbox", "shelf", "pack"}
+    assert with_letters == {"inbox", "shelf", "pack", "curator"}
     for kind in ("decision", "assumption", "invariant", "fact"):
         assert f"{kind[0].upper()} {kind}" in LETTERS
 

@@ -128,7 +128,7 @@ def test_a_key_that_was_changed_is_shown_at_the_foot_in_the_choices_in_help_and_
         assert "c supersede  f9 merge  b keep both  r reject  x next conflict" in keys_of(screen)
         assert "f9 merge " in sitting.screen.partition("result:")[0]
         await sitting.press("question_mark")
-        assert "Merge both texts into one." in sitting.screen
+        assert "Merge both" in sitting.screen
         assert "Go to the candidate's next conflict." in sitting.screen
         await sitting.press("escape", "ctrl+p")
         await sitting.type("merge")
@@ -187,7 +187,7 @@ def test_every_key_of_the_editing_screen(
         await sitting.press(key)
         await sitting.until(
             lambda: {
-                "edit.save": "There are no changes to save." in sitting.screen,
+                "edit.save": "No changes to save." in sitting.screen,
                 "edit.outside": any(
                     "can't run in this terminal" in one.message for one in sitting.app._notifications
                 ),
@@ -211,7 +211,7 @@ def test_help_and_palette_know_the_editing_screen(three: Plane) -> None:
         await sitting.found("save")
         assert "Save  ·  ctrl+s" in sitting.screen
         await sitting.press("enter")
-        await sitting.until(lambda: "There are no changes to save." in sitting.screen, "run")
+        await sitting.until(lambda: "No changes to save." in sitting.screen, "run")
 
     sit(three, steps)
 

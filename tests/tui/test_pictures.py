@@ -21,6 +21,7 @@ _SAYS = {
     "tools": "Connected CLAUDE.md", "wiring": "Connect Codex CLI?",
     "sessions": "since 07:12", "restart": "have outdated memory", "which": "Restart a session", "type": "then run",
     "pack": "pinned", "packtool": "At the start of a session", "no-pack": "no approved entries yet",
+    "curator": "Evidence changed", "finding": "Evidence changed", "remedy": "Update the evidence of DEC-001?",
 }  # fmt: skip
 
 

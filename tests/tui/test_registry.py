@@ -57,13 +57,13 @@ import sys
 from agentplane.plane import decision_keys
 from agentplane.tui import registry
 
-decision_keys.KEYS["curator"] = "6"
-tab = registry.Tab("What needs care.", "tests.tui.curator:CuratorScreen", lambda view: 40 + len(view.inbox))
-row = registry.ScreenRow("curator", "Curator", "Curator: the memory that needs care", tab, "◆ needs care", has_list=True)
+decision_keys.KEYS["garden"] = "7"
+tab = registry.Tab("What needs care.", "tests.tui.garden:GardenScreen", lambda view: 40 + len(view.inbox))
+row = registry.ScreenRow("garden", "Garden", "Garden: the memory that needs care", tab, "◆ needs care", has_list=True)
 registry.SCREENS = (*registry.SCREENS, row)
 
-from tests.tui import curator
-curator.visit(sys.argv[1])
+from tests.tui import garden
+garden.visit(sys.argv[1])
 """
 
 

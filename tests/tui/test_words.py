@@ -61,6 +61,7 @@ def test_no_name_of_an_action_or_a_screen_has_one() -> None:
         "Runs",
         "Tools",
         "Context",
+        "Curator",
         "Settings",
     ]
 

@@ -61,12 +61,13 @@ def search_command(
     found = plane.recall.find(search.words, limit=search.most(limit), wanted=wanted)
     results = search.ordered(found.results)[:limit]
     if as_json:
-        output.emit("recall", results=results, withheld=found.withheld)
+        output.emit("recall", results=results, withheld=found.withheld, doubtful=found.doubtful)
         return
     for result in results:
         shown = result.kind if result.kind == "artifact" else result.id
         output.line(output.row([(shown, 11), (f"{result.score:.2f}", 4)], result.statement))
         state = "expired · " if result.expired else ""
+        state += f"{result.doubt} · " if result.doubt else ""
         sort = "" if result.trusted else f"{result.kind}, not reviewed · "
         output.line(
             output.row([("", 11)], f"{state}{sort}{result.file} · {one_line(result.why, 100)}"), dim=True
@@ -74,3 +75,8 @@ def search_command(
     if not results:
         output.note("No matching entries.")
     tell_withheld(found.withheld)
+    if found.doubtful:
+        named = ", ".join(one_line(id_, 40) for id_ in found.doubtful)
+        output.note(
+            f"Left out because they may no longer be true: {named}. Run `agentplane curate` to see why."
+        )

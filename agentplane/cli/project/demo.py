@@ -36,7 +36,9 @@ def demo_command(ctx: click.Context, into: Path | None, only_print: bool) -> int
     """
     folder = (into or Path(tempfile.mkdtemp(prefix="agentplane-demo-"))) / "payments-api"
     if folder.exists():
-        raise BadInput(f"Directory already exists: {folder}", todo="Choose a different directory with --into.")
+        raise BadInput(
+            f"Directory already exists: {folder}", todo="Choose a different directory with --into."
+        )
     try:
         _create(folder)
     except OSError as error:

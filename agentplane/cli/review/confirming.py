@@ -12,7 +12,16 @@ from agentplane.agents.catalog import tool_in
 from agentplane.api import Plane
 from agentplane.api.results import Committed
 from agentplane.cli import output
-from agentplane.commands import Adopt, Approve, Edit, Merge
+from agentplane.commands import (
+    Adopt,
+    Approve,
+    ChangeKind,
+    Edit,
+    Merge,
+    MergeEntries,
+    SetFields,
+    SplitEntry,
+)
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.entry import Entry
 from agentplane.plane.settings import Settings
@@ -22,10 +31,11 @@ from agentplane.text.visible import cells, one_line
 
 
 OPTION = "--confirm"
+Confirmable = Approve | Merge | Edit | Adopt | SetFields | MergeEntries | SplitEntry | ChangeKind
 HELP = "Flags to confirm, for example `secret` or `hidden,instruction`. Requires a single ID."
 
 
-def carried_out(plane: Plane, command: Approve | Merge | Edit | Adopt, codes: str | None) -> Committed | None:
+def carried_out(plane: Plane, command: Confirmable, codes: str | None) -> Committed | None:
     """Carry out a command, and confirm its flags if it needs that.
 
     The flags come from --confirm, or the person is shown the spots and asked. Return None if there was

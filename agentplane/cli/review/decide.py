@@ -1,4 +1,4 @@
-"""The commands approve, reject, deprecate and pin.
+"""The commands approve, reject, renew, deprecate and pin.
 
 Only a person at a terminal may use them.
 """
@@ -17,7 +17,7 @@ from agentplane.cli.open import ids_argument, ids_option, json_option, opened, r
 from agentplane.cli.report import carry_out, report
 from agentplane.cli.review import confirming
 from agentplane.cli.review.edit import edited_merge
-from agentplane.commands import Adopt, Approve, ApproveClean, Deprecate, Pin, Reject, Revert, Unpin
+from agentplane.commands import Adopt, Approve, ApproveClean, Deprecate, Pin, Reject, Renew, Revert, Unpin
 from agentplane.errors import BadInput
 from agentplane.memory import ids as entry_ids
 from agentplane.text.visible import one_line
@@ -227,6 +227,20 @@ def deprecate_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> N
     """Mark entries as deprecated. Tools no longer receive them."""
     plane = opened(deciding="deprecating")
     carry_out(plane, Deprecate(ids, why), as_json=as_json)
+
+
+@command("renew DEC-014", 'renew ASM-002 ASM-003 --why "Measured again"')
+@ids_argument("shelf")
+@click.option("--why", metavar="TEXT", help="Reason to record with the change.")
+@json_option
+def renew_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> None:
+    """Confirm that entries are still true.
+
+    agentplane records the current state of the evidence. The curator reports later changes to it. The text of the
+    entries stays the same.
+    """
+    plane = opened(deciding="renewing")
+    carry_out(plane, Renew(ids, why), as_json=as_json)
 
 
 @command("pin DEC-014", "pin --remove DEC-014")

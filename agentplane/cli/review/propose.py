@@ -73,7 +73,9 @@ from agentplane.text.visible import one_line, visible
     metavar="DATE",
     help="Expiry date. After this date, tools no longer receive the entry.",
 )
-@click.option("--check", metavar="COMMAND", help="Command that fails if the assumption is no longer true.")
+@click.option(
+    "--check", metavar="CONDITION", help='Condition that must stay true, such as "file: uv.lock exists".'
+)
 @click.option(
     "--again",
     is_flag=True,

@@ -407,6 +407,22 @@ def untracked(folder: Path) -> list[str]:
     return _names(process.output(folder, "ls-files", "-z", "--others", "--exclude-standard", paths=(".",)))
 
 
+def project_files(folder: Path) -> list[str] | None:
+    """Return the files of a folder that Git tracks or doesn't ignore, or None if Git can't tell.
+
+    A submodule is one of them, under the name of its folder.
+    """
+    words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    found = process.output(folder, *words, paths=(".",), seconds=LONG)
+    return None if found is None else _names(found)
+
+
+def ignored(folder: Path, paths: Sequence[str]) -> set[str]:
+    """Return the paths that Git ignores, or would ignore if they existed."""
+    asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    return set(_names(process.output(folder, "check-ignore", "--no-index", "-z", "--stdin", send=asked)))
+
+
 def unstaged(folder: Path) -> list[str]:
     """Return the files of a folder that differ from the index, relative to the folder."""
     return _names(process.output(folder, *_DIFF, paths=(".",)))

@@ -140,6 +140,12 @@ def output(
     return done[0] if done and done[1] == 0 else None
 
 
+def searched(folder: Path, *words: str, send: bytes, **values: Unpack[ValueFields]) -> bytes | None:
+    """Return the output of a search, which ends with exit code 1 if it finds nothing."""
+    done = _run(folder, Values(**values).command(words), send, {}, LONG)
+    return done[0] if done and done[1] in (0, 1) else None
+
+
 def counted(folder: Path, *words: str, **values: Unpack[ValueFields]) -> tuple[bytes, int] | None:
     """Return the output and exit code of a Git command that reports a count in its exit code."""
     return _run(folder, Values(**values).command(words), b"", {}, SECONDS_FOR_MERGE)
@@ -180,6 +186,25 @@ def stream(
     with process:
         while process.stdout and (block := process.stdout.read(_BLOCK)):
             yield block
+
+
+def conversation(folder: Path, *words: str) -> "subprocess.Popen[bytes] | None":
+    """Start a Git command that reads questions from its input. Return None if Git is missing."""
+    line = Values().command(words)
+    if line is None or _is_embedded(folder):
+        return None
+    try:
+        return subprocess.Popen(
+            line,
+            cwd=folder,
+            env=environment({}),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return None
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:

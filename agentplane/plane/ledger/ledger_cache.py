@@ -1,6 +1,7 @@
 """The ledger in cache/, which is continued from its last position as long as the log still has that position."""
 
 from collections.abc import Iterable
+from typing import Protocol
 
 import msgspec
 
@@ -20,7 +21,7 @@ _codec = decode.Pack(Ledger)
 def read(layout: Layout) -> Ledger:
     """Return the ledger up to the end of the log. Cache new parts of it."""
     kept: Ledger = server_memory.get(layout, KEPT.name) or _kept(layout)
-    if not _still_there(layout, kept):
+    if not still_there(layout, kept):
         kept = _kept(layout)
     if kept.unproved:
         # A missing record may have arrived since, so nothing is built on its absence.
@@ -59,7 +60,7 @@ class _Written(msgspec.Struct, frozen=True):
 
     def lags(self, layout: Layout, ledger: Ledger) -> bool:
         new = (ledger.size - self.size) // _EVENT
-        return server_memory.is_due(new, self.length // _EVENT) or not _still_there(layout, self)
+        return server_memory.is_due(new, self.length // _EVENT) or not still_there(layout, self)
 
 
 def _kept(layout: Layout) -> Ledger:
@@ -68,7 +69,7 @@ def _kept(layout: Layout) -> Ledger:
         ledger = _codec.decode(data) if data else Ledger()
     except msgspec.MsgspecError:
         return Ledger()
-    if not _still_there(layout, ledger):
+    if not still_there(layout, ledger):
         return Ledger()
     if data and server_memory.is_on():
         _share(ledger.known.values())
@@ -90,8 +91,17 @@ def from_cache(layout: Layout) -> Ledger | None:
     return None if kept.size == 0 or kept.unproved else advance(kept, layout)
 
 
-def _still_there(layout: Layout, ledger: "Ledger | _Written") -> bool:
-    """True if the log still has the ledger's last line in the same place."""
+class Summed(Protocol):
+    """A sum of the first `size` bytes of a log, whose last line has the hash `head`."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def head(self) -> str | None: ...
+
+
+def still_there(layout: Layout, ledger: Summed) -> bool:
+    """True if the log still has the last line of a sum in the same place."""
     if ledger.head is None:
         return ledger.size == 0
     ending = f'"hash_self":"{ledger.head}"}}\n'.encode()

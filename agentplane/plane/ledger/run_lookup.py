@@ -10,6 +10,7 @@ from agentplane.text import files
 
 
 _RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[a-z0-9]{4,16}")
+_RUN_FIELD = re.compile(rb'[,{]"run_id":"([0-9]{8}T[0-9]{6}Z-[a-z0-9]{4,16})"')
 
 
 def is_run_id(text: str) -> bool:
@@ -18,6 +19,15 @@ def is_run_id(text: str) -> bool:
 
 def run_ids_in(text: str) -> list[str]:
     return _RUN_ID.findall(text)
+
+
+def run_ids(log: Path) -> set[str]:
+    """Return the ids of all runs that the log mentions, in one pass. It can include a run that isn't logged."""
+    with files.reading(log) as stream:
+        if not stream.seek(0, os.SEEK_END):
+            return set()
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return {found[1].decode() for found in _RUN_FIELD.finditer(data)}
 
 
 def has_run(log: Path, run_id: str | None) -> bool:

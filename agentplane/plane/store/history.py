@@ -41,7 +41,8 @@ class Step(_Act, frozen=True, kw_only=True):
     """The change of one entry in one operation."""
 
     id: str
-    file: str
+    file: str | None
+    """None if the operation changed no text of the entry, for example a renewal."""
     before: str | None
     """The text in the file before the operation. None if there was none or it was pruned."""
     after: str | None
@@ -78,7 +79,7 @@ def of(snapshot: Snapshot, id_: str) -> list[Step]:
     family, mine = _family(snapshot, id_)
     order = {note.op: place for place, note in enumerate(snapshot.ledger.ops)}
     mine.sort(key=lambda stored: order[stored.record.op])
-    return [_step(stored, change) for stored in mine for change in _main_changes(stored, family)]
+    return [step for stored in mine for step in _steps(stored, family)]
 
 
 def _family(snapshot: Snapshot, id_: str) -> tuple[set[str], list[Stored]]:
@@ -90,6 +91,7 @@ def _family(snapshot: Snapshot, id_: str) -> tuple[set[str], list[Stored]]:
         family |= fresh
         marks = [_mark(name) for name in family]
         mine = [stored for stored in _each(snapshot.layout, marks) if stored.record.op in committed]
+        mine = [stored for stored in mine if not family.isdisjoint(stored.record.ids)]
         changes = [change for stored in mine for change in stored.record.changes if change.id in family]
         fresh = {change.was for change in changes if change.was} - family
         replacing = (stored.record for stored in mine if stored.record.verb == _REPLACE)
@@ -98,7 +100,7 @@ def _family(snapshot: Snapshot, id_: str) -> tuple[set[str], list[Stored]]:
 
 
 def _mark(id_: str) -> bytes:
-    return b'"id":' + msgspec.json.encode(id_)
+    return msgspec.json.encode(id_)
 
 
 def _main_changes(stored: Stored, family: set[str]) -> list[Change]:
@@ -114,6 +116,15 @@ def _main_changes(stored: Stored, family: set[str]) -> list[Change]:
     return list({change.id: change for change in mine}.values())
 
 
+def _steps(stored: Stored, family: set[str]) -> Iterator[Step]:
+    """Yield the changes of these ids. An operation such as a renewal is about them without changing a text."""
+    changes = _main_changes(stored, family)
+    yield from (_step(stored, change) for change in changes)
+    for id_ in stored.record.ids:
+        if id_ in family and not changes:
+            yield Step(**_act(stored), id=id_, file=None, before=None, after=None, pruned=False)
+
+
 def _act(stored: Stored) -> dict[str, Any]:
     record = stored.record
     names = ("op", "ts", "verb", "actor", "channel", "program", "confirmed")
@@ -121,8 +132,7 @@ def _act(stored: Stored) -> dict[str, Any]:
 
 
 def _view(stored: Stored, undone: bool) -> OpView:
-    ids = [change.id for change in stored.record.changes]
-    return OpView(**_act(stored), ids=ids, undoes=stored.record.undoes, undone=undone)
+    return OpView(**_act(stored), ids=stored.record.ids, undoes=stored.record.undoes, undone=undone)
 
 
 def _stored(layout: Layout, wanted: set[str]) -> dict[str, Stored]:

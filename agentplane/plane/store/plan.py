@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from agentplane.plane.store.records import Dismissed, Observation
 from agentplane.plane.store.snapshot import Snapshot
 from agentplane.text.markdown.draft import Gap
 
@@ -37,6 +38,12 @@ class Plan(msgspec.Struct, frozen=True):
     """The candidates that an approval rejects in the same operation."""
     confirmed: Sequence[str] = ()
     """The codes of the flags that a person confirmed."""
+    observed: Mapping[str, Sequence[Observation]] = {}
+    """The state of the evidence of each entry that the operation approves or renews."""
+    commit: str | None = None
+    """The commit that was checked out when that evidence was observed."""
+    dismissed: Mapping[str, Dismissed] = {}
+    """The curator's findings that a person put aside, by their keys."""
 
 
 class Done(msgspec.Struct, frozen=True):

@@ -24,6 +24,17 @@ from agentplane.text.markdown.draft import Gap
 
 
 _SEAM = b',"texts":{'
+OBSERVING = frozenset(
+    {
+        "approve", "supersede", "merge", "edit", "adopt", "renew", "merge-entries", "split-entry", "change-kind",
+        "set-fields",
+    }
+)  # fmt: skip
+"""The verbs whose operations record the state of evidence."""
+PARTLY_OBSERVING = "set-fields"
+"""The verb that records the state only of the pieces of evidence that it adds."""
+SUCCEEDING = ("merge-entries", "split-entry", "change-kind")
+"""The verbs with texts that take the place of earlier entries. They keep the recorded state of the evidence."""
 SIZES = CacheFile("records")
 """Cache file with the result of `sizes` after the last operation."""
 
@@ -57,6 +68,32 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """The entry's previous id, if it got a new one."""
 
 
+class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """The state of one piece of evidence when a person approved or renewed its entry."""
+
+    evidence: str
+    """The evidence, as in the header."""
+    content: str | None = None
+    """Digest of the bytes that the evidence named. None if they couldn't be read."""
+    meaning: str | None = None
+    """Digest of the code without its comments and layout. None if agentplane can't parse the language."""
+    lines: int = 0
+    """The number of lines that the evidence named."""
+    file: str | None = None
+    """Digest of the whole file, if the evidence named a part of it."""
+    problem: str | None = None
+    """A code for the reason why there is no content, such as `missing`."""
+
+
+class Dismissed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A finding of the curator that a person put aside."""
+
+    ids: list[str]
+    """The entries that the finding is about."""
+    until: str = ""
+    """The day on which it is shown again. Without a day, it isn't shown again unless its proof changes."""
+
+
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     op: str
     ts: str
@@ -81,6 +118,19 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """The codes of high-severity flags that a person confirmed, if the operation approves a text with such
     flags.
     """
+    observed: dict[str, list[Observation]] = {}
+    """The state of the evidence of each entry that the operation approved or renewed."""
+    commit: str | None = None
+    """The commit that was checked out when that evidence was observed."""
+    dismissed: dict[str, Dismissed] = {}
+    """The curator's findings that a person put aside, by their keys."""
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids that the operation is about, those with a changed text first."""
+        about = (id_ for found in self.dismissed.values() for id_ in found.ids)
+        changed = [change.id for change in self.changes]
+        return changed + [id_ for id_ in dict.fromkeys((*self.observed, *about)) if id_ not in set(changed)]
 
 
 class Stored(msgspec.Struct, frozen=True):

@@ -322,6 +322,9 @@ class Store:
             settings=dict(plan.settings),
             rejected=list(plan.rejected),
             confirmed=list(plan.confirmed),
+            observed={id_: list(found) for id_, found in plan.observed.items()},
+            commit=plan.commit,
+            dismissed=dict(plan.dismissed),
         )
         return _Work(record, texts, edited.pages())
 
@@ -340,7 +343,7 @@ class Store:
             "verb": work.record.verb,
             "actor": work.record.actor,
             "channel": work.record.channel,
-            "ids": [change.id for change in work.record.changes],
+            "ids": work.record.ids,
             "op_sha256": sha256,
             "revision": ledgers.revision_after(ledger, work.record),
         }
@@ -394,7 +397,7 @@ class Store:
             op=work.record.op,
             verb=work.record.verb,
             of=ledger.roots()[work.record.op].verb if work.record.undoes else work.record.verb,
-            ids=[change.id for change in work.record.changes],
+            ids=work.record.ids,
             renamed={change.was: change.id for change in work.record.changes if change.was},
             revision=ledger.revision(),
             snapshot=Snapshot(self.layout, snapshot.settings, ledger, found),

@@ -54,7 +54,7 @@ class Choice(msgspec.Struct, frozen=True):
     """Keep the candidate and the entries in conflict with it. Needs a reason."""
     why: str | None = None
     alike: bool = False
-    """Remove candidates that say the same from the inbox too."""
+    """Also remove candidates that say the same thing from the inbox."""
     reject: tuple[str, ...] = ()
     """Candidates that are rejected in the same operation, because this candidate was chosen over them."""
 
@@ -335,13 +335,13 @@ def described(conflict: Conflict, count: int = 1) -> str:
 
 def reasons(conflict: Conflict) -> list[str]:
     """Return the reasons for a conflict, as a person reads them next to the candidate."""
-    return [_reason(reason, conflict.id) for reason in conflict.reasons]
+    return [named(reason, "here", f"in {conflict.id}") for reason in conflict.reasons]
 
 
-def _reason(reason: str, other: str) -> str:
+def named(reason: str, here: str, there: str) -> str:
     """Return a reason with its two sides named, such as `60 s here, but an hour in DEC-014` for `60 s / an hour`."""
     mine, slash, theirs = reason.partition(" / ")
-    return f"{mine} here, but {theirs} in {other}" if slash and " / " not in theirs else reason
+    return f"{mine} {here}, but {theirs} {there}" if slash and " / " not in theirs else reason
 
 
 def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, together: bool = False) -> str:

@@ -13,9 +13,10 @@ from typing import Literal
 import msgspec
 
 from agentplane.errors import AgentplaneError
+from agentplane.memory import evidence as forms
+from agentplane.memory.evidence import Commit, File, Heading, Lines, Outside, Place, Symbol
 from agentplane.plane.git import git
 from agentplane.text import files
-from agentplane.text.visible import is_encodable
 
 
 Trouble = Literal["gone", "outside"]
@@ -23,23 +24,9 @@ Trouble = Literal["gone", "outside"]
 MOST = 24
 """Maximum number of pieces of evidence per proposal that are looked up."""
 _LARGEST = 4 << 20
-_LONGEST = 1024
 _MOST_COMMITS = 4
 
-_URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|(?:mailto|doi|urn|tel):", re.IGNORECASE)
-_COMMIT = re.compile(r"(?:commit[: ]|git:)?([0-9a-f]{7,40})", re.IGNORECASE)
-_LINES = re.compile(r"(?P<path>.+?):L?(?P<line>[0-9]{1,9})(?:[:-]L?[0-9]{1,9})?")
-_LINE_ANCHOR = re.compile(r"L(?P<line>[0-9]{1,9})(?:C[0-9]+)?(?:-L?[0-9]{1,9}(?:C[0-9]+)?)?")
-_ABSOLUTE = re.compile(r"[/~\\]|[A-Za-z]:[\\/]|file:", re.IGNORECASE)
-_ISSUE = re.compile(r"[\w.-]+/[\w.-]+#[0-9]+")
-_ENDING = re.compile(
-    r".+\.(?:py|pyi|md|rst|txt|toml|ya?ml|jsonl?|tsx?|jsx?|mjs|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|sh|sql|"
-    r"html?|css|scss|cfg|ini|lock|xml|proto|tf|env|ipynb|log|csv|svg|png)"
-)
 _SLUG_DROPPED = re.compile(r"[^\w\- ]")
-
-
-_QUOTES = "`'\"<>"
 
 
 class Lack(msgspec.Struct, frozen=True):
@@ -57,66 +44,37 @@ _Wrong = tuple[Trouble, str]
 def lacks(evidence: Sequence[str], project: Path) -> list[Lack]:
     """Return the problems of these pieces of evidence. Evidence that names no file or commit is ignored."""
     root = os.path.realpath(project)
+    exists = forms.exists_in(root)
     found = []
     commits: dict[int, str] = {}
     for place, raw in enumerate(evidence[:MOST]):
-        if not (text := plain(raw)):
-            continue
-        if commit := commit_in(text, project):
-            commits[place] = commit
-        elif lack := _of_path(text, root):
-            found.append(Lack(place, *lack))
+        match forms.parse(raw, exists):
+            case Commit(name=name):
+                commits[place] = name
+            case Outside(is_relative=True):
+                what = "contains `..`, but a path must start at the top of the project"
+                found.append(Lack(place, "outside", what))
+            case Outside():
+                found.append(Lack(place, "outside", "is outside the project"))
+            case File() | Lines() | Symbol() | Heading() as named:
+                if lack := _of_path(named, root):
+                    found.append(Lack(place, *lack))
+            case _:
+                pass
     unknown = _unknown_commits(commits, project)
     found += [Lack(place, "gone", "isn't a commit that Git knows") for place in unknown]
     return sorted(found, key=lambda lack: lack.place)
 
 
-def plain(text: str) -> str:
-    """Return a piece of evidence without its quotes, or an empty text if it can't be looked up."""
-    text = text.strip().strip(_QUOTES).strip()
-    return "" if "\0" in text or len(text) > _LONGEST or not is_encodable(text) else text
-
-
-def is_url(text: str) -> bool:
-    """True if a piece of evidence is a URL with text after its scheme."""
-    return bool(_URL.match(text)) and not (_ABSOLUTE.match(text) or _URL.fullmatch(text))
-
-
-def commit_in(text: str, project: Path) -> str | None:
-    """Return the commit that a piece of evidence names, or None. A file with that name has priority."""
-    found = _COMMIT.fullmatch(text)
-    if found is None or found[1].isdigit() or os.path.lexists(os.path.join(project, text)):
-        return None
-    return found[1]
-
-
-def path_in(text: str, project: Path) -> str | None:
-    """Return the path that a piece of evidence names, relative to the top of the project, or None if it is outside."""
-    root = os.path.realpath(project)
-    if not text or _ABSOLUTE.match(text) or _URL.match(text):
-        return None
-    name = _parts(text, root)[0]
-    steps = re.split(r"[/\\]", name)
-    there = os.path.lexists(os.path.join(root, name))
-    return name if ".." not in steps and (there or _is_path(name, text, root)) else None
-
-
-def _of_path(text: str, root: str) -> _Wrong | None:
-    if _ABSOLUTE.match(text):
-        return "outside", "is outside the project"
-    if _URL.match(text):
-        return None
-    name, line, symbol = _parts(text, root)
-    steps = re.split(r"[/\\]", name)
-    if ".." in steps:
-        return "outside", "contains `..`, but a path must start at the top of the project"
-    path = os.path.realpath(os.path.join(root, name))
+def _of_path(named: Place, root: str) -> _Wrong | None:
+    path = os.path.realpath(os.path.join(root, named.path))
     if path != root and not path.startswith(root.rstrip("/") + "/"):
         return "outside", "is a link to a file outside the project"
+    line, symbol = _parts(named)
     try:
         status = os.lstat(path)
     except (OSError, ValueError):
-        return ("gone", "doesn't exist") if _is_path(name, text, root) else None
+        return "gone", "doesn't exist"
     if stat.S_ISLNK(status.st_mode):
         return "gone", "is a broken link"
     if not stat.S_ISREG(status.st_mode):
@@ -127,29 +85,14 @@ def _of_path(text: str, root: str) -> _Wrong | None:
     return _inside(path, line, symbol)
 
 
-def _parts(text: str, root: str) -> tuple[str, int | None, str]:
-    if os.path.lexists(os.path.join(root, text)):
-        return text, None, ""
-    name, _, symbol = text.partition("#")
-    anchor = _LINE_ANCHOR.fullmatch(symbol)
-    if anchor:
-        return name, int(anchor["line"]), ""
-    numbered = _LINES.fullmatch(name)
-    if numbered:
-        return numbered["path"], int(numbered["line"]), symbol
-    if "::" in name:  # the notation of pytest
-        name, _, symbol = name.partition("::")
-    return name, None, symbol
-
-
-def _is_path(name: str, text: str, root: str) -> bool:
-    """True if a missing name was meant as a path in the project."""
-    if not name or any(char.isspace() for char in name) or _ISSUE.fullmatch(text):
-        return False
-    if _ENDING.fullmatch(name.lower()):
-        return True
-    first, slash, _ = name.partition("/")
-    return bool(slash) and os.path.lexists(os.path.join(root, first))
+def _parts(named: Place) -> tuple[int | None, str]:
+    match named:
+        case File():
+            return None, ""
+        case Lines(first=first):
+            return first, ""
+        case Symbol(name=name, line=line) | Heading(name=name, line=line):
+            return line, name
 
 
 def _inside(path: str, line: int | None, symbol: str) -> _Wrong | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from agentplane.memory import condition, condition_place
 from agentplane.memory.entry import Entry
 from agentplane.memory.proposing import Proposal
 from agentplane.memory.view import Memory
@@ -258,6 +259,8 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         yield from notices.orders(texts_for_reader)
     yield from notices.size(proposal)
     yield from _evidence(proposal, context)
+    if context.looks_for("check"):
+        yield from _condition(proposal, context)
     clipped = dict(texts)
     statement = clipped["statement"]
     if context.looks_for("status"):
@@ -312,6 +315,17 @@ def _evidence(proposal: Proposal, context: Context) -> Iterator[Notice]:
         yield lack.trouble, f"{name} {lack.what}", f"evidence {lack.place + 1}"
     if len(proposal.evidence) > evidence_lookup.MOST:
         yield "gone", f"only the first {evidence_lookup.MOST} pieces of evidence were checked", "evidence"
+
+
+def _condition(proposal: Proposal, context: Context) -> Iterator[Notice]:
+    problem = condition.parse(proposal.check) if proposal.check else None
+    if not isinstance(problem, condition.Problem):
+        return
+    at = f"column {problem.offset + 1}"
+    if context.header:
+        place = condition_place.place(raw_header.text_of(context.header), problem.offset)
+        at = f"line {place.line}, column {place.column} of the header"
+    yield "check", f"is invalid at {at}: {problem.what}", "check"
 
 
 def _shown(text: str) -> str:

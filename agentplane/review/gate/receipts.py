@@ -12,21 +12,25 @@ from pathlib import Path
 import msgspec
 
 from agentplane.errors import Refused
+from agentplane.memory import evidence
 from agentplane.memory.entry import Entry, Header, read_header
+from agentplane.memory.evidence import Commit, File, Heading, Lines, Symbol, Url
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import run_lookup
 from agentplane.plane.settings import Settings
-from agentplane.plane.store.plan import Plan
+from agentplane.plane.store.plan import Edit, Plan
 from agentplane.review.gate import evidence_lookup
 from agentplane.scan.secrets import find
 from agentplane.text.markdown import document
 from agentplane.text.visible import one_line
 
 
-BRINGING = ("approve", "supersede", "merge", "edit", "adopt")
-"""Verbs that add a text to memory. Other verbs move it, stamp it, or restore an approved text."""
+BRINGING = (
+    "approve", "supersede", "merge", "edit", "adopt", "merge-entries", "split-entry", "change-kind", "set-fields",
+)  # fmt: skip
+"""Verbs that add a text or evidence to memory. Other verbs move it, stamp it, or restore an approved text."""
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
@@ -50,18 +54,18 @@ def is_receipt(text: str, sources: ReceiptSources, anchor: str | None = None) ->
     """True if a piece of evidence names something that exists or existed. `anchor` is a commit that may have
     the file. URLs aren't fetched, so they always count.
     """
-    text = evidence_lookup.plain(text)
-    run = text.removeprefix("run:").removeprefix("run ").strip()
+    run = evidence.plain(text).removeprefix("run:").removeprefix("run ").strip()
     if run_lookup.is_run_id(run):
         return sources.has_run(run)
-    if evidence_lookup.is_url(text):
-        return True
-    if commit := evidence_lookup.commit_in(text, sources.project):
-        return git.knows(sources.project, commit) == "commit"
-    name = evidence_lookup.path_in(text, sources.project)
-    return name is not None and (
-        _is_there(name, sources.project) or _was_there(name, sources.project, anchor)
-    )
+    match evidence.parse(text, evidence.exists_in(sources.project)):
+        case Url():
+            return True
+        case Commit(name=name):
+            return git.knows(sources.project, name) == "commit"
+        case File(path=path) | Lines(path=path) | Symbol(path=path) | Heading(path=path):
+            return _is_there(path, sources.project) or _was_there(path, sources.project, anchor)
+        case _:
+            return False
 
 
 def lacking(head: Header, sources: ReceiptSources) -> str | None:
@@ -86,16 +90,24 @@ def require(memory: Memory, plan: Plan) -> None:
     for edit in plan.edits:
         page = document.parse(edit.text) if edit.text is not None and edit.file != INBOX else None
         head = read_header(page.blocks[0].packed)[0] if page and page.blocks else None
-        if head is None or head.status != "accepted":
+        if head is None or head.status != "accepted" or _keeps_evidence(memory, plan, edit, head):
             continue
         if lack := lacking(head, sources):
             named = edit.was if plan.verb in ("approve", "supersede") else None
-            name = one_line(named or edit.id, 40)
+            # A new part of a split entry has no id yet that a person knows.
+            known = edit.id if edit.id in memory.entries else plan.edits[0].id
+            name = one_line(named or known, 40)
             raise Refused(
                 f"{name} {lack}, but this project requires receipts",
                 todo=f"Run `agentplane edit {name}` to add the run as `source:` and the evidence as `evidence:`. "
                 "`agentplane timeline` lists the runs. The setting is `policy.require_receipts` in config.toml.",
             )
+
+
+def _keeps_evidence(memory: Memory, plan: Plan, edit: Edit, head: Header) -> bool:
+    """True if an operation changes other fields of an entry than its evidence. Then the entry stays accepted."""
+    before = memory.entries.get(edit.id)
+    return plan.verb == "set-fields" and before is not None and before.head.evidence == head.evidence
 
 
 def _source(source: str | None, sources: ReceiptSources) -> str | None:
@@ -110,9 +122,7 @@ def _evidence(head: Header, sources: ReceiptSources) -> str | None:
     pieces = head.evidence[: evidence_lookup.MOST]
     if any(is_receipt(text, sources, head.anchor) for text in pieces):
         return None
-    first = (
-        "text that looks like a secret" if find.find(pieces[0][:400]) else f"`{one_line(pieces[0], 60)}`"
-    )
+    first = "text that looks like a secret" if find.find(pieces[0][:400]) else f"`{one_line(pieces[0], 60)}`"
     more = f" and {len(head.evidence) - 1} more" if len(head.evidence) > 1 else ""
     return f"evidence that isn't a known file, run, commit or URL: {first}{more}"
 

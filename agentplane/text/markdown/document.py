@@ -256,7 +256,7 @@ class _Scan:
         return _broken_if_entry(paragraph[0], 0, "the frontmatter is never closed", _CLOSE)
 
 
-_REPAIR: Final = "Fix the YAML between the two --- lines. Until then, this entry is ignored."
+_REPAIR: Final = "Fix the YAML between the two --- lines. A value that contains `: ` needs quotes. Until then, this entry is ignored."
 _WRITE_OUT: Final = (
     "Replace YAML anchors, aliases, tags and merge keys with the values themselves. "
     "Until then, this entry is ignored."

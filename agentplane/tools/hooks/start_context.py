@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from agentplane.tools.memory_file.repeats import OwnLines
 
 _FOLDER = "packs"
+_FINDINGS = "curator-marks"
+"""The name of the cache file, because this module may not import `curate.kept`."""
 _LARGEST = 1 << 20
 _MOST = 40
 _NAMED = 100
@@ -104,7 +106,7 @@ def make(store: "Store", by: "Origin", tool: "Tool", task: str | None) -> Answer
     here, tip = git_files.head_of(project), git_files.tip_of(project)
     ask = Ask(task, budget=tool.budget, measure=tool.measure, reader=tool.name)
     own = _own_lines(store, tool)
-    read = _stamps(root, own.read)
+    read = _stamps(root, (*own.read, _doubts(root)))
     made, by_history = _pack(store, snapshot, ask, own)
     receipt = _receipt(made, tool)
     answer = Answer(made.text, receipt)
@@ -215,6 +217,11 @@ def _stamps(root: str, paths: "Iterable[str]") -> "dict[str, list[int] | None]":
         except (OSError, ValueError):
             found[path] = None
     return found
+
+
+def _doubts(root: str) -> str:
+    """Return the file with the curator's findings, which a new pass replaces."""
+    return f"{os.path.basename(root)}/{cache_file.FOLDER}/{_FINDINGS}"
 
 
 def _request(tool: "Tool", task: str | None) -> list[object]:

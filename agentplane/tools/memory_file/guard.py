@@ -58,7 +58,9 @@ def findings(base: Side, now: Side, commit: ObjectId | None) -> Iterator[Finding
             what = _complaint(line, known)
             if what and secret.kind(line) == "entry":
                 # The line itself isn't repeated, because many people can read CI logs.
-                what = f"this line has text from {shown(line.id, 40)}, an entry that seems to contain a secret"
+                what = (
+                    f"this line has text from {shown(line.id, 40)}, an entry that seems to contain a secret"
+                )
             if what:
                 where = f"{shown(prefix + path, 400)}:{line.number}"
                 yield Finding("text-unapproved", "error", where, what, (_REMEDY,), path)

@@ -13,7 +13,17 @@ import msgspec
 
 from agentplane.agents.catalog import tool_in
 from agentplane.api import Listeners, Plane, open_plane
-from agentplane.commands import Adopt, Command, Mask, MemoryCommand, Revert, SetSetting, ToolCommand
+from agentplane.commands import (
+    Adopt,
+    Command,
+    DismissFindings,
+    Mask,
+    MemoryCommand,
+    Revert,
+    SetSetting,
+    ToolCommand,
+)
+from agentplane.curate.kept import Counts, Mark
 from agentplane.errors import AgentplaneError, BadInput, Damaged, PlaneError
 from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
@@ -69,6 +79,10 @@ class PlaneView(msgspec.Struct, frozen=True):
     """A note that many candidates were approved in a row without opening one."""
     settings_problem: str = ""
     """Why the person's own settings can't be used, or empty."""
+    findings: Counts | None = None
+    """The counts of the curator's last pass, or None if there was none."""
+    marks: tuple[Mark, ...] = ()
+    """The open findings of that pass, without their proofs."""
 
     @property
     def waiting(self) -> int:
@@ -159,6 +173,8 @@ class PlaneModel:
             attention=self.plane.inbox.attention(memory),
             expiring=self.plane.memory.expiring(memory),
             streak=streak.notice(self.plane.layout),
+            findings=self.plane.curator.kept(),
+            marks=self.plane.curator.marks(),
         )
         self._reviewer = None
         if self.shown and self.shown.memory.snapshot.ledger.pruned != memory.snapshot.ledger.pruned:
@@ -311,8 +327,19 @@ def _do(plane: Plane, command: MemoryCommand) -> Outcome:
     done = plane.do(command)
     if done is None:
         return Outcome(command.verb, command.verb, command.ids, None, "")
-    message = f"Masked the secret in {command.id}" if isinstance(command, Mask) else ""
-    return outcome_of(done, message)
+    return outcome_of(done, _message(command))
+
+
+def _message(command: MemoryCommand) -> str:
+    """Return the message about a command that replaces the usual one, or an empty text."""
+    match command:
+        case Mask():
+            return f"Masked the secret in {command.id}"
+        case DismissFindings(until=until):
+            what = counted(len(command.findings), "finding")
+            return f"Dismissed {what}" if until is None else f"Snoozed {what} until {until}"
+        case _:
+            return ""
 
 
 def _settled_text(settled: Sequence[Settled]) -> str:

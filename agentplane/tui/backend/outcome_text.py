@@ -26,6 +26,13 @@ DOING = {
     "edit": "editing",
     "mask": "masking",
     "deprecate": "deprecating",
+    "supersede-by": "superseding",
+    "merge-entries": "merging",
+    "split-entry": "splitting",
+    "change-kind": "changing the kind",
+    "set-fields": "changing fields",
+    "renew": "renewing",
+    "dismiss": "dismissing",
     "pin": "pinning",
     "unpin": "unpinning",
     "adopt": "accepting",
@@ -108,6 +115,8 @@ def _own_message(outcome: Outcome, keys: "Keymap") -> str:
         back = f"{keys.key('redo')} to redo" if outcome.verb == "undo" else undo
         did = "Undid" if outcome.verb == "undo" else "Redid"
         return f"{did} {verbs.noun(outcome.of)} of {what} · {back}"
+    if text := verbs.succession(outcome.verb, ids):
+        return f"{text}{_contradictions(outcome)}{_file_note(outcome)} · {undo}"
     # A person who replaces an entry approves its successor.
     verb = "approve" if outcome.verb == "supersede" else outcome.verb
     return f"{verbs.past(verb).capitalize()} {what} · {undo}"

@@ -63,7 +63,7 @@ class Writes(Box[bool]):
             yield Static(Text(self._title()), classes="box-title")
             with VerticalScroll(can_focus=False):
                 yield Static(id="lines")
-            yield Static(Text(f"{_KEYS[self._planned.verb]}   ↑↓ scroll   esc cancel"), classes="box-keys")
+            yield Static(Text(f"{self._yes()}   ↑↓ scroll   esc cancel"), classes="box-keys")
 
     def on_mount(self) -> None:
         self.query_one("#lines", Static).update(Group(*spaced(self._sections())))
@@ -74,6 +74,9 @@ class Writes(Box[bool]):
             return Style()
         style = self.get_component_styles(f"writes--{name}").rich_style
         return Style(color=style.color, bold=style.bold, dim=style.dim)
+
+    def _yes(self) -> str:
+        return _KEYS[self._planned.verb]
 
     def _title(self) -> str:
         tools = self._planned.tools

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.widget import Widget
 
+    from agentplane.curate.kept import Mark
     from agentplane.memory.entry import Entry
     from agentplane.query.fields import Target
     from agentplane.query.records import QueryRecord
@@ -204,7 +205,13 @@ class EntryScreen(ListScreen):
         entry = shown.memory.entries.get(id_)
         if entry is None and edit is None:
             return None
-        return Subject(entry, shown.memory, None if here.startswith(EDIT) else shown.reviewed.get(id_), edit)
+        reviewed = None if here.startswith(EDIT) else shown.reviewed.get(id_)
+        return Subject(entry, shown.memory, reviewed, edit, self.marks_about(id_))
+
+    def marks_about(self, id_: str) -> "tuple[Mark, ...]":
+        """Return the findings of the curator's last pass about an entry."""
+        shown = self.plane_app.shown
+        return tuple(mark for mark in shown.marks if id_ in mark.ids) if shown else ()
 
     async def action_evidence(self) -> None:
         if self._detail is not None:

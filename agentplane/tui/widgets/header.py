@@ -1,5 +1,7 @@
 """The header with the counts, the project, the branch and the tabs. It never takes focus."""
 
+from collections.abc import Sequence
+
 from rich.cells import cell_len
 from rich.text import Text
 from textual import events
@@ -9,6 +11,9 @@ from agentplane.tui import registry
 from agentplane.tui.protocols import keymap_of
 from agentplane.tui.widgets.header_counts import Figures
 from agentplane.tui.widgets.text_line import Line
+
+
+_WIDEST_GAP = 3
 
 
 class Badge(Line, can_focus=False):
@@ -90,6 +95,7 @@ class Badge(Line, can_focus=False):
             ("!", figures.conflicts, "conflict", "conflicts", "conflict"),
             ("~", figures.hand_edits, "manual edit", "manual edits", "edit"),
             ("×", figures.broken, "unreadable", "unreadable", "conflict"),
+            ("?", figures.to_decide, "finding", "findings", "edit"),
         ]
         nothing = "+" if figures.dot == "*" else "✓"
         line = Text(end="")
@@ -131,11 +137,27 @@ class Badge(Line, can_focus=False):
         # A screen that is only listed while it is open comes first, so that narrow headers show its name.
         rare = [(row, tab) for row, tab in registry.tabs() if not tab.in_header and row.name == self._here]
         keys = keymap_of(self.app)
+        labels: dict[str, str] = {}
         for row, _ in (*rare, *((row, tab) for row, tab in registry.tabs() if tab.in_header)):
-            start, count = line.cell_len, figures.counts.get(row.name)
-            label = f"{keys.key(row.name)} {row.title}" + (f" {count:,}" if count is not None else "")
-            line.append(label, self.look("here" if row.name == self._here else "there"))
-            self.spot(line, start, row.name)
-            line.append("   ")
+            count = figures.counts.get(row.name)
+            labels[row.name] = f"{keys.key(row.name)} {row.title}" + (
+                f" {count:,}" if count is not None else ""
+            )
+        widths = [cell_len(label) for label in labels.values()]
+        gap = _gap(widths, width - 1)
+        if sum(widths) + gap * (len(widths) - 1) > width - 1 and self._here in labels:
+            # In a header without room for all tabs, the open screen comes first.
+            labels = {self._here: labels[self._here], **labels}
+        for name, label in labels.items():
+            start = line.cell_len
+            line.append(label, self.look("here" if name == self._here else "there"))
+            self.spot(line, start, name)
+            line.append(" " * gap)
         line.truncate(width)
         return line
+
+
+def _gap(widths: Sequence[int], room: int) -> int:
+    """Return the number of blanks between tabs of these widths. In a narrow header there are fewer."""
+    fitting = (gap for gap in (_WIDEST_GAP, 2) if sum(widths) + gap * (len(widths) - 1) <= room)
+    return next(fitting, 1)

@@ -37,6 +37,8 @@ class Figures(msgspec.Struct, frozen=True):
     dot: str = "●"
     problem: str = ""
     """Why the plane can't be read or nothing can be decided, or empty."""
+    to_decide: int = 0
+    """The number of the curator's findings that need a decision, according to its last pass."""
 
 
 def of_glimpse(glimpse: Mapping[str, Any], dot: str) -> Figures:
@@ -67,6 +69,12 @@ def _listed(titles: Sequence[str]) -> str:
     return ", ".join(titles) if len(titles) <= _MOST_TITLES else f"{len(titles)} tools"
 
 
+def _tab_counts(shown: "PlaneView") -> Mapping[str, int]:
+    """Return the numbers of the tabs that are known."""
+    found = ((row.name, tab.count(shown)) for row, tab in registry.tabs() if tab.count is not None)
+    return {name: count for name, count in found if count is not None}
+
+
 def of_shown(
     shown: "PlaneView", dot: str, unchecked: int, problem: str, tools: "Receivers | None" = None
 ) -> Figures:
@@ -82,7 +90,8 @@ def of_shown(
         conflicts=shown.conflicts,
         hand_edits=len(shown.hand_edits),
         broken=shown.broken,
-        counts={row.name: tab.count(shown) for row, tab in registry.tabs() if tab.count is not None},
+        to_decide=shown.findings.to_decide if shown.findings else 0,
+        counts=_tab_counts(shown),
         unchecked=max(unchecked, 0),
         project=shown.project,
         branch=shown.branch or ("" if shown.head is None else "detached"),

@@ -8,7 +8,7 @@ from tests.conftest import decision
 def test_what_is_approved_is_found(shelf: Plane, cli: Cli) -> None:
     found = cli("recall", "which ui", "--json").json("recall")["results"]
     assert [row["id"] for row in found] == ["DEC-001"]
-    keys = {"id", "kind", "score", "statement", "text", "why", "file", "trusted", "expired"}
+    keys = {"id", "kind", "score", "statement", "text", "why", "file", "trusted", "expired", "doubt"}
     assert set(found[0]) == keys
     assert "Rationale: It is quick." in found[0]["text"]
     told = cli("recall", "textual")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.cli.project.guard import annotation
+from agentplane.cli.annotations import annotation
 from agentplane.findings import Finding, Instruction
 from agentplane.tools.memory_file import block
 from tests.cli.conftest import Cli, candidate

@@ -29,7 +29,7 @@ def test_propose_keeps_all_that_was_said(plane: Plane, cli: Cli) -> None:
     cli(
         "propose", "The API answers 429.", "--kind", "Assumption", "--rationale", "Seen twice.", "--tag", "api",
         "--tag", "limits", "--evidence", "app/api.py:3", "--source", "20260101T000000Z-abcdef", "--confidence", "0.75",
-        "--scope", "app/**", "--supersedes", "DEC-001", "--expires", "2027-01-01", "--check", "make probe",
+        "--scope", "app/**", "--supersedes", "DEC-001", "--expires", "2027-01-01", "--check", "run: make probe",
     )  # fmt: skip
 
     (entry,) = plane.memory.read().inbox
@@ -42,7 +42,7 @@ def test_propose_keeps_all_that_was_said(plane: Plane, cli: Cli) -> None:
         0.75,
     )
     assert (head.scope, head.supersedes) == (("app/**",), ("DEC-001",))
-    assert (head.expires_at, head.check, head.proposed_by) == ("2027-01-01", "make probe", "ada")
+    assert (head.expires_at, head.check, head.proposed_by) == ("2027-01-01", "run: make probe", "ada")
 
 
 @pytest.mark.parametrize(

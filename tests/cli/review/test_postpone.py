@@ -120,7 +120,7 @@ def test_tags_of_several_entries_are_one_change(shelf: Plane, person: Cli, cli: 
 
 
 def test_several_entries_are_only_tagged(shelf: Plane, person: Cli) -> None:
-    person("edit", "DEC-001", "FACT-001").refused(2, "--tag and --untag accept several")
+    person("edit", "DEC-001", "FACT-001").refused(2, "such as --tag and --expires, accept several")
     person("edit", "DEC-001", "--tag", "ui", "--mask").refused(2, "can't be combined")
 
 

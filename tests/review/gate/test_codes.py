@@ -48,6 +48,10 @@ CASES: dict[str, tuple[Proposal, Proposal]] = {
     ),
     "gone": (decision("Use uv", evidence=["app.py:3"]), decision("Use uv", evidence=["app.py:2"])),
     "outside": (decision("Use uv", evidence=["../app.py"]), decision("Use uv", evidence=["./app.py"])),
+    "check": (
+        Proposal(type="assumption", statement="The API is slow", check="make bench"),
+        Proposal(type="assumption", statement="The API is slow", check="run: make bench"),
+    ),
     "restated": (
         decision("Always run make check before a commit"),
         decision("Always run make check before a release"),

@@ -234,6 +234,7 @@ def test_the_settings_decide() -> None:
 @pytest.mark.parametrize("field", ["statement", "rationale", "evidence", "tags", "source", "check"])
 def test_a_secret_is_never_repeated(field: str, tmp_path: Path) -> None:
     value = [f"docs/{KEY}.md"] if field in {"evidence", "tags"} else f"docs/{KEY}.md"
+    value = f"file: {value} exists" if field == "check" else value
     (tmp_path / "docs").mkdir()
     fields = {"type": "fact", "statement": "Use uv", field: value}
     verdict = checked(Proposal(**fields), project=tmp_path)  # type: ignore[arg-type]
@@ -276,7 +277,10 @@ def test_a_refusal_says_what_where_and_what_to_do() -> None:
 def test_facts_and_assumptions_need_evidence() -> None:
     assert codes(checked(Proposal(type="fact", statement="The API is slow"))) == {"unsupported": "flag"}
     assert codes(checked(Proposal(type="assumption", statement="The API is slow"))) == {"unsupported": "flag"}
-    assert checked(Proposal(type="assumption", statement="The API is slow", check="make bench")) == Verdict()
+    assert (
+        checked(Proposal(type="assumption", statement="The API is slow", check="run: make bench"))
+        == Verdict()
+    )
     assert (
         checked(Proposal(type="fact", statement="The API is slow", evidence=["a person said so"]))
         == Verdict()

@@ -87,7 +87,7 @@ def test_what_programs_write_has_no_flag_of_its_header(plane: Plane, project: Pa
         evidence=["a#b.py#main", "https://example.test/x#y", "c0ffee1234567890c0ffee1234567890c0ffee12"],
         confidence=0.5,
         expires_at="2099-12-31",
-        check="make test # all of it",
+        check="run: make test # all of it",
         scope=["src/**/*.py"],
         harvested="0123456789abcdef",
         layer="app",

@@ -124,7 +124,7 @@ def test_an_output_that_stayed_elsewhere(plane: Plane) -> None:
     (plane.layout.runs / a / "outputs" / "stdout").unlink()
     report = compare.of(plane.layout, a, b)
     assert report.output == []
-    assert report.missing == [f"The file outputs/stdout of run {a} is not on this machine"]
+    assert report.missing == [f"The file outputs/stdout from run {a} is not on this machine"]
     assert compare.of(plane.layout, a, a).missing == []
 
 

@@ -22,6 +22,7 @@ from agentplane.text import files
 
 
 if TYPE_CHECKING:
+    from agentplane.curate.kept import Mark
     from agentplane.review.inbox import Reviewed
     from agentplane.runs.events import RunEvent
 
@@ -87,6 +88,8 @@ class Subject(msgspec.Struct, frozen=True):
     reviewed: "Reviewed | None" = None
     edit: HandEdit | None = None
     """The manual edit of it, if there is one."""
+    marks: "tuple[Mark, ...]" = ()
+    """The findings of the curator's last pass about it."""
 
     @property
     def id(self) -> str:

@@ -153,7 +153,7 @@ def _tool(one: ToolPacks, look: Look, keys: Keymap) -> Iterator[Section]:
         yield from _missing(file.pack, "Left out because the file is full", look)
     if one.start is not None:
         start = one.start
-        size = f"The context uses {start.size:,} of at most {start.limit:,} {start.measure}."
+        size = f"The context uses {start.size:,} of {start.limit:,} {start.measure}."
         hook_note = Text(
             "Agentplane's hook provides this context. If AGENTPLANE_TASK is set, the hook chooses entries for that task.",
             look("muted"),
@@ -230,7 +230,9 @@ def _where_stated(cut: Cut) -> str:
 
 
 def _as_given(view: ContextView, entry: Entry, form: str) -> Iterator[Text]:
-    lines = pack_text.item(entry, full=form == "full", against=view.sources.against)
+    lines = pack_text.item(
+        entry, full=form == "full", against=view.sources.against, doubts=view.sources.doubts
+    )
     yield from (Text(line) for line in lines.splitlines()[:_MOST_LINES])
 
 
@@ -255,7 +257,7 @@ def reasons(view: ContextView, entry: Entry) -> Iterator[str]:
         )
     if entry.head.updated:
         yield f"last updated {one_line(entry.head.updated, 20)}, {ago(entry.head.updated)} (newer entries come first)"
-    whole = pack_text.item(entry, full=True, against=view.sources.against)
+    whole = pack_text.item(entry, full=True, against=view.sources.against, doubts=view.sources.doubts)
     yield f"the full text has about {pack.tokens(whole):,} tokens"
 
 

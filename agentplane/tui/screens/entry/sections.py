@@ -75,6 +75,7 @@ class About:
             yield self._statement(entry)
             yield self._conflicts()
             yield self._flags(entry)
+            yield self._findings()
             yield self._evidence(entry)
             yield self._origin(entry)
             yield self._facts(entry)
@@ -159,6 +160,20 @@ class About:
         if len(flags) > _MOST_FLAGS:
             lines.append(Text(f"  and {len(flags) - _MOST_FLAGS} more", self.look("muted")))
         return [heading(self.look, "Flags"), *lines] if lines else []
+
+    def _findings(self) -> list[RenderableType]:
+        """Return the findings of the curator, each with its kind and the day on which it was found."""
+        marks = self.subject.marks
+        if not marks:
+            return []
+        from agentplane.curate.kinds import KINDS
+
+        hint = f"{self.keys.key('findings')} to open" if self.where == "shelf" else ""
+        lines: list[RenderableType] = [heading(self.look, "Findings", hint)]
+        for mark in marks[:_MOST_FLAGS]:
+            text = Text(KINDS[mark.kind].title).append(f"   found {mark.since}", self.look("muted"))
+            lines.append(self._marked(self.marks.flag, text, "bad" if mark.severity == "error" else "warn"))
+        return lines
 
     # Evidence and origin
 

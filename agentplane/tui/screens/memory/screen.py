@@ -87,6 +87,8 @@ class MemoryScreen(EntryScreen):
             off["deprecate"] = "the entry is already deprecated, or it has a manual edit"
         if not self.target_entries or not all(entry.trusted for entry in self.target_entries):
             off["tag"] = "the entry has a manual edit"
+        if not self.marks_about(self.entry_id or ""):
+            off["findings"] = "the curator has no finding about this entry"
         if not self._pins():
             off["pin"] = "the entry isn't active, or it has a manual edit"
         return off
@@ -144,6 +146,12 @@ class MemoryScreen(EntryScreen):
     def _deprecated(self, ids: tuple[str, ...], why: str | None) -> None:
         if why is not None:
             self.carry_out(Deprecate(ids, why or None))
+
+    async def action_findings(self) -> None:
+        """Go to the curator's findings about the entry."""
+        if self.may("findings") and self.entry_id is not None:
+            self.panes.read(full=False)
+            await self.plane_app.navigator.go_to_row("curator", self.entry_id, self.WHERE)
 
     async def action_supersede(self) -> None:
         shown, entry = self.plane_app.shown, self.entry

@@ -179,7 +179,7 @@ def test_a_tool_is_told_with_its_limits_and_what_it_has_no_room_for(shelf: Plane
         assert names == ["claude-code", "codex", "windsurf"]
         await at(sitting, screen, f"{rows.TOOL}claude-code")
         assert "This file imports context/active.md" in told(sitting)
-        assert "of at most 10,000 characters" in told(sitting)
+        assert "of 10,000 characters" in told(sitting)
         assert "Left out at the start of a session" in told(sitting)
         await at(sitting, screen, f"{rows.TOOL}windsurf")
         assert "(limit of 12,000 bytes)" in told(sitting)

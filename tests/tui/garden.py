@@ -18,9 +18,9 @@ from tests.docs import tables
 from tests.tui.conftest import Sitting, sit
 
 
-class CuratorScreen(ListScreen):
-    WHERE = "curator"
-    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("curator")]
+class GardenScreen(ListScreen):
+    WHERE = "garden"
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("garden")]
 
     def rows_of(self, shown: PlaneView) -> list[Row]:
         return [Row("X-1", "◆", "c", "Rotate the key")]
@@ -45,40 +45,40 @@ def visit(project: str) -> None:
         app = sitting.app
 
         def is_here() -> bool:
-            return isinstance(app.screen, CuratorScreen)
+            return isinstance(app.screen, GardenScreen)
 
         def words() -> str:
             return " ".join(sitting.screen.split())
 
-        assert "5 Context 6 Curator 43" in words()
-        await sitting.press("6")
+        assert "5 Context 6 Curator 7 Garden 43" in words()
+        await sitting.press("7")
         await sitting.until(lambda: is_here() and "Rotate the key" in words(), "its rows")
         footer = app.screen.query_one(KeyBar).render().plain
         assert "/ filter" in footer
         assert "q back or quit" in footer
 
         await sitting.press("question_mark")
-        assert "Curator: the memory that needs care" in words()
+        assert "Garden: the memory that needs care" in words()
         assert "◆ needs care" in words()
-        assert "6 What needs care." in words()
+        assert "7 What needs care." in words()
         await sitting.press("escape", "q")
         assert app.screen is sitting.inbox
 
         await sitting.press("ctrl+p")
-        await sitting.type("curat")
-        await sitting.found("curator")
-        assert "Curator · 6" in words()
+        await sitting.type("gard")
+        await sitting.found("garden")
+        assert "Garden · 7" in words()
         await sitting.press("enter")
         await sitting.until(is_here, "from the palette")
         await sitting.press("1")
-        place = sitting.screen.splitlines()[1].index("Curator")
+        place = sitting.screen.splitlines()[1].index("Garden")
         await sitting.pilot.click("Badge", offset=(place, 1))
         await sitting.until(is_here, "by its tab")
 
     sit(open_plane(Path(project), channel="tui"), steps, size=(120, 60))
     table = tables.of_keys()
-    assert "## Curator\n" in table
-    assert "| `6` | curator | What needs care. | `curator` |" in table
-    taken = actions.keymap({"approve": "6"}).problems
-    assert taken == ("[tui.keys] approve: `6` is already used for curator",)
+    assert "## Garden\n" in table
+    assert "| `7` | garden | What needs care. | `garden` |" in table
+    taken = actions.keymap({"approve": "7"}).problems
+    assert taken == ("[tui.keys] approve: `7` is already used for garden",)
     print("visited")

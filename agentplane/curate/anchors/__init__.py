@@ -1,0 +1,1 @@
+"""Anchors, which compare the content of evidence at its approval with the current content."""

@@ -1,0 +1,1 @@
+"""The curator's checks, with one module for each subject."""

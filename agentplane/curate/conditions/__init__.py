@@ -1,0 +1,1 @@
+"""Evaluation of conditions in the `check` field of entries."""

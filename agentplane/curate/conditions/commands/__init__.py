@@ -1,0 +1,1 @@
+"""Commands of checks: the approval of their text, and the isolated environment in which they run."""

@@ -1,0 +1,1 @@
+"""Pairs of approved entries that contradict each other or say the same thing."""

@@ -1,0 +1,1 @@
+"""Conditions: their evaluation, and their commands."""
