@@ -43,6 +43,11 @@ class Command(click.Command):
         super().__init__(*args, **attributes)
         self.examples = tuple(examples)
 
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        # click keeps the first help option that it makes, and the first context can be one without the group.
+        ctx.help_option_names = ["-h", "--help"]
+        return super().get_help_option_names(ctx)
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         parts = table.parts_of(ctx.info_name or "")
         if parts:

@@ -9,7 +9,7 @@ from agentplane import __version__
 
 CONFLICTS = 2
 """Relations between statements, and the choice of statements to compare."""
-GATE = 4
+GATE = 5
 """Flags of the gate for a candidate, apart from secrets."""
 SECRETS = 1
 """Likely secrets in texts."""

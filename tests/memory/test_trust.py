@@ -159,7 +159,7 @@ def test_deprecating_an_edited_entry_asks_to_settle_it_first(plane: Plane, shelf
 
 
 def test_nothing_to_adopt(plane: Plane, shelf: Path) -> None:
-    with pytest.raises(BadInput, match="no manual edits"):
+    with pytest.raises(BadInput, match="No manual edits"):
         plane.memory.adopt()
     swap(shelf, "One.", "Won.")
     with pytest.raises(BadInput, match="DEC-002 has no manual edit"):

@@ -30,7 +30,13 @@ from tests.scan.secrets import test_find as known
 
 PINNED = {
     "CONFLICTS": {1: "6472d567955bafed", 2: "589c5579c7b55b72"},
-    "GATE": {1: "0ba8d1185977966a", 2: "03ca6c990eb0b2a1", 3: "10fb67464f417eb3", 4: "515ccc2083611a6a"},
+    "GATE": {
+        1: "0ba8d1185977966a",
+        2: "03ca6c990eb0b2a1",
+        3: "10fb67464f417eb3",
+        4: "515ccc2083611a6a",
+        5: "c11d62e1e36f93c5",
+    },
     "SECRETS": {1: "cd2f0f15f6e81eb3"},
     "CONTEXT": {1: "ed1f6f7002cd41d4", 2: "209260774b5ba9e1", 3: "a649fbe6b15d077d"},
 }

@@ -289,14 +289,14 @@ def test_enter_twice_answers_once(three: Plane) -> None:
 
 
 def test_keys_of_the_settings_are_used_and_shown(three: Plane) -> None:
-    three.layout.config.write_text('[tui.keys]\napprove = "W"\ncopy = "c"\n')
+    three.layout.config.write_text('[tui.keys]\napprove = "f9"\ncopy = "c"\n')
 
     async def steps(sitting: Sitting) -> None:
-        assert "W approve" in sitting.keys
+        assert "f9 approve" in sitting.keys
         await sitting.press("a")
         await sitting.calm()
         assert len(waiting(three)) == 3
-        await sitting.press("W")
+        await sitting.press("f9")
         await sitting.calm()
 
     sit(three, steps)

@@ -332,13 +332,13 @@ def test_where_nothing_runs_the_key_says_so(stage: Stage) -> None:
 
 
 def test_the_key_can_be_another_one(stage: Stage) -> None:
-    stage.plane.layout.config.write_text('[tui.keys]\nrestart = "W"\n')
+    stage.plane.layout.config.write_text('[tui.keys]\nrestart = "f9"\n')
     stage.began()
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
-        await sitting.until(says(sitting, "W to restart"))
-        await sitting.press("W")
+        await sitting.until(says(sitting, "f9 to restart"))
+        await sitting.press("f9")
         await sitting.until(says(sitting, "restarted with memory"))
 
     sit(stage.plane, steps)
