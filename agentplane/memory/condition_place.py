@@ -50,7 +50,7 @@ def refuse_unreadable(text: bytes, approved: bytes | None, where: str, line: int
     raise BadInput(
         f"The check is invalid: {problem.what}.",
         where=f"{where}:{at}",
-        todo="For the valid forms, see docs/reference/conditions.md. If the check is a command, put `run:` before it.",
+        todo="For example, write `version: textual >=8,<9`. If the check is a command, put `run:` before it.",
     )
 
 

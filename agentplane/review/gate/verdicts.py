@@ -87,7 +87,7 @@ def refusal(verdict: Verdict, times: int = 1) -> Refused:
         "known": "The memory already contains this statement, so you don't need to propose it.",
         "repeat": "If the situation has changed, a person can propose the statement again with `agentplane propose --again`.",
         "size": "Shorten the text.",
-        "check": "For the valid forms, see docs/reference/conditions.md. If the check is a command, put `run:` before it.",
+        "check": "For example, write `version: textual >=8,<9`. If the check is a command, put `run:` before it.",
     }.get(first.code, "Use plain text.")
     keys = ", ".join(f"`{code}`" for code in codes)
     error = Refused(
